@@ -7,7 +7,6 @@ them. Members shrink towards one client, one coordinate, no noise and the family
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from hypothesis import assume
@@ -89,9 +88,12 @@ def plain_and_examples(choices: Choices) -> list[Problem]:
     """Return the simplest member, and others that show what the family has ([]: no such family)."""
     if choices.family not in FAMILIES:
         return []
-    family, of = FAMILIES[choices.family], Structure(choices.family, clients=2, **_fixed(choices))
+    family, of = (
+        FAMILIES[choices.family],
+        Structure(choices.family, clients=2, **dict(choices.fixed)),
+    )
     member = family.member(family.parts(Rows(np.zeros((0, 1)), of), of), of)
-    plain: Any = replace(member, **dict.fromkeys(_numbered(member), ()))
+    plain = altered(member, dict.fromkeys(_numbered(member), ())) or member
     words = {name: x for name, x in plain.values().items() if isinstance(x, str | bool)}
     examples = leaves("problem")[choices.family].load().examples()
     alike = [x for x in examples if all(getattr(x, name) == words[name] for name in words)]
@@ -115,7 +117,9 @@ def members(draw: st.DrawFn, choices: Choices) -> Problem:
         rare=draw(st.sampled_from(RARE)) if noisy else 0.5,
     )
     seldom = ("plain", *choices.flags)
-    of = replace(of, **{name: draw(st.integers(0, 3)) == 3 for name in seldom} | _fixed(choices))
+    of = replace(
+        of, **{name: draw(st.integers(0, 3)) == 3 for name in seldom} | dict(choices.fixed)
+    )
     of = replace(of, alike=tuple(x for x in choices.alike if draw(st.integers(0, 3)) == 3))
     family, rows = FAMILIES[choices.family], Drawn(draw, of)
     parts = family.parts(rows, of)
@@ -127,10 +131,6 @@ def members(draw: st.DrawFn, choices: Choices) -> Problem:
     assume(simpler is not None and np.isfinite(simpler.solution.low))
     assert simpler is not None
     return simpler
-
-
-def _fixed(choices: Choices) -> dict[str, Any]:
-    return dict(choices.fixed)
 
 
 def _numbered(member: Problem) -> list[str]:

@@ -107,7 +107,7 @@ def problems(kind: str) -> st.SearchStrategy[Problem]:
     every = choices_of(kind)
     if not every:
         raise unknown_name("kind of piecewise problems", kind, KINDS)
-    return st.one_of(map(members, every))
+    return st.one_of([members(choices) for choices in every])
 
 
 def hyperparameters(algorithm: A | type[A]) -> st.SearchStrategy[A]:
