@@ -6,6 +6,7 @@ them. Members shrink towards one client, one coordinate, no noise and the family
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -32,20 +33,19 @@ RARE = (0.5, 0.25, 0.1, 0.01)
 class Drawn(Rows):
     """Rows of one candidate, which are drawn when they are taken.
 
-    Attributes:
+    Args:
         left_out: the names of what is the family's default, of which no row is drawn.
     """
 
     rise = 0.1
 
-    def __init__(self, draw: st.DrawFn, of: Structure) -> None:
+    def __init__(self, draw: st.DrawFn, of: Structure, left_out: Collection[str]) -> None:
         super().__init__(np.zeros((0, 1)), of)
-        self._draw, self.left_out = draw, list[str]()
+        self._draw, self._left_out = draw, left_out
 
     def begin(self, name: str) -> None:
-        """Draw whether it is the default ("": it cannot be)."""
-        self._kept = not name or self._draw(st.integers(0, 3)) > 0
-        self.left_out += [] if self._kept else [name]
+        """Note whether what follows is drawn."""
+        self._kept = name not in self._left_out
         self._default = float(name == "inner")  # f_k' = 1, and 0 of what else is added
 
     def take(self, count: int) -> np.ndarray:
@@ -63,10 +63,19 @@ class Drawn(Rows):
 def choices_of(kind: str) -> list[Choices]:
     """Return from what the members of a kind of problems are drawn ([]: no family has it)."""
     losses = Choices("piecewise-losses", noises=("plain_noise",), alike=("plain",))
-    both = Choices("piecewise-composition", noises=composition.NOISES, alike=("inner", "outer"))
-    saddles = Choices("piecewise-minimax", noises=minimax.NOISES, alike=("plain", "lower"))
+    both = Choices(
+        "piecewise-composition",
+        noises=composition.NOISES,
+        alike=("inner", "outer", "plain", "offsets"),
+    )
+    saddles = Choices(
+        "piecewise-minimax", noises=minimax.NOISES, alike=("plain", "lower", "coupling")
+    )
     levels = Choices(
-        "piecewise-bilevel", noises=bilevel.NOISES, alike=("plain", "upper"), flags=("coupled",)
+        "piecewise-bilevel",
+        noises=bilevel.NOISES,
+        flags=("coupled",),
+        alike=("plain", "upper", *bilevel.NUMBERS, "coupling"),
     )
     every = {
         "field": with_both_tails(losses),
@@ -121,12 +130,14 @@ def members(draw: st.DrawFn, choices: Choices) -> Problem:
         of, **{name: draw(st.integers(0, 3)) == 3 for name in seldom} | dict(choices.fixed)
     )
     of = replace(of, alike=tuple(x for x in choices.alike if draw(st.integers(0, 3)) == 3))
-    family, rows = FAMILIES[choices.family], Drawn(draw, of)
-    parts = family.parts(rows, of)
-    member = family.member(parts, of)
+    # whatever decides how many rows there are comes before them: then a client can be taken out
+    left_out = [name for name in choices.alike if draw(st.integers(0, 3)) == 0]
+    family = FAMILIES[choices.family]
+    member = family.member(family.parts(Drawn(draw, of, left_out), of), of)
     fields = {name: rounded(x, DIGITS) for name, x in member.values().items()}
     # losses have one curve, and no other name for it than their field
-    defaults = {name if name in fields else "gradients": () for name in rows.left_out}
+    named = "gradients" if "gradients" in fields else ""
+    defaults = {named or name: () for name in left_out if not named or name == "plain"}
     simpler = altered(member, fields | defaults)
     assume(simpler is not None and np.isfinite(simpler.solution.low))
     assert simpler is not None
