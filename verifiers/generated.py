@@ -1,7 +1,7 @@
 """Generated controls: siblings of every right side, and what became of them.
 
 A sibling that survives need not be false: the claim may be true with room to spare. So survivors
-are listed with how near they came to being refused, and only a true claim that is refused is a
+are listed with how near they were to being refused, and only a true claim that is refused is a
 failure.
 """
 
@@ -68,7 +68,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the generated controls came to.
+    """What became of the generated controls.
 
     Attributes:
         siblings: each of them.

@@ -68,7 +68,7 @@ def expected(rows: Sequence[Row]) -> list[Row]:
 def write(rows: Sequence[Row], profile: str) -> None:
     """Put the rows' verdicts on record; what was not run keeps its own.
 
-    With the quick profile, a claim's whole record is made anew, so that no verdict of a case that
+    With the quick profile, a claim's whole record is replaced, so that no verdict of a case that
     is gone stays.
     """
     check_own({row.claim for row in rows} - set(leaves("claim")))

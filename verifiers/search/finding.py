@@ -1,4 +1,4 @@
-"""What a search came to for one form of a claim."""
+"""The outcome of a search for one form of a claim."""
 
 from __future__ import annotations
 

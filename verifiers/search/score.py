@@ -1,4 +1,4 @@
-"""How near a claim's form comes to being broken on one case: left / right, in doubles."""
+"""How near a claim's form is to being broken on one case: left / right, in doubles."""
 
 from __future__ import annotations
 

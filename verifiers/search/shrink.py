@@ -81,7 +81,7 @@ def _counts(case: Case) -> Iterator[Change]:
 
 
 def _plainer(case: Case) -> Iterator[Change]:
-    """Defaults, zeros and ones in the place of numbers; fewer knots."""
+    """Defaults, zeros and ones instead of numbers; fewer knots."""
     for part, of in _parts(case):
         defaults = {f.name: f.default for f in fields(of)}
         ranges = constraints(type(of))
