@@ -15,7 +15,7 @@ checked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, permutations, product
 from operator import mul
 from typing import Any
@@ -37,10 +37,11 @@ from driftproof.verifiers.worst_case.statement import (
 )
 
 SCHEMA = "driftproof counterexample 2"
-BY_PAIRS = ("smooth", "smooth-convex", "smooth-strongly-convex", "cocoercive", "convex",
-            "normal-cone", "strongly-monotone")  # fmt: skip
-TOGETHER = ({"convex", "bounded-gradients"}, {"normal-cone", "diameter"})
-"""Classes whose inequalities suffice together, the first of each pair by pairs."""
+SUFFICE = [{kind} for kind in (
+    "smooth", "smooth-convex", "smooth-strongly-convex", "convex", "cocoercive",
+    "strongly-monotone", "normal-cone",
+)] + [{"convex", "bounded-gradients"}, {"normal-cone", "diameter"}]  # fmt: skip
+"""Classes whose inequalities suffice, alone or together."""
 Point = list[fmpq]
 
 
@@ -98,33 +99,22 @@ class Counterexample:
             matrix, shift = fields(field, "matrix shift")
             self._is_linear(classes, triples, _matrix(matrix), [number(c) for c in shift])
             return
-        if set(classes) in TOGETHER:
-            for kind, constants in classes.items():
-                many = 1 if kind == "bounded-gradients" else 2
-                self._meet(name, kind, constants, permutations(triples.values(), many))
-            return
-        ((kind, constants),) = classes.items()
         conditions = [*self.states.assumptions.values(), self.states.conclusion]
         of_values = any(of.numbers for of in conditions)
-        if kind == "bounded-gradients" and not of_values:
+        if set(classes) == {"bounded-gradients"} and not of_values:
             apart = [(self._at(t.x), self._at(t.g)) for t in triples.values()]
             if any(x == y and g != h for (x, g), (y, h) in combinations(apart, 2)):
                 raise RefusedCertificateError(f"{name} has two gradients at one point")
-            groups: list[tuple[Triple, ...]] = [(triple,) for triple in triples.values()]
-        elif kind in BY_PAIRS and not (
-            kind == "smooth" and of_values and len(self.states.triples) > 1
+        elif set(classes) not in SUFFICE or (
+            "smooth" in classes and of_values and len(self.states.triples) > 1
         ):
-            groups = list(permutations(triples.values(), 2))
-        else:
-            raise RefusedCertificateError(f"for {kind} functions the inequalities do not suffice")
-        self._meet(name, kind, constants, groups)
-
-    def _meet(
-        self, name: str, kind: str, constants: Sequence[fmpq], groups: Iterable[tuple[Triple, ...]]
-    ) -> None:
-        for of in (CLASSES[kind][2](*constants, *points) for points in groups):
-            if self._left(of) > of.right:
-                raise RefusedCertificateError(f"{name} is not {kind}")
+            kinds = ", ".join(classes)
+            raise RefusedCertificateError(f"for {kinds} functions the inequalities do not suffice")
+        for kind, constants in classes.items():
+            for at in permutations(triples.values(), 1 if kind == "bounded-gradients" else 2):
+                of = CLASSES[kind][2](*constants, *at)
+                if self._left(of) > of.right:
+                    raise RefusedCertificateError(f"{name} is not {kind}")
 
     def _is_linear(
         self,
