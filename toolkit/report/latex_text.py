@@ -28,7 +28,7 @@ OPERATORS = {
     "∉": r"\notin", "∀": r"\forall", "∃": r"\exists", "⊂": r"\subset", "∪": r"\cup", "∩": r"\cap",
     "⌈": r"\lceil", "⌉": r"\rceil", "⌊": r"\lfloor", "⌋": r"\rfloor", "⟨": r"\langle",
     "⟩": r"\rangle", "ℓ": r"\ell", "∝": r"\propto", "⁄": "/", "°": r"^{\circ}", "′": "'",
-    "ϕ": r"\phi", "ϵ": r"\epsilon", "ε": r"\varepsilon", "ο": "o",
+    "✓": r"\checkmark", "ϕ": r"\phi", "ϵ": r"\epsilon", "ε": r"\varepsilon", "ο": "o",
 }  # fmt: skip
 """What stands in formulas and is no letter of a decomposition."""
 ACCENTS = {
