@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from driftproof.toolkit import __version__
@@ -251,7 +252,14 @@ def bibtex(entry: Mapping[str, Any], papers: Sequence[Reference]) -> list[str]:
         f"  version = {{{__version__}}},",
         *(f"  url    = {{{paper.link}}}," for paper in papers[-1:] if paper.link),
         f"  howpublished = {{{place}}},",
-        f"  note   = {{{latex_text('. '.join(note))}}},",
+        *wrap(
+            f"note   = {{{latex_text('. '.join(note))}}},",
+            96,
+            initial_indent="  ",
+            subsequent_indent=" " * 12,
+            break_long_words=False,
+            break_on_hyphens=False,
+        ),
         "}",
         "```",
     ]

@@ -17,7 +17,7 @@ from driftproof.toolkit.constants import latex
 from driftproof.verifiers.claim_types.claim import Claim
 from driftproof.verifiers.siblings import right_sides_of
 
-COLUMN = 88
+COLUMN = 72
 """The letters that a line of the site has room for, operators and their room included."""
 BREAK = re.compile(r"\+|\\quad|(?<=;)\\;|\\equiv(?![A-Za-z])")
 """Where a formula may be broken: before a sum's next term, and between statements."""
@@ -44,23 +44,25 @@ def unevaluated(claim: Claim[Any]) -> dict[str, Any]:
 
 
 def _flat(expression: Any) -> Any:
-    """Return the same sums without brackets within brackets, and without zeros."""
-    if not expression.args:
-        return expression
+    """Return the same sums and products without brackets that they do not need, zeros and ones."""
     args = [_flat(arg) for arg in expression.args]
-    if expression.is_Add:
-        parts = [arg.args if arg.is_Add else (arg,) for arg in args]
-        args = [term for terms in parts for term in terms if term != 0]
-        if len(args) == 1:
-            return args[0]
-    return expression.func(*args)
+    if expression.is_Add or expression.is_Mul:
+        neutral = sympy.S.Zero if expression.is_Add else sympy.S.One
+        parts = [arg.args if isinstance(arg, expression.func) else (arg,) for arg in args]
+        args = [part for members in parts for part in members if part != neutral]
+        if expression.is_Mul and -1 in args:  # a sign stands before its term
+            signs = args.count(-1)
+            args = [sympy.S.NegativeOne] * (signs % 2) + [arg for arg in args if arg != -1]
+        if len(args) < 2:
+            return args[0] if args else neutral
+    return expression.func(*args) if args else expression
 
 
 def fitting(formula: str, column: int = COLUMN) -> str:
     r"""Return a formula on as many lines as it needs.
 
     >>> fitting(r"x \le a + b", 5)
-    '\\begin{aligned}&x \\le a \\\\\n&\\quad + b\\end{aligned}'
+    '\\begin{split}&x \\le a \\\\\n&\\quad + b\\end{split}'
     >>> fitting(r"x \le a + b")
     'x \\le a + b'
     """
@@ -74,7 +76,7 @@ def fitting(formula: str, column: int = COLUMN) -> str:
         lines[-1] += piece
     if len(lines) == 1:
         return formula
-    return r"\begin{aligned}&" + "\\\\\n&\\quad ".join(lines) + r"\end{aligned}"
+    return r"\begin{split}&" + "\\\\\n&\\quad ".join(lines) + r"\end{split}"
 
 
 def width(formula: str) -> int:

@@ -13,16 +13,17 @@ from collections.abc import Iterator
 from driftproof.toolkit.report.latex_text import latex_text
 
 HEAD = r"""\documentclass[10pt,a4paper]{article}
-\usepackage[T1]{fontenc}
 \usepackage{amsmath,amssymb,array,tabularx}
-\usepackage[margin=2cm,top=1.6cm,bottom=1.6cm]{geometry}
+\usepackage[margin=1.8cm,top=1cm,bottom=1cm]{geometry}
 \usepackage[hidelinks]{hyperref}
-\setlength{\parindent}{0pt}\setlength{\parskip}{4pt plus 1pt}
-\setlength{\abovedisplayskip}{4pt}\setlength{\belowdisplayskip}{4pt}
+\pagestyle{empty}
+\setlength{\parindent}{0pt}\setlength{\parskip}{1pt plus 2pt}
 \newcolumntype{L}{>{\raggedright\arraybackslash}X}
-\newcommand{\heading}[1]{\par\vspace{3pt}{\bfseries\large #1}\par}
+\newcommand{\heading}[1]{\par\vspace{1pt}{\bfseries #1}\par}
 \emergencystretch=3em
 \begin{document}
+\small
+\setlength{\abovedisplayskip}{3pt}\setlength{\belowdisplayskip}{3pt}
 """
 INLINE = re.compile(r"\$([^$]+)\$|`([^`]+)`|\*\*(.+?)\*\*|\*([^*\s][^*]*)\*|\[([^]]+)\]\(([^)]+)\)")
 SHORT = 26
@@ -32,6 +33,7 @@ SHORT = 26
 def tex(note: str) -> str:
     """Return a note as LaTeX."""
     note = re.sub(r"<!--.*?-->\n?", "", note)
+    note = re.sub(r"\n(> ?)?\n(?=(> )?```math)", "\n", note)  # a formula ends no paragraph
     return HEAD + "\n".join(_blocks(note.splitlines())) + "\n\\end{document}\n"
 
 
@@ -44,7 +46,7 @@ def _blocks(lines: list[str]) -> Iterator[str]:
             at = next(k for k in range(at + 1, len(lines)) if lines[k].startswith("```"))
             inside = "\n".join(lines[start + 1 : at])
             verbatim = (
-                rf"{{\footnotesize\begin{{verbatim}}{chr(10)}{inside}{chr(10)}\end{{verbatim}}}}"
+                rf"{{\scriptsize\begin{{verbatim}}{chr(10)}{inside}{chr(10)}\end{{verbatim}}}}"
             )
             yield rf"\[{inside}\]" if line == "```math" else verbatim
         elif line[:1] in (">", "|"):
@@ -55,10 +57,10 @@ def _blocks(lines: list[str]) -> Iterator[str]:
                 yield _table(block)
             else:
                 quoted = "\n".join(_blocks([text[1:].removeprefix(" ") for text in block]))
-                yield f"\\begin{{quote}}{quoted}\\end{{quote}}"
+                yield rf"{{\leftskip=1em\rightskip=1em {quoted}\par}}"
         elif match := re.match(r"(#+) (.*)", line):
-            large = r"\begin{center}\Large\bfseries %s\end{center}"
-            yield (large if match[1] == "#" else r"\heading{%s}") % _inline(match[2])
+            kind = r"{\Large\bfseries %s}\par" if match[1] == "#" else r"\heading{%s}"
+            yield kind % _inline(match[2])
         elif line.startswith("- "):
             yield rf"\par\textbullet\ {_inline(line[2:])}"
         else:

@@ -52,9 +52,13 @@ def latex_text(text: str) -> str:
 
     >>> print(latex_text("50 % of η² ≤ w̄_t, Poincaré"))
     50 \% of $\eta$$^{2}$ $\le$ \={w}\_t, Poincar\'{e}
+    >>> latex_text("1 ≠ 0")
+    '1 $\\ne$ 0'
     """
     made: list[tuple[str, bool]] = []  # each letter, and whether it is a formula
-    for letter in unicodedata.normalize("NFD", text):
+    composed = unicodedata.normalize("NFC", text)  # ≠ is one letter, and no = that is crossed out
+    parts = (x if x in OPERATORS else unicodedata.normalize("NFD", x) for x in composed)
+    for letter in "".join(parts):
         if letter in ACCENTS and made:
             base, formula = made.pop()
             accent, in_formula = ACCENTS[letter]
