@@ -31,7 +31,7 @@ MARK = re.compile(r"<!-- (\w+): (\S+) -->\n(.*?)<!-- end -->", re.S)
 
 
 def written_into(text: str) -> str:
-    """Return a paper's page with everything between its marks made anew.
+    """Return a paper's page with everything between its marks written again.
 
     Raises:
         DriftproofError: a mark that names no claim or no paper, or one that has no end.
@@ -44,7 +44,7 @@ def written_into(text: str) -> str:
 
 
 def filled(text: str, blocks: Mapping[str, Callable[[str], str]]) -> str:
-    """Return a page with what stands after each ``<!-- KIND: NAME -->`` made anew.
+    """Return a page with what stands after each ``<!-- KIND: NAME -->`` written again.
 
     Args:
         text: the page.
