@@ -1,6 +1,6 @@
 r"""The errata as pages to cite.
 
-``python -m driftproof.verifiers.errata_page docs [TEX]`` writes ``errata.md`` again; of the notes in
+``python -m driftproof.verifiers.errata_page docs [TEX]`` writes ``errata.md``; of the notes in
 ``errata/``, a page for each erratum on which a theorem depends, what stands between their marks;
 and a note on each paper. With TEX, a folder, each note becomes LaTeX there as well.
 
