@@ -21,7 +21,6 @@ from types import CodeType, FrameType
 from typing import Any
 
 from driftproof.toolkit.errors import FEW, DriftproofError
-from driftproof.toolkit.supervised import entering
 
 PACKAGE = Path(__file__).parents[1]
 INSTALLED = (  # in a checkout the rooms are links to folders beside the package
@@ -114,7 +113,6 @@ def telling_the_file(path: Path | None) -> Iterator[None]:
     if path is None:
         yield
         return
-    entering(path)
     try:
         yield
     except (Exception, SystemExit) as error:  # an exit would end the command without a result
