@@ -30,7 +30,7 @@ NEXT = {
     "dataset": "from {stem} import {symbol}, and {symbol}.load(folder); in toolkit/datasets/ it is "
     "found by its files",
     "network": "from {stem} import {symbol}, and {symbol}().model(example, outputs)",
-    "split": "from {stem} import {symbol}, and {symbol}().parts(labels, None, clients, random)",
+    "split": "from {stem} import {symbol}, and {symbol}().parts(labels, clients, random)",
     "experiment": "driftproof run {path} --profile smoke",
     "kernel": "name your algorithm and your problem in it; in synthetic/kernels/ it is found and "
     "tested",
