@@ -307,7 +307,7 @@ def parse(path: Path) -> ast.Module:
         raise DriftproofError(
             f"{path}: {error.strerror}", "a readable Python file", "check the path"
         ) from error
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # nested too deep
+    except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
         where = f"{path}:{line}" if line else str(path)
         reason = getattr(error, "msg", None) or str(error) or type(error).__name__
