@@ -11,7 +11,8 @@ from pathlib import Path
 from driftproof.toolkit.file_reader import readable, wrong_at
 
 BROKEN = (
-    zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError, IndexError,
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError,
+    IndexError,
 )  # fmt: skip
 """What zipfile raises for an archive that is broken, encrypted or of a version that it lacks."""
 
