@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftproof.cli import cli
-from driftproof.gpu_bench.prepared import STEPS, Prepared
+from driftproof.gpu_bench.prepared import PLAIN_STEPS, Prepared
 from driftproof.gpu_bench.roofline import Ceilings, ceilings
 from driftproof.gpu_bench.run import DTYPES, BenchmarkPlan, commit, limited, measured, run_benchmark
 from driftproof.gpu_bench.table import COLUMNS, cells, size_text
@@ -51,7 +51,7 @@ def test_every_way_agrees_with_the_plain_steps_and_with_every_peer_at_hand(case,
     plan = BenchmarkPlan(cases=[case], peers=True, budget=0.0, seed=7)
     rows = list(measured(plan, case, small(case), dtype))
     assert rows[0]["taken"]
-    assert {STEPS} < {row["variant"] for row in rows}
+    assert {PLAIN_STEPS} < {row["variant"] for row in rows}
     for row in rows:
         assert not str(row.get("note", "")).startswith("WRONG"), row
         if "seconds" in row:
@@ -201,7 +201,7 @@ def test_a_share_beyond_what_arithmetic_allows_is_marked(seconds, beyond):
 
 
 def test_what_is_long_is_read_once(monkeypatch):
-    monkeypatch.setattr("driftproof.gpu_bench.timer.LONG", 0.0)
+    monkeypatch.setattr("driftproof.gpu_bench.timer.READ_ONCE", 0.0)
     seen = []
     assert len(timed(seen.append).seconds) == 1 == len(seen)
 
@@ -232,7 +232,7 @@ def test_the_commands_table_and_json(tmp_path, quick, capsys, monkeypatch):
     assert "numba, float64 *" in shown
     assert "numpy loop" in shown
     held = json.loads((tmp_path / "benchmark.json").read_text())
-    assert {row["variant"] for row in held["rows"]} >= {"numba", STEPS, "numpy loop"}
+    assert {row["variant"] for row in held["rows"]} >= {"numba", PLAIN_STEPS, "numpy loop"}
 
 
 def test_the_command_prints_the_documented_keys(tmp_path, quick, capsys):
@@ -284,8 +284,8 @@ def test_the_commit_is_that_of_the_packages_own_checkout(tmp_path):
 
 def test_cells_say_what_is_the_reference_and_what_was_disturbed():
     row = {
-        "case": "w1", "size": {"dim": 3}, "variant": STEPS, "dtype": "float64", "taken": False,
-        "seconds": 1e-3, "low": 9e-4, "high": 2e-3, "readings": [1e-3, 2e-3], "error": 0.0,
+        "case": "w1", "size": {"dim": 3}, "variant": PLAIN_STEPS, "dtype": "float64",
+        "taken": False, "seconds": 1e-3, "low": 9e-4, "high": 2e-3, "readings": [1e-3, 2e-3], "error": 0.0,
         "client_steps_per_second": 1e6, "reference": True, "disturbed": True,
     }  # fmt: skip
     assert cells(row)[2:] == ["1 (0.9–2) †", "1.00e+06", "–", "reference"]

@@ -23,7 +23,7 @@ from driftproof.toolkit.datasets import adult
 from driftproof.toolkit.discover import find, leaves
 from driftproof.toolkit.errors import DriftproofError, MissingError
 from driftproof.toolkit.file_reader import CHUNK, opened
-from driftproof.toolkit.idx import MOST, as_idx, read_idx
+from driftproof.toolkit.idx import MOST_BYTES, as_idx, read_idx
 from driftproof.toolkit.zip_reader import members
 from tests.commands import driftproof
 
@@ -180,7 +180,7 @@ GOOD = as_idx(np.arange(12).reshape(3, 2, 2))
         (GOOD[:2] + b"\x0d" + GOOD[3:], 2, "byte 0d"),
         (GOOD[:3] + b"\x01" + GOOD[4:], 3, "byte 01"),
         (GOOD[:9], 9, "the end of the file"),
-        (GOOD[:4] + b"\xff" * 12 + GOOD[16:], 4, f"at most {MOST:,} bytes"),
+        (GOOD[:4] + b"\xff" * 12 + GOOD[16:], 4, f"at most {MOST_BYTES:,} bytes"),
         (GOOD[:-5], len(GOOD) - 5, "the end of the file"),
         (GOOD + b"xy", len(GOOD), "more bytes"),
     ],
@@ -320,7 +320,7 @@ LINE = (
         ("|1x3 Cross validator\n\n", "offset 22: the end of the file"),
         (LINE + " " * 600 + "\n", "line 2: 512 bytes and no end of the line"),
         (LINE[:-1], "line 1: 119 bytes and no end of the line"),
-        ("\n" * (adult.MOST + 1), "line 100001: more lines"),
+        ("\n" * (adult.MOST_LINES + 1), "line 100001: more lines"),
     ],
 )
 def test_a_broken_table_is_told_with_line_and_column(tmp_path, text, said):

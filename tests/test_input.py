@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from driftproof.toolkit.errors import after_system_error
-from driftproof.toolkit.names import LONGEST, check_name
+from driftproof.toolkit.names import NAME_LETTERS, check_name
 from tests.commands import DRIFTPROOF, driftproof
 
 SMOKE = ("--profile", "smoke", "--workers", "1")
@@ -135,7 +135,7 @@ def test_a_claims_name_that_no_file_can_bear_is_refused(tmp_path, name):
     assert made.returncode == 2
     assert "mine.py:13: the claim's name" in made.stderr
     assert "space" not in made.stderr
-    assert check_name("claim", "x" * LONGEST)
+    assert check_name("claim", "x" * NAME_LETTERS)
 
 
 def test_a_path_that_is_too_long_does_not_blame_the_disk(tmp_path):

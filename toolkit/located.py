@@ -20,7 +20,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from driftproof.toolkit.errors import FEW, DriftproofError
+from driftproof.toolkit.errors import NAMES_LISTED, DriftproofError
 
 PACKAGE = Path(__file__).parents[1]
 INSTALLED = (  # in a checkout the rooms are links to folders beside the package
@@ -161,7 +161,7 @@ def _mended(error: BaseException, frame: FrameType | None) -> tuple[str, str]:
     if isinstance(error, ModuleNotFoundError):
         return "a module that is installed, or a file beside yours", "install it, or rename it"
     closed = isinstance(error, TypeError) or hasattr(getattr(error, "obj", None), "_fields")
-    if name and closed and 0 < len(visible) <= FEW:
+    if name and closed and 0 < len(visible) <= NAMES_LISTED:
         return f"one of {', '.join(visible)}", "take one of them"
     return "a file that runs", "mend the line; --debug shows the whole traceback"
 

@@ -28,7 +28,7 @@ STYLES: Mapping[str, dict[str, Any]] = {
     "INAPPLICABLE": {"fg": "bright_black"},
 }
 
-LONGEST = 80
+NAME_BYTES = 80
 """Bytes of a name that a folder may have beside ``report-``."""
 
 
@@ -124,9 +124,9 @@ def folder(chosen: Path | None, name: str = "") -> Path:
     if chosen is not None:
         return chosen
     name = name.replace("/", "-")
-    if len(name.encode()) > LONGEST:  # many files: some of it, and a digest of the whole
+    if len(name.encode()) > NAME_BYTES:  # many files: some of it, and a digest of the whole
         digest = hashlib.blake2b(name.encode(), digest_size=4).hexdigest()
-        name = f"{name.encode()[: LONGEST - 16].decode(errors='ignore')}-{digest}"
+        name = f"{name.encode()[: NAME_BYTES - 16].decode(errors='ignore')}-{digest}"
     return Path(f"report-{name}" if name else "report")
 
 

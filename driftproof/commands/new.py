@@ -36,7 +36,7 @@ NEXT = {
     "tested",
 }
 """What to do with the file."""
-COLUMNS = 100
+LINE_LENGTH = 100
 FOLDERS = (
     ("driftproof.synthetic", "problems"), ("driftproof.toolkit", "algorithms"),
     ("driftproof.toolkit", "networks"), ("driftproof.toolkit", "splits"),
@@ -131,7 +131,7 @@ def _import(module: str, names: list[str]) -> str:
     """Return a line that imports, or as many as it takes."""
     ordered = sorted(names, key=lambda name: (not name.isupper(), not name[0].isupper(), name))
     line = f"from {module} import {', '.join(ordered)}"
-    if len(line) > COLUMNS:
+    if len(line) > LINE_LENGTH:
         line = f"from {module} import (\n    " + ",\n    ".join(ordered) + ",\n)"
     return line + "\n"
 

@@ -18,7 +18,7 @@ from driftproof.toolkit.verdict import Verdict
 if TYPE_CHECKING:
     from driftproof.toolkit.groups import Group
 
-FEW = 16
+FORMS_SHOWN = 16
 """So many forms are shown one by one, whatever is new of them: they fit on a screen."""
 
 
@@ -143,7 +143,7 @@ def summary(
 
     forms = [group for groups in grouped(rows).values() for group in groups]
     news = [group for group in forms if is_news(group)]
-    shown = forms if verbose or len(forms) <= FEW else news
+    shown = forms if verbose or len(forms) <= FORMS_SHOWN else news
     if shown:
         shared.table(COLUMNS, [cells(form) for form in shown], spare=SPARE)
     for group in shown:

@@ -35,7 +35,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 SIZES = {"dimension": 7, "upper": 3}
 """The stand-ins for the dimension, and for that of x in a point (x, y)."""
-SIMPLE, DIGITS = 10**4, 12
+SIMPLE, DECIMALS = 10**4, 12
 """A double may stand for a fraction of at most this denominator, or a decimal of so many digits."""
 ROUNDINGS = 4
 """How many roundings may part the two: 1 − 1/3 is the double above the one nearest to 2/3."""
@@ -192,7 +192,7 @@ def decimal(value: Any) -> Fraction:
     """
     if isinstance(value, Fraction | int):
         return Fraction(value)
-    for near in (Fraction(value).limit_denominator(SIMPLE), Fraction(f"{value:.{DIGITS}g}")):
+    for near in (Fraction(value).limit_denominator(SIMPLE), Fraction(f"{value:.{DECIMALS}g}")):
         if abs(float(near) - value) <= ROUNDINGS * ulp(value):
             return near
     return Fraction(repr(value))

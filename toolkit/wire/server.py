@@ -24,11 +24,11 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.problem import Problem
 from driftproof.toolkit.wire.client import Ended, Moment, Raised, Share, Task, live
 
-START = 120.0
+START_SECONDS = 120.0
 """Seconds that the processes have to come up."""
-GRACE = 2.0
+GRACE_SECONDS = 2.0
 """Seconds that the other clients have to be heard once one has failed."""
-TOLD = {
+HAPPENED = {
     "raised": (
         "raised an error",
         "clients that run to the end",
@@ -93,7 +93,7 @@ class WireFailure(DriftproofError):  # noqa: N818 - it tells of a run, not of a 
     """A client failed, and the run with it.
 
     Attributes:
-        what: a key of ``TOLD``.
+        what: a key of ``HAPPENED``.
         clients: which (none: their average).
         number: in which round of communication, from 1.
         done: what was done until then.
@@ -178,7 +178,7 @@ class _Server:
 
     def serve(self) -> WireRun:
         """Average what the clients send until they end."""
-        patience = START
+        patience = START_SECONDS
         while True:
             heard = self._heard(patience)
             patience = self._patience
@@ -234,7 +234,7 @@ class _Server:
                 failed[client] = ("ended", self._how(client), "", "")
                 if isinstance(news, Raised):
                     failed[client] = ("raised", *news)
-                end = min(end, time.monotonic() + GRACE)
+                end = min(end, time.monotonic() + GRACE_SECONDS)
         if failed:
             client = min(failed)
             what, detail, wanted, remedy = failed[client]
@@ -276,7 +276,7 @@ class _Server:
         wanted: str = "",
         remedy: str = "",
     ) -> WireFailure:
-        happened, usual, usually = TOLD[what]
+        happened, usual, usually = HAPPENED[what]
         named, number = tuple(sorted(clients)), self._counted["rounds"] + 1
         who = f"client{'s' * (len(named) > 1)} {', '.join(map(str, named))}"
         got = f"{who if named else 'the server'} {happened} in round of communication {number}"
@@ -290,7 +290,7 @@ class _Server:
     def _how(self, client: int) -> str:
         """Say how a client's process ended."""
         process = self._processes[client]
-        process.join(GRACE)
+        process.join(GRACE_SECONDS)
         code = process.exitcode
         if code is None:
             return "its connection closed"
