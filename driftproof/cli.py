@@ -69,7 +69,7 @@ def cli(ctx: click.Context, debug: bool, quiet: bool) -> None:
 
 
 def main() -> None:
-    """Run the command line; foreseeable mistakes are told without a traceback.
+    """Run the command line; foreseeable mistakes have no traceback.
 
     ``--debug`` and ``--quiet`` may stand before or after the command.
     """

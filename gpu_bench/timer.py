@@ -82,7 +82,7 @@ class _Reader:
     """One call, warmed up, and what was read of it so far.
 
     Attributes:
-        once: seconds of the fastest call that did not count; one beyond ``READ_ONCE`` is the reading.
+        once: seconds of the fastest call that did not count; if above ``READ_ONCE``, the reading.
         inside: calls in a reading.
     """
 

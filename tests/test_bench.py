@@ -285,7 +285,8 @@ def test_the_commit_is_that_of_the_packages_own_checkout(tmp_path):
 def test_cells_say_what_is_the_reference_and_what_was_disturbed():
     row = {
         "case": "w1", "size": {"dim": 3}, "variant": PLAIN_STEPS, "dtype": "float64",
-        "taken": False, "seconds": 1e-3, "low": 9e-4, "high": 2e-3, "readings": [1e-3, 2e-3], "error": 0.0,
+        "taken": False, "seconds": 1e-3, "low": 9e-4, "high": 2e-3, "readings": [1e-3, 2e-3],
+        "error": 0.0,
         "client_steps_per_second": 1e6, "reference": True, "disturbed": True,
     }  # fmt: skip
     assert cells(row)[2:] == ["1 (0.9–2) †", "1.00e+06", "–", "reference"]

@@ -1,4 +1,4 @@
-"""Forms: the rows of one form and reading of a claim, and the verdict that they come to."""
+"""Forms: the rows of one form and reading of a claim, and their verdict."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def read_idx(path: Path, dimensions: int) -> np.ndarray:
     """Return the array of an IDX file of unsigned bytes.
 
     Args:
-        path: the file; gzip is told by its content, not by its name.
+        path: the file; gzip is recognised by its content, not by its name.
         dimensions: how many dimensions it must have (3 for images, 1 for labels).
 
     Raises:

@@ -139,7 +139,7 @@ def telling_the_method(cls: type) -> Iterator[None]:
 
 
 def _mended(error: BaseException, frame: FrameType | None) -> tuple[str, str]:
-    """Return what was wanted in the place of an error of Python's, and what to do."""
+    """Return what an error of Python's means: what was wanted, and what to do."""
     said = str(error)
     if isinstance(error, TypeError) and ("expression to float" in said or "loop of ufunc" in said):
         return (

@@ -40,7 +40,7 @@ MOST_OUTCOMES = 4096
 CURVES_SHOWN = 6
 """The most measures, and the most clients of each, that a notebook draws."""
 MOMENTS = ("round", "local_step", "step", "client")
-"""What a moment is told by, in the order of a frame's columns."""
+"""What says which moment it is, in the order of a frame's columns."""
 TOLD_BY = {
     ("round",): ("round",),
     ("round", "local_step"): ("round", "local_step"),
@@ -222,7 +222,7 @@ def _panel(one: Recorded) -> dict[str, Any]:
 
 
 def _columns(recorded: Iterable[Recorded], *last: str) -> dict[str, list[Any]]:
-    """Return a frame's columns, empty: those by which some measure's moments are told."""
+    """Return a frame's columns, empty: those that some measure's moments have."""
     told = [name for name in MOMENTS if any(name in one.moments for one in recorded)]
     return {name: [] for name in ("measure", *told, *(last or ("replicate", "weight", "value")))}
 
@@ -507,7 +507,7 @@ class _Engine:
 
 
 def _in_order(axes: tuple[str, ...], count: int, local_steps: int) -> list[np.ndarray]:
-    """Return what so many moments in a row are told by."""
+    """Return the numbers of so many moments in a row."""
     every = np.arange(count)
     return [every // local_steps, every % local_steps + 1] if len(axes) == 2 else [every]
 
@@ -520,6 +520,6 @@ def _of_each_client(moments: Mapping[str, np.ndarray], clients: int) -> dict[str
 
 
 def _joined(outcomes: Sequence[Outcome]) -> np.ndarray:
-    """Return what blocks of replicates took, beside each other: the moments that all came to."""
+    """Return what blocks of replicates took, beside each other: the moments that all reached."""
     moments = min(outcome.taken.shape[1] for outcome in outcomes)
     return np.concatenate([outcome.taken[:, :moments] for outcome in outcomes], 2)

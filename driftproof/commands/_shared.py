@@ -39,7 +39,7 @@ else:
 
 
 class Choice(_Words):
-    """One of a few words; a misspelt one is told with the nearest."""
+    """One of a few words; for a misspelt one the nearest is offered."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the word, or raise with those that there are."""

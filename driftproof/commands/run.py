@@ -75,7 +75,7 @@ def command(
     out = shared.folder(out, leaf.name)
     if data is not None:
         data = Path(os.path.realpath(data))
-        read(data)  # a bad folder is told before anything is run
+        read(data)  # a bad folder is refused before anything is run
     check_device(device)
     with (
         shared.working_on(cluster, workers) as workers,

@@ -36,7 +36,7 @@ FORMS_SHOWN = 16
 @shared.resume
 @click.option(
     "-p", "--problem", "problem", multiple=True, metavar="NAME=VALUE,…",
-    help="Values of a parameter of the problem, in the place of those of the claims' cases.",
+    help="Values of a parameter of the problem, instead of those of the claims' cases.",
 )  # fmt: skip
 @click.option(
     "-a", "--algorithm", "algorithm", multiple=True, metavar="NAME=VALUE,…",
@@ -213,7 +213,7 @@ def _exceeded(rows: list[Any], told: set[str]) -> None:
 
 
 def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> None:
-    """Print how many printed statements of each paper came to which verdict, and what is new."""
+    """Print how many printed statements of each paper have which verdict, and what is new."""
     from driftproof.toolkit.discover import leaves
     from driftproof.toolkit.groups import statements
 

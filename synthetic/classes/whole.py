@@ -1,4 +1,4 @@
-"""A whole class of functions in the place of a problem, on which an algorithm is run once."""
+"""A whole class of functions as a problem, on which an algorithm is run once."""
 
 from __future__ import annotations
 

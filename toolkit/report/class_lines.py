@@ -90,7 +90,7 @@ def _along(points: Sequence[list[Row]], letter: str) -> Iterator[list[list[Row]]
 
 
 def _same_round(instance: Mapping[str, float]) -> dict[str, float]:
-    """Return the letters with ητ in the place of η."""
+    """Return the letters with ητ instead of η."""
     letters = dict(instance)
     if {"eta", "tau"} <= set(letters):
         letters["eta tau"] = float(f"{letters.pop('eta') * letters['tau']:.12g}")
