@@ -157,7 +157,7 @@ class _Server:
         """Start a process for each client, and send it the task."""
         # they inherit nothing of this process: no threads, no locks, no pipe of another client
         apart = "forkserver" in multiprocessing.get_all_start_methods()
-        processes = multiprocessing.get_context("forkserver" if apart else "spawn")
+        processes: Any = multiprocessing.get_context("forkserver" if apart else "spawn")
         if apart:
             processes.set_forkserver_preload([live.__module__])
         for client in range(task.problem.clients):
@@ -215,19 +215,20 @@ class _Server:
         """
         heard: dict[int, Share | Ended] = {}
         failed: dict[int, tuple[str, str, str, str]] = {}
-        silent = {pipe: client for client, pipe in enumerate(self._pipes)}
+        silent: dict[Any, int] = {pipe: client for client, pipe in enumerate(self._pipes)}
+        ready: list[Any]
         end = time.monotonic() + patience
         while silent and (ready := wait([*silent], max(0.0, end - time.monotonic()))):
             for pipe in ready:
-                client = silent[pipe]  # type: ignore[index]
+                client = silent[pipe]
                 try:
-                    news = pipe.recv()  # type: ignore[union-attr]
+                    news = pipe.recv()
                 except (EOFError, OSError):
                     news = None
                 if isinstance(news, dict):
                     self._moments.append(news)
                     continue
-                del silent[pipe]  # type: ignore[arg-type]
+                del silent[pipe]
                 if isinstance(news, Share | Ended):
                     heard[client] = news
                     continue
@@ -264,9 +265,10 @@ class _Server:
     def _done(self, ended: Ended | None = None) -> WireRun:
         names = list(self._moments[0]) if self._moments else []
         followed = {name: np.array([m[name] for m in self._moments]) for name in names}
-        more: dict[str, Any] = {"reals": ended.reals, "state": ended.state} if ended else {}
+        more: dict[str, Any] = dict(self._counted)
+        more |= {"reals": ended.reals, "state": ended.state} if ended else {}
         iterates = followed[names[0]] if names else np.array([])
-        return WireRun(iterates=iterates, followed=followed, **self._counted, **more)
+        return WireRun(iterates=iterates, followed=followed, **more)
 
     def _failure(
         self,
