@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.errors import DriftproofError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,23 +30,6 @@ STYLES: Mapping[str, dict[str, Any]] = {
 
 NAME_BYTES = 80
 """Bytes of a name that a folder may have beside ``report-``."""
-
-
-if TYPE_CHECKING:
-    _Words = click.Choice[str]
-else:
-    _Words = click.Choice  # click 8.1 has no parameter
-
-
-class Choice(_Words):
-    """One of a few words; for a misspelt one the nearest is offered."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the word, or raise with those that there are."""
-        if value not in self.choices:
-            name = (param.name if param is not None else None) or "word"
-            raise unknown_name(name, str(value), self.choices)
-        return str(value)
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")

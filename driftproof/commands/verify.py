@@ -25,7 +25,7 @@ FORMS_SHOWN = 16
 @click.command()
 @click.argument("select", nargs=-1)
 @click.option(
-    "--profile", type=shared.Choice(["smoke", "quick", "full"]), default="quick", show_default=True
+    "--profile", type=click.Choice(["smoke", "quick", "full"]), default="quick", show_default=True
 )
 @shared.seed
 @shared.workers

@@ -232,9 +232,11 @@ class _Server:
                 if isinstance(news, Share | Ended):
                     heard[client] = news
                     continue
-                failed[client] = ("ended", self._how(client), "", "")
-                if isinstance(news, Raised):
-                    failed[client] = ("raised", *news)
+                failed[client] = (
+                    ("raised", *news)
+                    if isinstance(news, Raised)
+                    else ("ended", self._how(client), "", "")
+                )
                 end = min(end, time.monotonic() + GRACE_SECONDS)
         if failed:
             client = min(failed)
