@@ -10,6 +10,8 @@ from pathlib import Path
 
 from driftproof.toolkit.file_reader import readable, wrong_at
 
+END, LENGTH = b"PK\x05\x06", 22
+"""Signature and length of the record with which an archive ends; it has no comment behind it."""
 BROKEN = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError,
     IndexError,
@@ -28,6 +30,10 @@ def members(path: Path, longest: int) -> Iterator[tuple[str, bytes]]:
         DriftproofError: the archive is broken, or a member is longer; names the member.
     """
     with readable(path) as raw:
+        at = max(0, raw.seek(0, 2) - LENGTH)
+        raw.seek(at)
+        if not raw.read().startswith(END):
+            raise wrong_at(path, at, "other bytes or none", "a zip archive's last record")
         try:
             archive = zipfile.ZipFile(raw)
             listed = [member for member in archive.infolist() if not member.is_dir()]
