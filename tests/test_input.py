@@ -114,6 +114,8 @@ def test_what_a_command_is_sent_ends_it_in_order(tmp_path, number, status):
         [*DRIFTPROOF, "verify", "mine.py", "--workers", "2"],
         cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         start_new_session=True,
+        # a shell's background job ignores Ctrl-C, and so would what it starts
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     while len(session(running.pid)) < 4:
         assert running.poll() is None

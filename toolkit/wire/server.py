@@ -215,12 +215,12 @@ class _Server:
         """
         heard: dict[int, Share | Ended] = {}
         failed: dict[int, tuple[str, str, str, str]] = {}
-        silent: dict[Any, int] = {pipe: client for client, pipe in enumerate(self._pipes)}
-        ready: list[Any]
+        silent = dict(enumerate(self._pipes))
         end = time.monotonic() + patience
-        while silent and (ready := wait([*silent], max(0.0, end - time.monotonic()))):
-            for pipe in ready:
-                client = silent[pipe]
+        while silent and (ready := wait([*silent.values()], max(0.0, end - time.monotonic()))):
+            for client, pipe in [*silent.items()]:
+                if pipe not in ready:
+                    continue
                 try:
                     news = pipe.recv()
                 except (EOFError, OSError):
@@ -228,7 +228,7 @@ class _Server:
                 if isinstance(news, dict):
                     self._moments.append(news)
                     continue
-                del silent[pipe]
+                del silent[client]
                 if isinstance(news, Share | Ended):
                     heard[client] = news
                     continue
@@ -243,7 +243,7 @@ class _Server:
             what, detail, wanted, remedy = failed[client]
             raise self._failure(what, [client], detail, wanted, remedy)
         if silent:
-            raise self._failure("stalled", silent.values(), f"waited {patience:g} s")
+            raise self._failure("stalled", silent, f"waited {patience:g} s")
         return [heard[client] for client in sorted(heard)]
 
     def _average(self, shares: Sequence[Share]) -> np.ndarray:
