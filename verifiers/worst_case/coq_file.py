@@ -236,7 +236,7 @@ class _File:
         starts = f"({' '.join([*of.variables, *of.free])} : E)" * bool(of.variables or of.free)
         given = [*of.members, *of.hypotheses]
         points = [(f"is_{p.name}", f"{p.name} = ({p.equation})%V") for p in of.defined]
-        ending = self._conclusion()
+        ending = of.stated(self._conclusion())
         own = f"({' '.join(p.name for p in of.defined)} : E)" * bool(of.defined)
         before = " ".join(["(E : space)", *names, low, starts])
         lemma = "points_of_the_certificate" if of.algorithm else "bound"
@@ -292,10 +292,10 @@ class _File:
             f"determined {known} ({at}) ({self._whole(determined)}%Z : row) sum_{k}."
             for k, (at, determined) in enumerate(of.equations)
         ]
-        made += [
-            f"iterate {known} {p.name} ({self._whole(p.row)}%Z : row) is_{p.name}."
-            for p in of.defined
-        ]
+        for p in of.defined:
+            made.append(f"iterate {known} {p.name} ({self._whole(p.row)}%Z : row) is_{p.name}.")
+            if (first := of.points[p.row].name) != p.name:
+                made.append(f"twin {p.name} {first}.")
         for k, (written, w) in enumerate(rows.items()):
             made.append(f"assert (row_{k} : ({of.vector(of.row(w))})%V = comb {written}%Z"
                         f" (scaled {self.scale} l)) by vector.")  # fmt: skip
