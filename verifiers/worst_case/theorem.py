@@ -297,9 +297,13 @@ class Theorem:
         if steps and all(p.row in known | starts for p in self.defined):
             self.algorithm = steps[-1].recursion.split()[0]
             self.defined = steps
-            self.points |= {p.row: p for p in reversed(steps)}  # the first of those that are one
+            # a point has the name of the file, or of the first iterate that it is
+            self.points = {p.row: p for p in reversed(steps)} | self.points
             last = {p.row: p.name for p in steps}
-            self.called = {self.points[row].name: name for row, name in last.items()}
+            self.called = {
+                first: name for row, name in last.items()
+                if (first := self.points[row].name) not in self.variables
+            }  # fmt: skip
             return
         earlier = [p for p in self.points.values() if p not in self.defined]
         for point in self.defined:
