@@ -13,7 +13,11 @@ from flint import fmpq, fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from driftproof.synthetic.classes import smooth_strongly_convex
+from driftproof.synthetic.classes import (
+    similar,
+    smooth_strongly_convex,
+    start_at_minimiser,
+)
 from driftproof.toolkit.algorithms import FedSVRG
 from driftproof.toolkit.measure import each, sq
 from driftproof.verifiers.worst_case import check, coqc
@@ -22,7 +26,17 @@ from driftproof.verifiers.worst_case.coq_file import _File, coq
 from driftproof.verifiers.worst_case.refutation import refuted
 from driftproof.verifiers.worst_case.squares import squares
 from driftproof.verifiers.worst_case.theorem import Theorem, UntranslatedError, one_space
-from tests.certificates import NEAR, RUNS, UNREADABLE, counterexamples, edits, made, proved
+from tests.certificates import (
+    LOCAL,
+    NEAR,
+    RUNS,
+    UNREADABLE,
+    counterexamples,
+    distance,
+    edits,
+    made,
+    proved,
+)
 from tests.commands import driftproof
 
 LIBRARY = Path(__file__).parents[1] / "driftproof" / "coq"
@@ -101,6 +115,16 @@ def test_coq_accepts_a_recursion_with_points_that_several_clients_share(tmp_path
     coqc.prove(text)
     with pytest.raises(coqc.RefusedTheoremError):
         coqc.prove(text.replace("‖(fedsvrg", "‖(fedavg"))
+
+
+@COQ
+def test_coq_accepts_an_iterate_that_is_the_start_again():
+    """From x* two clients go opposite ways, and their mean is x*."""
+    case = build(
+        LOCAL, [smooth_strongly_convex(1, 0.1), similar(1), start_at_minimiser()],
+        rounds=1, left=distance, clients=2,
+    )[-1]  # fmt: skip
+    coqc.prove(coq(proved(case).text).text)
 
 
 OF_CONVEX = (

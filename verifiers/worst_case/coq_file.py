@@ -190,7 +190,8 @@ class _File:
             taken = []
             for kind, places in self.used.get(name, {}).items():
                 items = [
-                    f"({whole((w * self.common).p)}, ({p[0]}, {p[-1]})%nat)" for p, w in places.items()
+                    f"({whole((w * self.common).p)}, ({p[0]}, {p[-1]})%nat)"
+                    for p, w in places.items()
                 ]
                 taken.append(f"({self._constants(kind, f.classes[kind])[0]}, {listed(items)})")
             made.append(f"Definition points_{k} : list triple := {listed(triples)}.")
