@@ -190,7 +190,7 @@ class _File:
             taken = []
             for kind, places in self.used.get(name, {}).items():
                 items = [
-                    f"({whole((w * self.common).p)}, ({p[0]}, {p[-1]})%nat)"
+                    f"({whole(int((w * self.common).p))}, ({p[0]}, {p[-1]})%nat)"
                     for p, w in places.items()
                 ]
                 taken.append(f"({self._constants(kind, f.classes[kind])[0]}, {listed(items)})")
@@ -203,7 +203,9 @@ class _File:
         for k, (name, c) in enumerate(it.assumptions.items()):
             made.append(f"Definition assumption_{k} := {self._condition(c, self.factors[name])}.")
             times = self.weights.get(name, ZERO) / self.factors[name] * self.common
-            assumed.append(f"Assumed ({whole(times.p)}) {str(c.equality).lower()} assumption_{k}")
+            assumed.append(
+                f"Assumed ({whole(int(times.p))}) {str(c.equality).lower()} assumption_{k}"
+            )
         made.append(f"Definition ending := {self._condition(of.ending, self.ending)}.")
         own = [f"({whole(d)}, {listed(map(whole, r))})" for d, r in self.squares]
         basis, gram = ([listed(map(whole, r)) for r in of] for of in (self.found.basis, self.gram))
