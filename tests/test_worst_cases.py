@@ -42,7 +42,7 @@ from driftproof.toolkit.federation import run
 from driftproof.toolkit.measure import States, Steps, average, each, smallest, sq
 from driftproof.toolkit.parameters import Positive, PositiveInt
 from driftproof.toolkit.spans.exact import Quantity, Vector
-from driftproof.toolkit.spans.tensor import SIZES, Form, NotLinearError, Span
+from driftproof.toolkit.spans.tensor import SIZES, NotLinearError, Quantities, Span
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.search.units import judged
 from driftproof.verifiers.worst_case.builder import build
@@ -374,7 +374,7 @@ def test_a_double_is_the_decimal_that_is_printed():
         Fraction(1, 200),
         Fraction(1, 400),
     }
-    assert Form.of(0.3).entries[()] == Quantity.number(Fraction(3, 10))
+    assert Quantities.of(0.3).entries[()] == Quantity.number(Fraction(3, 10))
 
 
 def test_torch_is_followed_exactly():
@@ -397,7 +397,7 @@ def test_torch_is_followed_exactly():
     assert torch.stack([x, x]).shape == (2, 2, SIZES["dimension"], 1)
     assert torch.cat([x, x]).shape == (4, SIZES["dimension"], 1)
     assert x[:1].expand_as(x).entries[1, 0, 0] == Vector.basis(0)
-    assert bool(Form.of(0.5) < 1)
+    assert bool(Quantities.of(0.5) < 1)
 
 
 def test_the_smallest_moment_is_that_of_the_best_iterate():

@@ -14,7 +14,7 @@ from driftproof.synthetic.classes.conditions import Constraint, FunctionClass, T
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.oracles import Pullback
 from driftproof.toolkit.spans.exact import Quantity, Second, Vector
-from driftproof.toolkit.spans.tensor import SIZES, Form, Span, decimal, entries_of, part_of
+from driftproof.toolkit.spans.tensor import SIZES, Quantities, Span, decimal, entries_of, part_of
 
 
 class AskedFunctions:
@@ -257,9 +257,9 @@ class AskedFunctions:
         """Return each client's gradient at its own point, [clients, dim, replicates]."""
         return Span(self._each(x, "gradient"))
 
-    def function_values(self, x: Tensor) -> Form:
+    def function_values(self, x: Tensor) -> Quantities:
         """Return each client's value at its own point, [clients, replicates]."""
-        return Form(self._each(x, "value")[:, 0])
+        return Quantities(self._each(x, "value")[:, 0])
 
     def _each(self, x: Tensor, part: str) -> np.ndarray:
         points = points_of(x)
@@ -376,7 +376,7 @@ class _OneFunction(FieldOfClass):
 
     def mean_loss(self, x: Tensor) -> Tensor:
         """Return the function's value at each client's x, above that at x*."""
-        return Form(self._each(x, "value")[:, 0])
+        return Quantities(self._each(x, "value")[:, 0])
 
     def _each(self, x: Tensor, part: str) -> np.ndarray:
         asked = np.frompyfunc(lambda z: getattr(self.asked.at(self._number, z), part), 1, 1)
