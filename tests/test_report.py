@@ -23,7 +23,7 @@ from driftproof.toolkit.report.papers import Reference, by_paper, findings, refe
 from driftproof.toolkit.report.typeset import letters
 from driftproof.toolkit.statements import ReadingVerdict, statement
 from driftproof.toolkit.verdict import Evidence, Row, Verdict, overall
-from driftproof.verifiers.running.jobs import row_from
+from driftproof.toolkit.verdict import row_from
 from driftproof.verifiers.verify import Settings, header, judge, select
 from tests.once import every_claim
 
