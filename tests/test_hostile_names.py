@@ -18,8 +18,7 @@ import pytest
 from driftproof.toolkit.ledger import Ledger
 from driftproof.toolkit.report.latex_text import latex_text
 from driftproof.toolkit.report.page import render
-from driftproof.toolkit.verdict import Evidence, Verdict
-from driftproof.toolkit.verdict import row_from
+from driftproof.toolkit.verdict import Evidence, Verdict, row_from
 from tests.chromium import launched, needs_chromium
 from tests.commands import driftproof
 from tests.once import experiment, once

@@ -15,6 +15,7 @@ from driftproof.toolkit.groups import Group, grouped, statements
 from driftproof.toolkit.verdict import Row, Verdict, together
 from driftproof.verifiers import record
 from driftproof.verifiers.marked.bindings import Binding
+from driftproof.verifiers.marked.latex import Source, compact
 from driftproof.verifiers.marked.stated import stated
 from driftproof.verifiers.marked.theorems import Theorem
 
@@ -61,9 +62,7 @@ class Found:
         }
 
 
-def compared(
-    theorem: Theorem, leaf: Leaf, rows: Sequence[Row], bound: Binding | None
-) -> Found:
+def compared(theorem: Theorem, leaf: Leaf, rows: Sequence[Row], bound: Binding | None) -> Found:
     """Return what is known of a theorem.
 
     Args:
@@ -89,7 +88,9 @@ def compared(
         told.append((theorem.line, f"it was bound to {bound.claim}, and names {theorem.claim}"))
     else:
         sources = theorem.source, bound.source
-        if theorem.source != bound.source and (said or how != "algebra" or not _rewritten(*sources)):
+        if theorem.source != bound.source and (
+            said or how != "algebra" or not _rewritten(*sources)
+        ):
             told.append(_change(theorem, bound.source))
         if code != bound.stated:
             changed = f"the claim changed since it was bound: {_lines(bound.stated, code)}"
@@ -122,10 +123,18 @@ def _by_algebra(theorem: Theorem, leaf: Leaf) -> tuple[str, str]:
     """Return how the right sides can be compared, and the theorem's where they differ."""
     from driftproof.verifiers.printed import unlike  # sympy and torch, where something changed
 
-    said = unlike(leaf.load(), theorem.statement)
+    claim = leaf.load()
+    if measured := getattr(claim, "measured", None):
+        claim = replace(claim, measured={k: _as_read(shown) for k, shown in measured.items()})
+    said = unlike(claim, theorem.statement)
     if said is None:
         return "digest", ""
     return "algebra", next(iter(said.values()), "")
+
+
+def _as_read(formula: str) -> str:
+    source = Source(formula)
+    return compact(source.tokens(source.nodes, formula=True))
 
 
 def _rewritten(one: str, other: str) -> bool:
@@ -135,12 +144,12 @@ def _rewritten(one: str, other: str) -> bool:
 
 def _without_bound(source: str) -> str:
     """Return a source without its one right side; as it is, where it has none or several."""
-    from driftproof.verifiers.printed import SYMBOL
+    from driftproof.verifiers.printed import is_judged
 
     bounds = [
         match
         for match in BOUND.finditer(source)
-        if not SYMBOL.fullmatch(match[1].rpartition("\\le")[0].replace(" ", ""))
+        if is_judged(match[1].rpartition("\\le")[0].replace(" ", ""))
     ]
     if len(bounds) != 1 or SEVERAL.search(bounds[0][2].strip(" .,;")):
         return source

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from pylatexenc.latexwalker import LatexWalker, get_default_latex_context_db
@@ -27,6 +28,8 @@ SILENT = SIZES | {
 }  # fmt: skip
 """Commands that change no formula and no word."""
 SPACES = {",", ":", ";", ">", " ", "quad", "qquad", "hspace", "thinspace", "enspace"}
+WIDE = {"quad", "qquad", "hspace"}
+"""Spaces that part formulas wherever they stand; the others do behind a comma."""
 ALIKE = {
     "leq": "le", "geq": "ge", "neq": "ne", "to": "rightarrow", "Vert": "|", "lVert": "|",
     "rVert": "|", "lvert": "vert", "rvert": "vert", "tfrac": "frac", "dfrac": "frac",
@@ -76,9 +79,7 @@ class Source:
                  for name, d in self._definitions.items()]  # fmt: skip
         fractions = [std_macro(name, False, 2) for name in ("tfrac", "dfrac", "binom")]
         marks = [std_macro("driftproof", True, 1), std_macro("input", False, 1)]
-        context.add_context_category(
-            "paper", prepend=True, macros=[*fractions, *marks, *known]
-        )
+        context.add_context_category("paper", prepend=True, macros=[*fractions, *marks, *known])
         # a mistake elsewhere in a draft is LaTeX's to report
         self._walker = LatexWalker(text, latex_context=context, tolerant_parsing=True)
         self.nodes: Sequence[Any] = self._walker.get_latex_nodes()[0]
@@ -178,7 +179,7 @@ class Source:
         elif name == "\\":
             yield Token(r"\\", line, spacing=True)
         elif name in SPACES:
-            yield Token(r"\quad", line, spacing=True)
+            yield Token(r"\quad" if name in WIDE else r"\,", line, spacing=True)
         elif name == "ensuremath" and arguments:
             yield from self._tokens(arguments[0].nodelist, True, given, depth)
         elif name not in SILENT:
@@ -203,8 +204,23 @@ class Source:
                 token = token._replace(text=r"\quad")
             elif token.spacing and kept and tokens[k - 1].text == r"\\":
                 continue
+            elif token.text == r"\," and token.spacing:
+                if not kept or kept[-1].text != ",":
+                    continue
+                token = token._replace(text=r"\quad")
             kept.append(token)
         return kept
+
+
+def compact(tokens: Sequence[Token]) -> str:
+    """Return tokens as one writes them: with a space where two of them would be read as one."""
+    parts = [token.text for token in tokens[:1]]
+    for before, token in pairwise(tokens):
+        name = re.fullmatch(r"\\[A-Za-z]+", before.text)
+        words = len(before.text) > 1 and not before.text.startswith("\\")
+        parts.append(" " if (name or words) and token.text[0].isalpha() else "")
+        parts.append(token.text)
+    return "".join(parts)
 
 
 def inside(node: Any) -> list[Any]:
@@ -236,4 +252,7 @@ def _defined(node: Any) -> Iterator[tuple[str, Definition]]:
     if names and groups:
         number = text_of(options[0]) if options else "0"
         arguments = int(number) if number.isdigit() else 0
-        yield names[0], Definition(arguments, groups[-1].nodelist, options[1] if options[1:] else None)
+        yield (
+            names[0],
+            Definition(arguments, groups[-1].nodelist, options[1] if options[1:] else None),
+        )

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from driftproof.toolkit.discover import text_of as text_of_file
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.verifiers.marked.latex import FORMULAS, Definition, Source, Token, inside, text_of
+from driftproof.verifiers.marked.latex import (
+    FORMULAS,
+    Definition,
+    Source,
+    Token,
+    compact,
+    inside,
+    text_of,
+)
 
 READING = ("input", "include", "subfile")
-LESS = re.compile(r"\\le(qslant)?\b|≤")
+LESS = re.compile(r"\\le(?:q|qslant)?(?![A-Za-z])|≤")
 
 
 class Formula(NamedTuple):
@@ -31,11 +38,6 @@ class Formula(NamedTuple):
     labels: frozenset[str]
     display: bool
     line: int
-
-    @property
-    def bounds(self) -> bool:
-        """Whether it is an inequality."""
-        return LESS.search(self.latex) is not None
 
 
 @dataclass(frozen=True)
@@ -69,21 +71,25 @@ class Theorem:
 
         The bound is the formula that has the label, or else those on lines of their own.
         """
-        return r",\quad ".join(f.latex.strip(" .,;") for f in self._said())
+        parts = [
+            part.strip(" .,;")
+            for formula in self.formulas
+            for part in formula.latex.split(r",\quad")
+            if not LESS.search(part) or formula in self._bounds
+        ]
+        return r",\quad ".join(parts)
 
     @property
     def bound_at(self) -> int:
         """The line of the bound's ≤."""
-        return next((f.line for f in self._said() if f.bounds), self.line)
+        return next((formula.line for formula in self._bounds), self.line)
 
-    def _said(self) -> list[Formula]:
-        alone = any(formula.display and formula.bounds for formula in self.formulas)
-        return [
-            formula
-            for formula in self.formulas
-            if not formula.bounds
-            or (self.right in formula.labels if self.right else formula.display or not alone)
-        ]
+    @property
+    def _bounds(self) -> list[Formula]:
+        every = [formula for formula in self.formulas if LESS.search(formula.latex)]
+        if self.right:
+            return [formula for formula in every if self.right in formula.labels]
+        return [formula for formula in every if formula.display] or every
 
 
 def theorems(main: Path) -> list[Theorem]:
@@ -205,7 +211,7 @@ def _formulas(source: Source, theorem: Any) -> Iterator[Formula]:
     for node in _math(theorem.nodelist):
         tokens = source.tokens(node.nodelist, formula=True)
         yield Formula(
-            _compact(tokens), frozenset(map(text_of, _labels(node.nodelist))),
+            compact(tokens), frozenset(map(text_of, _labels(node.nodelist))),
             getattr(node, "displaytype", "display") == "display",
             next((t.line for t in tokens if LESS.match(t.text)), source.line(node)),
         )  # fmt: skip
@@ -218,14 +224,3 @@ def _math(nodes: Sequence[Any]) -> Iterator[Any]:
             yield node
         else:
             yield from _math(inside(node))
-
-
-def _compact(tokens: Sequence[Token]) -> str:
-    """Return tokens as one writes them: with a space where two of them would be read as one."""
-    parts = [token.text for token in tokens[:1]]
-    for before, token in pairwise(tokens):
-        name = re.fullmatch(r"\\[A-Za-z]+", before.text)
-        words = len(before.text) > 1 and not before.text.startswith("\\")
-        parts.append(" " if (name or words) and token.text[0].isalpha() else "")
-        parts.append(token.text)
-    return "".join(parts)

@@ -38,7 +38,7 @@ def says(found: Found) -> str:
 
 
 def aux(every: Sequence[Found]) -> str:
-    """Return the text of ``driftproof.aux.tex``; of a claim in several places, the worst is said."""
+    """Return ``driftproof.aux.tex``; of a claim that is marked twice, what stands against it."""
     said: dict[str, str] = {}
     for found in every:
         if found.problems or found.theorem.claim not in said:
@@ -58,7 +58,8 @@ def supplement(every: Sequence[Found], profile: str) -> str:
         cells = (now.claim, verdict, now.evidence, now.cases, now.since, how)
         lines.append(" & ".join([where, *map(latex_text, cells)]) + r" \\")
     end = (
-        r"\end{longtable}\endgroup" "\n"
+        r"\end{longtable}\endgroup"
+        "\n"
         rf"Judged by driftproof {__version__}, profile {profile}. Compared by algebra: the right "
         "side is the claim's as a formula; by digest alone: it cannot be read as one, and the "
         "source is what it was when an author compared it. In brackets the digest of the source."

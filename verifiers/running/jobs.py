@@ -21,7 +21,7 @@ from driftproof.toolkit.draws import BLOCK
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.located import telling_the_file
 from driftproof.toolkit.readings import ByProof, Undecided
-from driftproof.toolkit.verdict import Evidence, Row, Verdict, row_from
+from driftproof.toolkit.verdict import Row, Verdict, row_from
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.comparison import ComparisonClaim
