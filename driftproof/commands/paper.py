@@ -134,7 +134,7 @@ def _on_github(problems: list[Problem], found: list[Found]) -> None:
     from driftproof.verifiers.marked import written
 
     root = Path(os.environ.get("GITHUB_WORKSPACE", ".")).resolve()
-    for line in written.annotations(problems, root):
+    for line in written.marks(problems, root):
         click.echo(line)
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with open(summary, "a", encoding="utf-8") as file:

@@ -67,7 +67,7 @@ def supplement(every: Sequence[Found], profile: str) -> str:
     return "\n".join([TABLE, *lines, end, ""])
 
 
-def annotations(problems: Iterable[Problem], root: Path) -> list[str]:
+def marks(problems: Iterable[Problem], root: Path) -> list[str]:
     """Return the lines by which a step of a GitHub workflow marks lines of files."""
     lines = []
     for problem in problems:
