@@ -472,3 +472,27 @@ def test_a_shell_completes_the_names_of_claims():
     made = driftproof(env=environment)
     assert made.returncode == 0
     assert "plain,comfedl/lemma-2" in made.stdout.splitlines()
+
+
+LIGHT = """
+import sys
+from pathlib import Path
+from driftproof.cli import status
+
+certificates = map(str, Path("report/certificates").iterdir())
+for words in (["list", "claims"], ["counterexample", "comfedl/theorem-1"], ["report", "report"],
+              ["check", *certificates]):
+    if status(words) or "torch" in sys.modules:
+        sys.exit(f"{words}")
+"""
+
+
+def test_what_computes_nothing_imports_no_torch(tmp_path):
+    """tests/test_paper.py holds it of ``driftproof paper``."""
+    words = ("localsgd/contraction", "--profile", "smoke", "--workers", "1", "--out", "report")
+    assert driftproof("verify", *words, cwd=tmp_path).returncode == 0
+    made = subprocess.run(
+        [sys.executable, "-c", LIGHT], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert made.returncode == 0, made.stderr
+    assert "1 certificate holds" in made.stdout or "PROVED" in made.stdout
