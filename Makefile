@@ -5,7 +5,7 @@
 # make mutation  changes the judges in small ways and lists what no test notices; hours, so
 #                make mutation SAMPLE="--sample 40 --seed 1" takes some of them
 # make prove    has Coq check every class certificate on record; needs coqc; the table is report-prove/machine_checked.json
-# make docs     builds the documentation site into docs/_build/html; a warning is an error
+# make docs     builds the documentation site into docs/_build/html, its notebooks run; a warning is an error
 # make bench    times every case into report-bench/, then the table of targets
 #
 # PYTHON=python3.12 chooses an interpreter (3.11 or newer). PIP_ARGS is handed to pip: on a machine
@@ -45,7 +45,7 @@ prove: $(READY)
 	  xargs $(BIN)/driftproof prove --out report-prove/coq --json > report-prove/machine_checked.json
 
 docs: $(READY)
-	$(BIN)/sphinx-build -W --keep-going -n -q docs docs/_build/html
+	DRIFTPROOF_EXECUTE=1 $(BIN)/sphinx-build -W --keep-going -n -q docs docs/_build/html
 
 bench: $(READY)
 	$(BIN)/driftproof bench --out report-bench
