@@ -80,17 +80,12 @@ def print_leaf(leaf: Leaf, shown: Mapping[str, Any], *, latex: bool) -> None:
             click.echo(f"{head}: {_text(shown[head])}")
     for title, text, _ in shown.get("assumptions", []):
         click.echo(f"{title}: {text}")
-    rights, searched = shown.get("right_sides", {}), shown.get("searched", {})
+    rights = shown.get("right_sides", {})
     if leaf.kind == "claim" and not latex:
         rights = rights | _pretty(leaf)
-    for key in {**rights, **searched}:
-        if key in rights:
-            lines = rights[key].split("\n")
-            head = f"right side, {key}:"
-            click.echo("\n    ".join([head, *lines]) if lines[1:] else f"{head} {lines[0]}")
-        if key in searched:
-            click.echo(f"search, {key}: {searched[key]['told']}")
-            click.echo(f"{searched[key]['python']}\n")
+    for key, right in rights.items():
+        lines, head = right.split("\n"), f"right side, {key}:"
+        click.echo("\n    ".join([head, *lines]) if lines[1:] else f"{head} {right}")
     if leaf.kind == "claim":
         rows = [(form, verdict, str(count)) for form, verdict, count in shown["verdicts_on_record"]]
         if rows:
@@ -226,7 +221,6 @@ def _claim(leaf: Leaf, claim: Any) -> dict[str, Any]:
         "explanation": about["explain"],
         "cases": [str(case) for case in claim.judged_on],
         "verdicts_on_record": counted,
-        "searched": about["searched"],
         "counterexample": about["counterexample"],
     }
 
