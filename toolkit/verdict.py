@@ -134,6 +134,18 @@ class Row:
         return {key: _clean(value) for key, value in entry.items()}
 
 
+def row_from(entry: dict[str, Any]) -> Row:
+    """Return a row from its JSON."""
+    evidence = entry["evidence"]
+    return Row(
+        **entry
+        | {
+            "verdict": Verdict(entry["verdict"]),
+            "evidence": None if evidence is None else Evidence(evidence),
+        }
+    )
+
+
 def _clean(value: Any) -> Any:
     if isinstance(value, float):
         return value if isfinite(value) else None

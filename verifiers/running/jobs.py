@@ -21,7 +21,7 @@ from driftproof.toolkit.draws import BLOCK
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.located import telling_the_file
 from driftproof.toolkit.readings import ByProof, Undecided
-from driftproof.toolkit.verdict import Evidence, Row, Verdict
+from driftproof.toolkit.verdict import Row, Verdict, row_from
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.comparison import ComparisonClaim
@@ -459,15 +459,3 @@ def pack_rows(rows: Sequence[Row]) -> bytes:
 def unpack_rows(blob: bytes) -> list[Row]:
     """Return what ``pack_rows`` was given."""
     return [row_from(entry) for entry in json.loads(blob)]
-
-
-def row_from(entry: dict[str, Any]) -> Row:
-    """Return a row from its JSON."""
-    evidence = entry["evidence"]
-    return Row(
-        **entry
-        | {
-            "verdict": Verdict(entry["verdict"]),
-            "evidence": None if evidence is None else Evidence(evidence),
-        }
-    )
