@@ -27,7 +27,7 @@ COLUMNS = ["theorem", "claim", "verdict", "evidence", "cases", "since", "compare
 )
 @shared.out_of("the ledger, the page and the supplement  [default: report-paper]")
 @click.option(
-    "--profile", type=shared.Choice(["smoke", "quick", "full"]), default="quick", show_default=True
+    "--profile", type=click.Choice(["smoke", "quick", "full"]), default="quick", show_default=True
 )
 @shared.workers
 @click.option("--github", is_flag=True, help="Mark lines and write a summary, for GitHub Actions.")
