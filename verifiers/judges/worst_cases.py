@@ -220,9 +220,7 @@ def right_side(claim: BoundClaim, case: Case, form: Form) -> Right:
     """
     import sympy
 
-    notation = claim.notation(case)
-    expression, measured = bounds.split_right(form.right, notation)
-    expression = expression.xreplace({x: _fraction(x) for x in expression.atoms(sympy.Float)})
+    notation, expression = claim.notation(case), expression_of(claim, case, form)
     roles = {**bounds.roles_of(case), **case.problem.exact_constants}
     letters = {
         symbol.name: decimal(roles[notation[symbol.name]])
@@ -230,8 +228,6 @@ def right_side(claim: BoundClaim, case: Case, form: Form) -> Right:
     }
     right = Right(sympy.sstr(expression), letters)
     try:
-        if measured:
-            raise ValueError("it has measured means in it")
         assert right.ends
     except (ArithmeticError, ValueError, SyntaxError) as error:
         raise DriftproofError(
@@ -240,6 +236,24 @@ def right_side(claim: BoundClaim, case: Case, form: Form) -> Right:
             "write it with these, or state it on cases",
         ) from error
     return right
+
+
+def expression_of(claim: BoundClaim, case: Case, form: Form) -> Any:
+    """Return a right side in letters, its numbers as fractions.
+
+    Raises:
+        DriftproofError: what is measured stands in it.
+    """
+    import sympy
+
+    expression, measured = bounds.split_right(form.right, claim.notation(case))
+    if measured:
+        raise DriftproofError(
+            f"a right side over {case.problem} with measured means in it",
+            "an expression in letters",
+            "put what is measured into the left side, with a minus",
+        )
+    return expression.xreplace({x: _fraction(x) for x in expression.atoms(sympy.Float)})
 
 
 def _fraction(number: Any) -> Any:
@@ -280,7 +294,7 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
             facts["lhs"][end] = float(Fraction(proved))
             facts["lhs"]["mean"] = nearer(facts["lhs"]["mean"], facts["lhs"][end])
     facts["proofs"] = {
-        _file(claim, case, form, made["moment"]): made["file"]
+        file_name(claim, case, form, made["moment"]): made["file"]
         for made in comparisons if "file" in made
     }  # fmt: skip
     if all(_proves(made, right) for made in comparisons):
@@ -316,7 +330,7 @@ def _refuted(
         reason += f"; run on them, in doubles: {made['ran']:.6g}"
     shown: dict[str, Any] = {}
     if "file" in made:
-        file = _file(claim, case, form, made["moment"], "counterexample-")
+        file = file_name(claim, case, form, made["moment"], "counterexample-")
         reason += (
             f". driftproof check shows their points, gradients and values: certificates/{file}"
         )
@@ -348,7 +362,7 @@ def _value(made: Mapping[str, Any]) -> float:
     return inf if made["value"] is None else float(made["value"])
 
 
-def _file(claim: BoundClaim, case: Case, form: Form, moment: str, kind: str = "") -> str:
+def file_name(claim: BoundClaim, case: Case, form: Form, moment: str, kind: str = "") -> str:
     """Return the name of a file: of which claim, case, moment and, of several, form it is."""
     forms = [one.key for one in claim.forms if one.form != "sibling"]
     which = f"{_slug(form.key)}-" if len(forms) > 1 else ""

@@ -8,16 +8,18 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from flint import fmpq
+from flint import arb, fmpq
 
 from driftproof.synthetic.classes.conditions import Condition, FunctionClass
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.ratios import Ratio, shown
 from driftproof.toolkit.spans.exact import Quantity, Second, Vector
 from driftproof.verifiers.worst_case import check, check_counterexample
 from driftproof.verifiers.worst_case.digest import sealed
 from driftproof.verifiers.worst_case.exact import fraction, rational
 from driftproof.verifiers.worst_case.expression import ends, evaluate
 from driftproof.verifiers.worst_case.record import WorstCase, pairs
+from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.witness import Witness
 
 
@@ -31,6 +33,18 @@ class Right:
 
     text: str
     letters: Mapping[str, Fraction] = field(default_factory=dict)
+
+    def of_letters(self, region: Region) -> Any:
+        """Return it as a rational function of a region's letters.
+
+        Raises:
+            ArithmeticError, ValueError: it is none.
+        """
+        given = {name: rational(x) for name, x in self.letters.items()}
+        value = evaluate(self.text, given, region.free)
+        if isinstance(value, arb):
+            raise ValueError("it is irrational")
+        return value
 
     @property
     def written(self) -> dict[str, str]:
@@ -65,6 +79,21 @@ def certificate(case: WorstCase, right: Right, multipliers: Mapping[int, fmpq]) 
     used = [[str(x), *sources[k]] for k, x in sorted(multipliers.items())]
     text = sealed({"schema": check.SCHEMA, **statement(case, names, right), "multipliers": used})
     return _taken(text, check.check)
+
+
+def theorem(
+    case: WorstCase, right: Right, region: Sequence[Sequence[str]], multipliers: Mapping[int, Any]
+) -> str:
+    """Return the file of a proof that the measure is at most a right side in a region.
+
+    Raises:
+        DriftproofError: the checker refuses it.
+    """
+    names = Names(case)
+    sources = list(_sources(case, names))
+    used = [[str(x), *sources[k]] for k, x in sorted(multipliers.items()) if x != 0]
+    file = {"schema": check.THEOREM, "region": region, **statement(case, names, right)}
+    return _taken(sealed({**file, "multipliers": used}), check.check)
 
 
 def counterexample(case: WorstCase, right: Right, found: Witness) -> str:
@@ -229,7 +258,8 @@ def squares(gram: Mapping[tuple[int, int], Fraction]) -> list[tuple[Fraction, Ve
     True
     """
     left, made = Quantity(dict(gram)), []
-    while (place := min((j for j, k in left.gram if j == k), default=None)) is not None:
+    while (place := min((j for (j, k), q in left.gram.items() if j == k and _fixed(q)),
+                        default=None)) is not None:  # fmt: skip
         c = left.gram[place, place]
         halves = {j + k - place: q / 2 / c for (j, k), q in left.gram.items() if place in (j, k)}
         u = Vector({**halves, place: Fraction(1)})
@@ -238,10 +268,15 @@ def squares(gram: Mapping[tuple[int, int], Fraction]) -> list[tuple[Fraction, Ve
     return made + [(q, Vector.basis(j), Vector.basis(k)) for (j, k), q in left.gram.items()]
 
 
+def _fixed(of: Any) -> bool:
+    """Tell whether a coefficient has no free letter, so that a square can be completed with it."""
+    return not isinstance(of, Ratio) or of.number is not None
+
+
 def _about(about: Mapping[str, Any]) -> str:
     def told(value: Any) -> str:
         if isinstance(value, Mapping):
             return ", ".join(f"{key} = {told(part)}" for key, part in value.items())
-        return "; ".join(map(told, value)) if isinstance(value, list | tuple) else str(value)
+        return "; ".join(map(told, value)) if isinstance(value, list | tuple) else shown(value)
 
     return "; ".join(f"{key}: {told(value)}" for key, value in about.items())
