@@ -12,8 +12,8 @@ from typing_extensions import TypeVar
 
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.letters import Letter, shown
 from driftproof.toolkit.problem import Problem
-from driftproof.toolkit.ratios import Letter, shown
 
 P_co = TypeVar("P_co", bound=Problem, covariant=True, default=Any)
 A_co = TypeVar("A_co", bound=Algorithm | None, covariant=True, default=Any)

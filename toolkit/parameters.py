@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar, cast, get_
 from weakref import WeakKeyDictionary
 
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.ratios import Letter, shown
+from driftproof.toolkit.letters import Letter, shown
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from driftproof.toolkit.ratios import shown
+from driftproof.toolkit.letters import shown
 from driftproof.toolkit.spans.exact import Quantity, Vector
 
 Place = Literal["difference", "one", "other"]

@@ -10,7 +10,7 @@ from typing import Literal
 from driftproof.synthetic.classes.asked import AskedFunctions
 from driftproof.synthetic.classes.conditions import Constraint
 from driftproof.synthetic.classes.functions import positive
-from driftproof.toolkit.ratios import shown
+from driftproof.toolkit.letters import shown
 from driftproof.toolkit.spans.exact import Quantity, Vector
 
 Kind = Literal[

@@ -97,7 +97,7 @@ class Enclosed:
     state: Any
 
 
-def exactly(algorithm: Algorithm, number: Callable[[float], Tensor] = Balls.of) -> Algorithm:
+def exactly(algorithm: Algorithm, number: Callable[[Any], Tensor] = Balls.of) -> Algorithm:
     """Return an algorithm whose real hyperparameters are exact: 1 − γη is not rounded to a double.
 
     They are balls, or what ``number`` makes of them.

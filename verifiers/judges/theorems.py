@@ -1,8 +1,8 @@
 """Judges a bound over a class of functions for all values of free letters: proved by a certificate.
 
 The worst case is looked at with numbers for the letters, at the ends of the region and inside. At
-the tightest of these points the statement is judged as any other (``worst_cases``): if it is
-refuted there, it is. Else multipliers are sought as functions of the letters (``worst_case.region``).
+the tightest of these points the statement is judged as any other (``worst_cases``), and refuted if
+it is false there. Else multipliers are sought as functions of the letters (``worst_case.region``).
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from math import inf, isfinite
 from typing import Any
 
 from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.ratios import Letter
+from driftproof.toolkit.letters import Letter, shown
 from driftproof.toolkit.spans.tensor import decimal
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
@@ -24,11 +25,21 @@ from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.judges import assumed, bounds, worst_cases
 from driftproof.verifiers.judges.rows import case_entry, row_of
 from driftproof.verifiers.worst_case.builder import build
-from driftproof.verifiers.worst_case.expression import FUNCTIONS, evaluate
-from driftproof.verifiers.worst_case.region import Point, Sample, at, letters_of, multipliers
+from driftproof.verifiers.worst_case.exact import rational
+from driftproof.verifiers.worst_case.expression import evaluate
+from driftproof.verifiers.worst_case.region import (
+    Point,
+    at,
+    ends_and_middle,
+    letters_of,
+    multipliers,
+)
 from driftproof.verifiers.worst_case.signs import Region
-from driftproof.verifiers.worst_case.solve import UnboundedError, UnsolvedError
+from driftproof.verifiers.worst_case.solve import solve
 from driftproof.verifiers.worst_case.written import Right, theorem
+
+DIGITS = 6
+"""Of a point's tightness: what a solver's rounding changes does not choose between points."""
 
 
 def has_letters(case: Case) -> bool:
@@ -59,7 +70,7 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
     written = region_of(claim, case)
     region = Region(written)
     programs = build(case.algorithm, case.problem, rounds=case.rounds, left=left)
-    looked = [point for point in region.ends_and_middle() if _meant(point)]
+    looked = [point for point in ends_and_middle(region) if _meant(point)]
     values = [[_value(program, point) for program in programs] for point in looked]
     made: dict[str, Any] = {"region": region.said, "forms": {}}
     for form in forms:
@@ -72,11 +83,12 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
             found["unmet"] = bounds.unmet(claim, with_numbers(case, looked[0]), form)
             continue
 
-        def ratio(of: tuple[Point, list[float]], form: Form = form) -> float:
+        def tightness(of: tuple[Point, list[float]], form: Form = form) -> float:
             right = worst_cases.right_side(claim, with_numbers(case, of[0]), form).low
-            return max(of[1]) / float(right) if right else max(of[1])
+            ratio = max(of[1]) / float(right) if right else max(of[1])
+            return round(ratio, DIGITS) if isfinite(ratio) else ratio
 
-        point = max(met, key=ratio)[0]
+        point = max(met, key=tightness)[0]
         numbers = with_numbers(case, point)
         found["point"] = {name: str(value) for name, value in point.items()}
         found["measured"] = worst_cases.measure(claim, numbers, [form])
@@ -132,15 +144,12 @@ def _fixed(claim: BoundClaim, case: Case) -> dict[str, Fraction]:
     for name, letter in free.items():
         if not (isinstance(own.get(name), Letter) and own[name] == letter):
             raise DriftproofError(
-                f"for_all({name!r} …) in the place of a parameter that the statement calls otherwise",
+                f"for_all({name!r} …) for a parameter that the statement calls otherwise",
                 f"one of the letters {', '.join(sorted(notation))} for its own parameter",
                 "name the letter as the notation of the algorithm or the class has it",
             )
-    return {
-        name: decimal(of) for name, of in own.items()
-        if not isinstance(of, Letter) and isinstance(of, int | float | Fraction)
-        and abs(of) < float("inf")
-    }  # fmt: skip
+    numbers = {name: of for name, of in own.items() if isinstance(of, int | float | Fraction)}
+    return {name: decimal(of) for name, of in numbers.items() if isfinite(of)}
 
 
 def region_of(claim: BoundClaim, case: Case) -> list[list[str]]:
@@ -156,31 +165,27 @@ def region_of(claim: BoundClaim, case: Case) -> list[list[str]]:
         ]  # fmt: skip
         if not ready:
             raise DriftproofError(
-                f"the ranges {', '.join(map(str, left.values()))}, each with another's letter in it",
+                f"the ranges {', '.join(map(shown, left.values()))}, which need each other",
                 "an order in which each speaks of earlier ones alone",
                 "write the ends of one of them in numbers",
             )
         letter = left.pop(ready[0])
         ends = [_end(text, fixed, done) for text in (letter.low, letter.high) if text]
         signs = ["<" if letter.above else "<=", "<" if letter.below else "<="]
-        written.append([ends[0], signs[0], letter.name, *([signs[1], *ends[1:]] if letter.high else [])])
+        upper = [signs[1], ends[1]] if letter.high else []
+        written.append([ends[0], signs[0], letter.name, *upper])
         done[letter.name] = letter
     return written
 
 
 def _names(*texts: str) -> set[str]:
-    return {name for text in texts for name in re.findall("[A-Za-z][A-Za-z0-9_]*", text)} - set(
-        FUNCTIONS
-    )
+    """Return the letters in some expressions."""
+    return {name for text in texts for name in re.findall("[A-Za-z][A-Za-z0-9_]*", text)}
 
 
 def _end(text: str, fixed: Mapping[str, Fraction], done: Mapping[str, Any]) -> str:
-    import flint
-
-    used = _names(text)
-    given = {
-        n: flint.fmpq(of.numerator, of.denominator) for n, of in fixed.items() if n in used
-    }  # fmt: skip
+    """Return an end of a range in letters that are free."""
+    given = {name: rational(of) for name, of in fixed.items() if name in _names(text)}
     try:
         return str(evaluate(text, given, done))
     except (ArithmeticError, ValueError, SyntaxError) as error:
@@ -198,17 +203,9 @@ def _meant(point: Point) -> bool:
 
 def _value(program: Any, point: Point) -> float:
     try:
-        sample = Sample(program, point)
-        every = range(len(sample.exact.rows))
-        return float(sample.exact.measure(_fraction(sample.solved(every).value)))
-    except (UnboundedError, UnsolvedError, DriftproofError):
-        return float("nan")
-
-
-def _fraction(of: float) -> Any:
-    from driftproof.verifiers.worst_case.exact import rational
-
-    return rational(of)
+        return float(solve(at(program, point)).value)
+    except DriftproofError:  # nothing is known of it
+        return -inf
 
 
 def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]) -> Row:
@@ -232,6 +229,7 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
             row, verdict=Verdict.SUPPORTED, evidence=Evidence.THEOREM, reason=reason,
             proofs={**row.proofs, **found["files"]},
         )  # fmt: skip
-    proved = "proved" if row.verdict is Verdict.SUPPORTED else "not refuted"
-    reason = f"{proved} at {where}, the tightest point that was looked at; of all {region}: {found['open']}"
+    known = "proved" if row.verdict is Verdict.SUPPORTED else "not refuted"
+    reason = f"{known} at {where}, the tightest point that was looked at; for all {region} open: "
+    reason += found["open"]
     return replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, reason=reason)

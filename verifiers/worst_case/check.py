@@ -18,8 +18,6 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from flint import fmpq
-
 from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.statement import (
     CLASSES,
@@ -86,9 +84,7 @@ def check(text: str) -> Statement:
     return it
 
 
-def positive_semidefinite(
-    matrix: Sequence[Sequence[Any]], numbers: Numbers | None = None
-) -> bool:
+def positive_semidefinite(matrix: Sequence[Sequence[Any]], numbers: Numbers | None = None) -> bool:
     """Decide exactly, by LDLᵀ, whether a rational matrix is symmetric and positive semidefinite.
 
     Where letters are free, S is continuous in them, and what has no pole and is not 0 at almost all

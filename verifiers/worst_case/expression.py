@@ -13,7 +13,7 @@ import ast
 from collections.abc import Callable, Mapping
 from functools import reduce
 from string import ascii_letters, digits
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from flint import arb, ctx, fmpq
 
@@ -27,7 +27,8 @@ POWER = 100
 """The largest exponent of a function of letters."""
 PRINTED = frozenset(ascii_letters + digits + "_+-*/(), ")
 """All that a right side is written with: nothing that a reader does not see."""
-Value: TypeAlias = fmpq | arb | Ratio
+Value: TypeAlias = Any
+"""A fraction, a ball, or a rational function: fmpq, arb or Ratio."""
 
 
 def evaluate(
@@ -54,12 +55,14 @@ def evaluate(
             value = _value(ast.parse(text.strip(), mode="eval").body, named, used)
     except (RecursionError, MemoryError) as error:  # Python's parser has too deep a text so
         raise ValueError("a right side with too many brackets or signs") from error
+    except TypeError as error:  # a root of a letter, or an irrational number beside one
+        raise ValueError(f"{text!r} is no rational function of its free letters") from error
     if used - set(free or ()) != set(letters):
         raise ValueError(f"{text!r} does not speak of {', '.join(sorted(set(letters) - used))}")
     return value
 
 
-def ends(value: Value) -> tuple[fmpq, fmpq]:
+def ends(value: Value) -> tuple[Any, Any]:
     """Return fractions that enclose a value; they are equal if it is a fraction."""
     if isinstance(value, fmpq | Ratio):
         return value, value

@@ -1,10 +1,10 @@
 r"""Proves a bound for all values of free letters: multipliers as rational functions of them.
 
 At a few points of the region the program is solved, and conditions are dropped while its value
-stays. At more points the multipliers of those that are left solve linear equations exactly (``face``):
-Σ λ_k a_k = a_0 and S V = 0, V a basis of the worst functions. A rational function of least degree
-through these values is what the multiplier is in letters, if there is one. Nothing of this has to
-be believed: ``check`` decides about what is written.
+stays. At more points the multipliers of those that are left solve Σ λ_k a_k = a_0 and S V = 0
+exactly, V a basis of the worst functions (``face``). A rational function of least degree through
+these values is what the multiplier is in letters, if there is one. Nothing of this has to be
+believed: ``check`` decides about what is written.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.ratios import Letter, Ratio
+from driftproof.toolkit.letters import Letter
+from driftproof.toolkit.ratios import Ratio
 from driftproof.verifiers.worst_case.exact import Exact, fraction, rational
 from driftproof.verifiers.worst_case.face import kernels, optimum
 from driftproof.verifiers.worst_case.program import Matrices, Solved
@@ -75,7 +76,24 @@ def points(region: Region) -> Iterator[Point]:
             for prime, step in islice(STRIDES, len(names))
         ]  # fmt: skip
         if all(Fraction(1, 12) < share < Fraction(11, 12) for share in shares):
-            yield region.point(shares)
+            yield point_of(region, shares)
+
+
+def ends_and_middle(region: Region) -> Iterator[Point]:
+    """Yield points inside a region and at its ends, or near those that do not belong to it."""
+    near = Fraction(1, 64)
+    choices = [
+        (Fraction(1, 2), Fraction(0) if low else near, Fraction(1) if high else 1 - near)
+        for low, high in region.closed
+    ]
+    for shares in product(*choices):
+        yield point_of(region, shares)
+
+
+def point_of(region: Region, shares: Sequence[Fraction]) -> Point:
+    """Return the point of a region that a point of the cube is mapped to."""
+    cube = dict(zip(region.free, shares, strict=True))
+    return {name: region.maps[name].at(cube) for name in region.free}
 
 
 class Sample:
@@ -86,7 +104,7 @@ class Sample:
         self.exact = Exact(self.case)
 
     def solved(self, kept: Sequence[int]) -> Solved:
-        """Return a solution of the program with some of its conditions, in the units of ``exact``."""
+        """Return a solution with some of the conditions, in the units of ``exact``."""
         of: Matrices = self.exact.doubles
         chosen = list(kept)
         part = replace(

@@ -9,14 +9,11 @@ docs/certificates.md has the theorem and its proof.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from fractions import Fraction
-from functools import cache
-from itertools import product
-from math import comb
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise, product
+from math import comb, prod
 from typing import Any
 
-import numpy as np
 from flint import fmpq, fmpq_mpoly
 
 from driftproof.toolkit.ratios import Ratio
@@ -45,7 +42,7 @@ class Region(Numbers):
 
     def __init__(self, written: Sequence[Sequence[str]]) -> None:
         self.free: dict[str, Ratio] = {}
-        self._maps, self._closed = dict[str, Any](), list[tuple[bool, bool]]()
+        self.maps, self.closed = dict[str, Any](), list[tuple[bool, bool]]()
         self.said = ", ".join(" ".join(parts) for parts in written)
         for low, above, name, *upper in written:
             below, high = upper or ["<", ""]
@@ -57,10 +54,10 @@ class Region(Numbers):
                 length = self.number(high) - self.number(low)
                 if not self.positive(length):
                     raise ValueError(f"{low} is not below {high} everywhere in {self.said}")
-                self._maps[name] = least + self._mapped(length) * t
+                self.maps[name] = least + self._mapped(length) * t
             else:
-                self._maps[name] = least + t / (1 - t)
-            self._closed.append((above == "<=", below == "<="))
+                self.maps[name] = least + t / (1 - t)
+            self.closed.append((above == "<=", below == "<="))
             self.free[name] = t
 
     def number(self, written: str) -> Any:
@@ -69,23 +66,12 @@ class Region(Numbers):
         Raises:
             ValueError: it has a root or the like of a letter, or a pole in the region.
         """
-        value, _ = ends(evaluate(written, {}, self.free))
+        value, high = ends(evaluate(written, {}, self.free))
+        if value != high:
+            raise ValueError(f"{written} is irrational")
         if not self.defined(value):
             raise ValueError(f"{written} has a pole in the region {self.said}")
         return value
-
-    def point(self, shares: Sequence[Fraction]) -> dict[str, Fraction]:
-        """Return the point of the region that a point of the cube is mapped to."""
-        cube = dict(zip(self.free, shares, strict=True))
-        return {name: self._maps[name].at(cube) for name in self.free}
-
-    def ends_and_middle(self) -> Iterator[dict[str, Fraction]]:
-        """Yield points at the ends of the region, near those that do not belong to it, and inside."""
-        near = Fraction(1, 64)
-        choices = [(0 if low else near, Fraction(1, 2), 1 if high else 1 - near)
-                   for low, high in self._closed]  # fmt: skip
-        for shares in product(*choices):
-            yield self.point([Fraction(share) for share in shares])
 
     def defined(self, of: Any) -> bool:
         """Tell whether it has no pole in the region."""
@@ -104,15 +90,15 @@ class Region(Numbers):
         return self._sign(of, strictly=False, poles=True) >= 0
 
     def _mapped(self, of: Any) -> Any:
-        return of.put(self._maps) if isinstance(of, Ratio) else of
+        return of.put(self.maps) if isinstance(of, Ratio) else of
 
     def _sign(self, of: Any, *, strictly: bool, poles: bool) -> int:
         """Return 1 or −1 if that is the sign in the region, 0 of what is 0; −1 if it has several.
 
         A polynomial that is not ``strictly`` of one sign may be 0 at some points.
         """
-        if not isinstance(of, Ratio) or of.number is not None:
-            value = of.number if isinstance(of, Ratio) else of
+        value: Any = of.number if isinstance(of, Ratio) else of
+        if value is not None:
             return int(value > 0) - int(value < 0)
         mapped = self._mapped(of).over(self.free)
         signs = (
@@ -131,64 +117,88 @@ class Region(Numbers):
         return sign
 
     def _of_factor(self, of: fmpq_mpoly, strictly: bool) -> int:
-        boxes = [(self._bernstein(of), tuple(self._closed), 0)]
+        boxes = [(*self._bernstein(of), tuple(self.closed), 0)]
         signs, seen = set[int](), 0
         while boxes and len(signs) < 2 and seen < BOXES:
-            coefficients, closed, depth = boxes.pop()
+            sizes, coefficients, closed, depth = boxes.pop()
             seen += 1
-            low, high = coefficients.min(), coefficients.max()
+            low, high = min(coefficients), max(coefficients)
             if low >= 0 or high <= 0:
-                if strictly and not all(part.any() for part in _faces(coefficients, closed)):
+                if strictly and not all(
+                    any(coefficients[k] != 0 for k in face) for face in _faces(sizes, closed)
+                ):
                     return 0
                 signs.add(1 if low >= 0 else -1)
                 continue
-            vertices = [coefficients[at] for at in product((0, -1), repeat=coefficients.ndim)]
-            if min(vertices) < 0 < max(vertices):
+            corners = [coefficients[k] for k in _places(sizes, [(0, n - 1) for n in sizes])]
+            if min(corners) < 0 < max(corners):
                 return 0
-            axis = [k for k, size in enumerate(coefficients.shape) if size > 1]
-            boxes += _halves(coefficients, closed, axis[depth % len(axis)], depth + 1)
+            axes = [axis for axis, size in enumerate(sizes) if size > 1]
+            axis = axes[depth % len(axes)]
+            for half, ends_of in zip(
+                _halves(sizes, coefficients, axis),
+                ((closed[axis][0], True), (True, closed[axis][1])), strict=True,
+            ):  # fmt: skip
+                its = (*closed[:axis], ends_of, *closed[axis + 1 :])
+                boxes.append((sizes, half, its, depth + 1))
         return signs.pop() if len(signs) == 1 and not boxes else 0
 
-    def _bernstein(self, of: fmpq_mpoly) -> np.ndarray:
-        """Return c_i of a polynomial, [degree + 1 of each letter]."""
+    def _bernstein(self, of: fmpq_mpoly) -> tuple[list[int], list[fmpq]]:
+        """Return how many c_i there are by letter, and the c_i, the last letter fastest."""
         order = [sorted(self.free).index(name) for name in self.free]
-        degrees = [of.degrees()[k] for k in order]
-        made = np.full([n + 1 for n in degrees], fmpq(0), dtype=object)
+        sizes = [int(of.degrees()[k]) + 1 for k in order]
+        made = [fmpq(0)] * prod(sizes)
         for powers, factor in of.terms():
-            made[tuple(int(powers[k]) for k in order)] = fmpq(factor)
-        for axis, n in enumerate(degrees):
-            made = np.moveaxis(np.tensordot(_to_bernstein(n), made, (1, axis)), 0, axis)
-        return made
+            place = 0
+            for size, k in zip(sizes, order, strict=True):
+                place = place * size + int(powers[k])
+            made[place] = fmpq(factor)
+        for axis, size in enumerate(sizes):
+            for line in _lines(sizes, axis):
+                old = [made[k] for k in line]
+                for i, k in enumerate(line):
+                    made[k] = sum(
+                        (fmpq(comb(i, j), comb(size - 1, j)) * old[j] for j in range(i + 1)),
+                        fmpq(0),
+                    )
+        return sizes, made
 
 
-@cache
-def _to_bernstein(n: int) -> np.ndarray:
-    """Return the matrix from coefficients of powers to those of Bernstein's basis."""
-    rows = [[fmpq(comb(i, j), comb(n, j)) for j in range(n + 1)] for i in range(n + 1)]
-    return np.array(rows, dtype=object).reshape(n + 1, n + 1)
+def _places(sizes: Sequence[int], chosen: Sequence[Iterable[int]]) -> Iterator[int]:
+    """Yield the places of the coefficients whose indices are among those chosen for each letter."""
+    for index in product(*chosen):
+        place = 0
+        for size, k in zip(sizes, index, strict=True):
+            place = place * size + k
+        yield place
 
 
-def _faces(of: np.ndarray, closed: Sequence[tuple[bool, bool]]) -> Iterator[np.ndarray]:
-    """Yield the coefficients of a box, and of each of its faces that belongs to the region."""
+def _lines(sizes: Sequence[int], axis: int) -> Iterator[list[int]]:
+    """Yield the places along an axis, for each choice of the other indices."""
+    stride, size = prod(sizes[axis + 1 :]), sizes[axis]
+    for start in range(prod(sizes)):
+        if start // stride % size == 0:
+            yield list(range(start, start + stride * size, stride))
+
+
+def _faces(sizes: Sequence[int], closed: Sequence[tuple[bool, bool]]) -> Iterator[Iterator[int]]:
+    """Yield the places of a box, and of each of its faces that belongs to the region."""
     choices = [
-        [slice(None), *[slice(0, 1)] * low, *[slice(-1, None)] * high] for low, high in closed
+        [range(n), *[range(1)] * low, *[range(n - 1, n)] * high]
+        for n, (low, high) in zip(sizes, closed, strict=True)
     ]
     for chosen in product(*choices):
-        yield of[chosen]
+        yield _places(sizes, chosen)
 
 
 def _halves(
-    of: np.ndarray, closed: tuple[tuple[bool, bool], ...], axis: int, depth: int
-) -> list[tuple[np.ndarray, tuple[tuple[bool, bool], ...], int]]:
-    """Return the two halves of a box along an axis, by de Casteljau's algorithm."""
-    rest = np.moveaxis(of, axis, 0)
-    lower, upper = [rest[0]], [rest[-1]]
-    while len(rest) > 1:
-        rest = (rest[1:] + rest[:-1]) / 2
-        lower.append(rest[0])
-        upper.append(rest[-1])
-    made = []
-    for half, ends_of in ((lower, (closed[axis][0], True)), (upper[::-1], (True, closed[axis][1]))):
-        its = (*closed[:axis], ends_of, *closed[axis + 1 :])
-        made.append((np.moveaxis(np.array(half, dtype=object), 0, axis), its, depth))
-    return made
+    sizes: Sequence[int], coefficients: Sequence[fmpq], axis: int
+) -> tuple[list[fmpq], list[fmpq]]:
+    """Return the coefficients on the two halves of a box, by de Casteljau's algorithm."""
+    lower, upper = list(coefficients), list(coefficients)
+    for line in _lines(sizes, axis):
+        rest = [coefficients[k] for k in line]
+        for low, high in zip(line, reversed(line), strict=True):
+            lower[low], upper[high] = rest[0], rest[-1]
+            rest = [(a + b) / 2 for a, b in pairwise(rest)]
+    return lower, upper

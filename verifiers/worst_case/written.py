@@ -12,7 +12,8 @@ from flint import arb, fmpq
 
 from driftproof.synthetic.classes.conditions import Condition, FunctionClass
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.ratios import Ratio, shown
+from driftproof.toolkit.letters import shown
+from driftproof.toolkit.ratios import Ratio
 from driftproof.toolkit.spans.exact import Quantity, Second, Vector
 from driftproof.verifiers.worst_case import check, check_counterexample
 from driftproof.verifiers.worst_case.digest import sealed
