@@ -18,24 +18,27 @@ from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.letters import Letter, shown
+from driftproof.toolkit.ratios import Ratio
 from driftproof.toolkit.spans.tensor import decimal
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.judges import assumed, bounds, worst_cases
+from driftproof.verifiers.judges.evidence import instance
 from driftproof.verifiers.judges.rows import case_entry, row_of
 from driftproof.verifiers.worst_case.builder import build
-from driftproof.verifiers.worst_case.exact import rational
+from driftproof.verifiers.worst_case.exact import fraction, rational
 from driftproof.verifiers.worst_case.expression import evaluate
+from driftproof.verifiers.worst_case.record import WorstCase
 from driftproof.verifiers.worst_case.region import (
     Point,
+    Sample,
     at,
     ends_and_middle,
     letters_of,
     multipliers,
 )
 from driftproof.verifiers.worst_case.signs import Region
-from driftproof.verifiers.worst_case.solve import solve
 from driftproof.verifiers.worst_case.written import Right, theorem
 
 DIGITS = 6
@@ -71,12 +74,12 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
     region = Region(written)
     programs = build(case.algorithm, case.problem, rounds=case.rounds, left=left)
     looked = [point for point in ends_and_middle(region) if _meant(point)]
-    values = [[_value(program, point) for program in programs] for point in looked]
     made: dict[str, Any] = {"region": region.said, "forms": {}}
     for form in forms:
         made["forms"][form.key] = found = dict[str, Any]()
+        own = [program.less(factors_of(claim, case, form, region)) for program in programs]
         met = [
-            (point, own) for point, own in zip(looked, values, strict=True)
+            (point, [_value(program, point) for program in own]) for point in looked
             if bounds.unmet(claim, with_numbers(case, point), form) is None
         ]  # fmt: skip
         if not met:
@@ -88,14 +91,17 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
             ratio = max(of[1]) / float(right) if right else max(of[1])
             return round(ratio, DIGITS) if isfinite(ratio) else ratio
 
-        point = max(met, key=tightness)[0]
+        point, reached = max(met, key=tightness)
         numbers = with_numbers(case, point)
         found["point"] = {name: str(value) for name, value in point.items()}
-        found["measured"] = worst_cases.measure(claim, numbers, [form])
-        if worst_cases.judge(claim, numbers, form, found["measured"]).verdict is Verdict.REFUTED:
-            continue
+        found["value"] = max(reached)
+        if not programs[0].lacking or tightness((point, reached)) > 1:
+            found["measured"] = worst_cases.measure(claim, numbers, [form])
+            row = worst_cases.judge(claim, numbers, form, found["measured"])
+            if row.verdict is Verdict.REFUTED:
+                continue
         try:
-            found["files"] = _proved(claim, case, form, programs, written)
+            found["files"] = _proved(claim, case, form, own, written)
         except DriftproofError as error:
             found["open"] = error.got
     return made
@@ -119,9 +125,25 @@ def right_side(claim: BoundClaim, case: Case, form: Form, region: Region) -> Rig
     Raises:
         DriftproofError: it is no rational function of the free letters.
     """
+    return _right(claim, case, worst_cases.expression_of(claim, case, form), region)
+
+
+def factors_of(claim: BoundClaim, case: Case, form: Form, region: Region) -> dict[str, Any]:
+    """Return what each measured mean in a right side is multiplied by, as a function of letters.
+
+    Raises:
+        DriftproofError: it is no rational function of the free letters.
+    """
+    expressions = worst_cases.expressions_of_factors(claim, case, form)
+    return {
+        name: _exact(_right(claim, case, of, region).of_letters(region))
+        for name, of in expressions.items()
+    }
+
+
+def _right(claim: BoundClaim, case: Case, expression: Any, region: Region) -> Right:
     import sympy
 
-    expression = worst_cases.expression_of(claim, case, form)
     names = {symbol.name for symbol in expression.free_symbols}
     fixed = {name: of for name, of in _fixed(claim, case).items() if name in names}
     right = Right(sympy.sstr(expression), fixed)
@@ -134,6 +156,10 @@ def right_side(claim: BoundClaim, case: Case, form: Form, region: Region) -> Rig
             "give the letters under a root or in an exponent numbers",
         ) from error
     return right
+
+
+def _exact(of: Any) -> Any:
+    return of if isinstance(of, Ratio) else fraction(of)
 
 
 def _fixed(claim: BoundClaim, case: Case) -> dict[str, Fraction]:
@@ -201,9 +227,11 @@ def _meant(point: Point) -> bool:
     return all(decimal(float(of)) == of for of in point.values())
 
 
-def _value(program: Any, point: Point) -> float:
+def _value(program: WorstCase, point: Point) -> float:
+    """Return the worst case at a point, less what a solver's rounding may add."""
     try:
-        return float(solve(at(program, point)).value)
+        sample = Sample(program, point)
+        return sample.optimum - float(worst_cases.NEAR * sample.exact.scale)
     except DriftproofError:  # nothing is known of it
         return -inf
 
@@ -217,7 +245,15 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
         )  # fmt: skip
     point = {name: Fraction(of) for name, of in found["point"].items()}
     numbers = with_numbers(case, point)
-    row = worst_cases.judge(claim, numbers, form, found["measured"])
+    if "measured" in found:
+        row = worst_cases.judge(claim, numbers, form, found["measured"])
+    else:  # the worst functions may be as large as one likes
+        right = float(worst_cases.right_side(claim, numbers, form).low)
+        row = row_of(
+            claim, form, case_entry(case), Verdict.INCONCLUSIVE, None, rhs=right,
+            lhs={"mean": min(found["value"], right), "low": None, "high": None}, comparisons=1,
+            instance=instance(bounds.roles_of(numbers), claim.notation(numbers)),
+        )  # fmt: skip
     row = assumed.told(claim, numbers, form, bounds.roles_of(numbers), row)
     row = replace(row, case=case_entry(case))
     where = ", ".join(f"{name} = {of}" for name, of in point.items())

@@ -16,11 +16,13 @@ from itertools import count, islice, product
 from typing import Any, TypeAlias
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat, nmod_mat
 
+from driftproof.synthetic.classes.conditions import Constraint
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.letters import Letter
 from driftproof.toolkit.ratios import Ratio
+from driftproof.toolkit.spans.exact import Quantity, Vector
 from driftproof.verifiers.worst_case.exact import Exact, fraction, rational
 from driftproof.verifiers.worst_case.face import kernels, optimum
 from driftproof.verifiers.worst_case.program import Matrices, Solved
@@ -35,6 +37,10 @@ SAMPLES = 60
 """The most points of a region that are solved."""
 TESTS = 3
 """Points that a function through the others has to meet."""
+PRIME = 2**61 - 1
+"""Most systems without a solution have none modulo this, which is found sooner."""
+EVERY = 3
+"""After how many more points functions through them are sought again."""
 STRIDES = ((59, 22), (61, 27), (67, 29), (71, 33), (73, 41))
 """A prime and a step, by letter: points that lie in no curve of low degree."""
 
@@ -101,7 +107,8 @@ class Sample:
 
     def __init__(self, case: WorstCase, point: Point) -> None:
         self.point, self.case = point, at(case, point)
-        self.exact = Exact(self.case)
+        # without a bound on the start the worst functions may be as large as one likes
+        self.exact = Exact(without_scale(self.case) if case.lacking else self.case)
 
     def solved(self, kept: Sequence[int]) -> Solved:
         """Return a solution with some of the conditions, in the units of ``exact``."""
@@ -115,6 +122,12 @@ class Sample:
         every = np.zeros(len(of.bounds))
         every[chosen] = found.multipliers
         return replace(found, multipliers=every)
+
+    @property
+    def optimum(self) -> float:
+        """The worst case, in doubles."""
+        found = self.solved(range(len(self.exact.rows)))
+        return float(self.exact.measure(rational(found.value)))
 
     def value(self, kept: Sequence[int]) -> float:
         """Return the value of the program with some of its conditions."""
@@ -155,6 +168,65 @@ class Sample:
         return {k: fraction(x) for k, x in exact.unscaled(own).items()}
 
 
+def without_scale(case: WorstCase) -> WorstCase:
+    """Return a worst case in which the functions that can be of any size are free.
+
+    Where all bounds are 0 and the Gram matrix has a trace of 1 at most, a measure of at most 0 may
+    still reach 0: on a space V, say, on which S is 0 whatever the multipliers. A program with
+    such functions is hard to solve. Vectors b = V u + r have products of u with u and with r that
+    S V = 0 makes free: they become values, and what is left are products of the r.
+    """
+    size, zero = len(case.vectors), Fraction(0)
+    trace = sum((Vector.basis(j) * Vector.basis(j) for j in range(size)), Quantity())
+    bounds = [replace(of, bound=zero) for of in case.constraints]
+    cone = Exact(_of_relations(case, [*bounds, Constraint("size", trace, Fraction(1))]))
+    try:
+        worst = optimum(cone, solve_matrices(cone.doubles))
+    except (UnboundedError, UnsolvedError):
+        return case
+    kernel = next(kernels(worst), None)
+    if kernel is None or not kernel.pivots:
+        return case
+    rows = cone.coordinates(kernel.basis)
+    units = [next(x for x in rows[place] if x) for place in kernel.pivots]
+    rows = [[x / unit for x, unit in zip(row, units, strict=True)] for row in rows]
+    free: dict[tuple[int, int], int] = {}
+
+    def put(of: Quantity) -> Quantity:
+        total = Quantity({}, of.values, of.constant)
+        for (j, k), q in of.gram.items():
+            total = total + q * product_of(j, k)
+        return total
+
+    def product_of(j: int, k: int) -> Quantity:
+        """Return ⟨b_j, b_k⟩, with b_j = Σ V_ji u_i + r_j; r is 0 in the rows of the pivots."""
+        total = Quantity()
+        for i, x in [*enumerate(rows[j])]:
+            for h, y in enumerate(rows[k]):
+                total = total + x * y * value(-1 - min(i, h), -1 - max(i, h))
+        for one, other in ((j, k), (k, j)):
+            if other not in kernel.pivots:
+                for i, x in enumerate(rows[one]):
+                    total = total + x * value(-1 - i, other)
+        if j not in kernel.pivots and k not in kernel.pivots:
+            total = total + Vector.basis(j) * Vector.basis(k)
+        return total
+
+    def value(one: int, other: int) -> Quantity:
+        place = free.setdefault((one, other), len(case.values) + len(free))
+        return Quantity.value(place)
+
+    constraints = [replace(of, quantity=put(of.quantity)) for of in case.constraints]
+    made = _of_relations(case, constraints)
+    made = replace(made, objective=put(case.objective))
+    return replace(made, values=(*case.values, *(f"free {k}" for k in range(len(free)))))
+
+
+def _of_relations(case: WorstCase, constraints: Sequence[Constraint]) -> WorstCase:
+    """Return a worst case whose conditions are all written out."""
+    return replace(case, classes=(), triples=(), relations=tuple(constraints))
+
+
 def multipliers(case: WorstCase, region: Region, right: Any) -> dict[int, Any]:
     """Return multipliers that should prove a bound in a region, as functions of its letters.
 
@@ -179,7 +251,7 @@ def multipliers(case: WorstCase, region: Region, right: Any) -> dict[int, Any]:
             continue
         for k, x in own.items():
             made[k].append((sample.point, x))
-        for k in wanted:
+        for k in wanted if number % EVERY == 0 else ():
             if k not in found and (function := interpolated(made[k])) is not None:
                 found[k] = function
         if len(found) == len(wanted) and number >= TESTS:
@@ -288,11 +360,12 @@ def _through(rows: Any, names: Sequence[str], above: Any, below: Any) -> Any:
             made.append(term)
         return made
 
-    matrix = fmpq_mat([
-        [*monomials(x, above), *(-y * m for m in monomials(x, below))] for x, y in rows
-    ])  # fmt: skip
-    reduced, rank = matrix.rref()
-    width = matrix.ncols()
+    entries = [[*monomials(x, above), *(-y * m for m in monomials(x, below))] for x, y in rows]
+    width = len(entries[0])
+    rough = [[int(x.p) * pow(int(x.q), -1, PRIME) % PRIME for x in row] for row in entries]
+    if nmod_mat(len(rough), width, [x for row in rough for x in row], PRIME).rank() == width:
+        return None
+    reduced, rank = fmpq_mat(entries).rref()
     if rank == width:
         return None
     leads = [next(c for c in range(width) if reduced[r, c] != 0) for r in range(rank)]

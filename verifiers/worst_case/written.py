@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -90,11 +90,56 @@ def theorem(
     Raises:
         DriftproofError: the checker refuses it.
     """
-    names = Names(case)
-    sources = list(_sources(case, names))
+    own, order = in_means(case)
+    names = Names(own)
+    sources = list(_sources(own, names))
     used = [[str(x), *sources[k]] for k, x in sorted(multipliers.items()) if x != 0]
-    file = {"schema": check.THEOREM, "region": region, **statement(case, names, right)}
+    file = {"schema": check.THEOREM, "region": region, **statement(own, names, right)}
+    if not any(own.second):
+        file["vectors"] = [names.vectors[j] for j in order]
     return _taken(sealed({**file, "multipliers": used}), check.check)
+
+
+def in_means(case: WorstCase) -> tuple[WorstCase, list[int]]:
+    """Return a worst case of two clients in means and differences of their gradients, in order.
+
+    What treats both clients alike has then a matrix S of two blocks, of which pivots are of lower
+    degree; so they are too if the gradients come before the start.
+    """
+    size = len(case.vectors)
+    if len(case.triples) != 2 or len({*map(len, case.triples)}) > 1:
+        return case, list(range(size))
+    new, names = [Vector.basis(j) for j in range(size)], list(case.vectors)
+    means, differences = list[int](), list[int]()
+    for one, other in zip(*case.triples, strict=True):
+        j, k = _alone(one.gradient.coefficients), _alone(other.gradient.coefficients)
+        if j and k and j != k and new[j[0]] == Vector.basis(j[0]):
+            new[j[0]] = Vector.basis(j[0]) + Vector.basis(k[0])
+            new[k[0]] = Vector.basis(j[0]) - Vector.basis(k[0])
+            names[j[0]], names[k[0]] = f"m_{len(means)}", f"d_{len(means)}"
+            means.append(j[0])
+            differences.append(k[0])
+
+    def vector(of: Vector) -> Vector:
+        return sum((new[j] * c for j, c in of.coefficients.items()), Vector())
+
+    def quantity(of: Quantity) -> Quantity:
+        total = Quantity({}, of.values, of.constant)
+        for (j, k), q in of.gram.items():
+            total = total + new[j] * new[k] * q
+        return total
+
+    triples = tuple(
+        tuple(replace(t, point=vector(t.point), gradient=vector(t.gradient)) for t in own)
+        for own in case.triples
+    )
+    relations = tuple(replace(of, quantity=quantity(of.quantity)) for of in case.relations)
+    rest = [j for j in range(size) if j not in {*means, *differences}]
+    made = replace(
+        case, vectors=tuple(names), triples=triples, relations=relations,
+        objective=quantity(case.objective),
+    )  # fmt: skip
+    return made, [*means, *rest[:1], *differences, *rest[1:]]
 
 
 def counterexample(case: WorstCase, right: Right, found: Witness) -> str:
