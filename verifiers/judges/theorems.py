@@ -14,6 +14,7 @@ from fractions import Fraction
 from math import inf, isfinite
 from typing import Any
 
+from driftproof.synthetic.classes.relations import start_within
 from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.errors import DriftproofError
@@ -39,8 +40,13 @@ from driftproof.verifiers.worst_case.region import (
     multipliers,
 )
 from driftproof.verifiers.worst_case.signs import Region
+from driftproof.verifiers.worst_case.solve import UnboundedError
 from driftproof.verifiers.worst_case.written import Right, theorem
 
+TRIED = 3
+"""At how many points a statement is judged that is false there as far as a solver tells."""
+STARTS = (1, 4, 30)
+"""How far from x* a start is taken to refute what speaks of all starts."""
 DIGITS = 6
 """Of a point's tightness: what a solver's rounding changes does not choose between points."""
 
@@ -64,6 +70,18 @@ def with_numbers(case: Case, point: Point) -> Case:
         conditions=at(case.problem.conditions, point), clients=case.problem.clients
     )
     return Case(problem, replace(case.algorithm, **chosen), case.rounds)
+
+
+def _at(case: Case, point: Point, start: float | None) -> Case:
+    """Return a case with numbers for its letters, and perhaps with a bound on the start.
+
+    What is false with such a bound is false without it.
+    """
+    numbers = with_numbers(case, point)
+    if start is None:
+        return numbers
+    conditions = (*numbers.problem.conditions, start_within(R=start))
+    return replace(numbers, problem=WholeClass(conditions=conditions, clients=case.problem.clients))
 
 
 def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any]:
@@ -91,15 +109,22 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
             ratio = max(of[1]) / float(right) if right else max(of[1])
             return round(ratio, DIGITS) if isfinite(ratio) else ratio
 
-        point, reached = max(met, key=tightness)
-        numbers = with_numbers(case, point)
-        found["point"] = {name: str(value) for name, value in point.items()}
-        found["value"] = max(reached)
-        if not programs[0].lacking or tightness((point, reached)) > 1:
-            found["measured"] = worst_cases.measure(claim, numbers, [form])
-            row = worst_cases.judge(claim, numbers, form, found["measured"])
-            if row.verdict is Verdict.REFUTED:
-                continue
+        above = [of for of in met if tightness(of) > 1][:TRIED]
+        free, refuted = bool(programs[0].lacking), False
+        for point, reached in above or [max(met, key=tightness)]:
+            found["point"] = {name: str(value) for name, value in point.items()}
+            found["value"] = max(reached)
+            for start in [None] if not free else STARTS if above else []:
+                found["start"] = start
+                numbers = _at(case, point, start)
+                found["measured"] = worst_cases.measure(claim, numbers, [form])
+                row = worst_cases.judge(claim, numbers, form, found["measured"])
+                if refuted := row.verdict is Verdict.REFUTED:
+                    break
+            if refuted:
+                break
+        if refuted:
+            continue
         try:
             found["files"] = _proved(claim, case, form, own, written)
         except DriftproofError as error:
@@ -232,6 +257,8 @@ def _value(program: WorstCase, point: Point) -> float:
     try:
         sample = Sample(program, point)
         return sample.optimum - float(worst_cases.NEAR * sample.exact.scale)
+    except UnboundedError:
+        return inf
     except DriftproofError:  # nothing is known of it
         return -inf
 
@@ -246,6 +273,7 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
     point = {name: Fraction(of) for name, of in found["point"].items()}
     numbers = with_numbers(case, point)
     if "measured" in found:
+        numbers = _at(case, point, found["start"])
         row = worst_cases.judge(claim, numbers, form, found["measured"])
     else:  # the worst functions may be as large as one likes
         right = float(worst_cases.right_side(claim, numbers, form).low)
