@@ -26,8 +26,11 @@ from driftproof.toolkit.ratios import Ratio
 from driftproof.toolkit.verdict import Evidence, Verdict
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.judges import theorems
+from driftproof.verifiers.papers.localsgd.claims import any_state as localsgd
+from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.check import RefusedCertificateError, check
 from driftproof.verifiers.worst_case.digest import sealed
+from driftproof.verifiers.worst_case.region import Sample
 from driftproof.verifiers.worst_case.signs import Region
 from tests.commands import driftproof
 
@@ -309,6 +312,25 @@ def test_a_right_side_with_a_root_of_a_letter_is_open():
 def test_what_is_no_range_of_a_letter_is_refused(written):
     with pytest.raises(DriftproofError):
         row_of(claim(descent, 1, written))
+
+
+def test_fedavgs_round_from_any_state_and_what_is_left_without_a_scale():
+    """S is 0 on f_1 = f_2 = μ‖x‖²/2, of any size, whatever the multipliers."""
+    made = localsgd.after_a_round
+    case, form = made.classes[0], made.forms[0]
+    region = Region(theorems.region_of(made, case))
+    (program,) = build(case.algorithm, case.problem, rounds=1, left=made.left)
+    program = program.less(theorems.factors_of(made, case, form, region))
+    point = {"mu": Fraction(1, 4), "eta": Fraction(2, 3)}
+    sample = Sample(program, point)
+    assert sample.exact.size == len(program.vectors) - 1
+    right = theorems.right_side(made, case, form, region).of_letters(region)
+    assert sample.optimum == pytest.approx(float(right.at(point)), rel=1e-6)
+
+
+def test_a_multiple_of_what_is_not_measured_is_refused():
+    with pytest.raises(DriftproofError, match="measured means"):
+        row_of(claim(lambda c: descent(c) + c.eta * c.measured("before"), 1))
 
 
 # --- forgeries ------------------------------------------------------------------------------------

@@ -271,15 +271,17 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
             claim, form, case_entry(case), Verdict.INAPPLICABLE, None, found["unmet"],
         )  # fmt: skip
     point = {name: Fraction(of) for name, of in found["point"].items()}
-    numbers = with_numbers(case, point)
+    row = None
     if "measured" in found:
         numbers = _at(case, point, found["start"])
         row = worst_cases.judge(claim, numbers, form, found["measured"])
-    else:  # the worst functions may be as large as one likes
+    if row is None or row.verdict is Verdict.INCONCLUSIVE:  # the solver alone says how tight it is
+        numbers = with_numbers(case, point)
         right = float(worst_cases.right_side(claim, numbers, form).low)
+        value = min(found["value"], right) if "files" in found else found["value"]
         row = row_of(
-            claim, form, case_entry(case), Verdict.INCONCLUSIVE, None, rhs=right,
-            lhs={"mean": min(found["value"], right), "low": None, "high": None}, comparisons=1,
+            claim, form, case_entry(case), Verdict.INCONCLUSIVE, None, rhs=right, comparisons=1,
+            lhs={"mean": value, "low": None, "high": None},
             instance=instance(bounds.roles_of(numbers), claim.notation(numbers)),
         )  # fmt: skip
     row = assumed.told(claim, numbers, form, bounds.roles_of(numbers), row)

@@ -87,7 +87,7 @@ def points(region: Region) -> Iterator[Point]:
 
 def ends_and_middle(region: Region) -> Iterator[Point]:
     """Yield points inside a region and at its ends, or near those that do not belong to it."""
-    near = Fraction(1, 64)
+    near = Fraction(1, 16)
     choices = [
         (Fraction(1, 2), Fraction(0) if low else near, Fraction(1) if high else 1 - near)
         for low, high in region.closed

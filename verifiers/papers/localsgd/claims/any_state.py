@@ -26,7 +26,7 @@ def recursion(c: Letters) -> Expression:
 
 @bound(
     name="localsgd/any-state",
-    source="driftproof, docs/theorems.md",
+    source="docs/theorems.md, in our words",
     assumes=[CONTRACTING],
     statement=r"\|\bar x_{s+1}-x^*\|^2 \le (1-\eta\mu)^4\|\bar x_s-x^*\|^2 + c\,\zeta^2,\quad c = "
     r"\frac{2\eta^3(L-\mu)(1-\eta\mu)^3}{(2-\eta L-\eta\mu)(2+\eta L-3\eta\mu)},\quad \tau = 2",
@@ -41,7 +41,7 @@ def recursion(c: Letters) -> Expression:
         ("two thirds of c", lambda c: recursion(c) - floor(c) * c.zeta**2 / 3),
         ("twice μ", lambda c: (1 - 2 * c.eta * c.mu) ** 4 * c.measured("before") + floor(c)),
     ],
-    explain="Equal to the worst case at the points that were looked at: c is the smallest.",
+    explain="c is the optimum of the program at the points that were solved (docs/theorems.md).",
 )
 def after_a_round(view: Steps) -> Reduction | None:
     if not view.last:
