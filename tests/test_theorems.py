@@ -292,7 +292,7 @@ def test_what_is_false_somewhere_is_no_theorem(right, eta):
 def test_what_is_refuted_somewhere_says_where():
     row = row_of(claim(lambda c: descent(c) * (1 - c.eta / 100), 1))
     assert (row.verdict, row.evidence) == (Verdict.REFUTED, Evidence.CLASS)
-    assert row.reason.startswith("at eta = 1: ")
+    assert row.reason.startswith("at eta = 1/2: ")
 
 
 def test_an_assumption_that_no_point_meets_applies_to_letters():
