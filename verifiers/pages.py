@@ -30,7 +30,7 @@ MARK = re.compile(r"<!-- (claim|errata): (\S+) -->\n(.*?)<!-- end -->", re.S)
 
 
 def written_into(text: str) -> str:
-    """Return a page with everything between its marks made anew.
+    """Return a page with everything between its marks written again.
 
     Raises:
         DriftproofError: a mark that names no claim or no paper, or one that has no end.

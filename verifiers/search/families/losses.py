@@ -38,7 +38,7 @@ class LossFunctions:
         none = torch.zeros(rows.columns, dtype=torch.float64)
         noise = decoding.noises(rows, of, ("plain_noise",))["plain_noise"]
         if not of.convex:
-            _bound_below(plain.values)
+            _bound_below(plain.values, rows.rise)
         return PiecewiseParts(
             plain, None, None, torch.zeros_like(plain.left), none, none, torch.ones_like(none),
             none, noise, rare=of.rare,
@@ -57,9 +57,9 @@ class LossFunctions:
         )  # fmt: skip
 
 
-def _bound_below(values: torch.Tensor) -> None:
+def _bound_below(values: torch.Tensor, rise: float) -> None:
     """Change the outermost values [clients, dim, knots, …], in place, so that F rises there."""
     steepest = values.abs().amax((0, 2))
     for end, sign in ((-1, 1.0), (0, -1.0)):
         value = values[:, :, end]
-        value += sign * torch.clamp(decoding.RISE * steepest - sign * value.mean(0), min=0.0)
+        value += sign * torch.clamp(rise * steepest - sign * value.mean(0), min=0.0)
