@@ -138,9 +138,17 @@ def _proved(
     region, files = Region(written), dict[str, str]()
     right = right_side(claim, case, form, region)
     for program in programs:
-        found = multipliers(program, region, right.of_letters(region))
         file = worst_cases.file_name(claim, case, form, program.about["moment"], "theorem-")
-        files[file] = theorem(program, right, written, found)
+        for of_solution in (False, True):  # a face may be good in a part of the region alone
+            bound = right.of_letters(region)
+            try:
+                found = multipliers(program, region, bound, of_solution=of_solution)
+                files[file] = theorem(program, right, written, found)
+                break
+            except DriftproofError as error:
+                reason = error
+        else:
+            raise reason
     return files
 
 

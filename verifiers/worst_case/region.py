@@ -227,10 +227,13 @@ def _of_relations(case: WorstCase, constraints: Sequence[Constraint]) -> WorstCa
     return replace(case, classes=(), triples=(), relations=tuple(constraints))
 
 
-def multipliers(case: WorstCase, region: Region, right: Any) -> dict[int, Any]:
+def multipliers(
+    case: WorstCase, region: Region, right: Any, *, of_solution: bool = False
+) -> dict[int, Any]:
     """Return multipliers that should prove a bound in a region, as functions of its letters.
 
     Args:
+        of_solution: prefer conditions between x* and another point to those between two others.
         right: the bound. Where one assumption alone has a number on its right side, that one's
             multiplier is the bound over this number, so that the bound itself is proved.
 
@@ -239,7 +242,7 @@ def multipliers(case: WorstCase, region: Region, right: Any) -> dict[int, Any]:
     """
     source = points(region)
     first = [Sample(case, point) for point in islice(source, TESTS)]
-    kept = support(first)
+    kept = support(first, of_solution=of_solution)
     bounded = [k for k in kept if case.constraints[k].bound != 0]
     made: dict[int, list[tuple[Point, Fraction]]] = {k: [] for k in kept}
     wanted = [k for k in kept if bounded != [k]]
@@ -269,7 +272,7 @@ def multipliers(case: WorstCase, region: Region, right: Any) -> dict[int, Any]:
     return found
 
 
-def support(samples: Sequence[Sample]) -> list[int]:
+def support(samples: Sequence[Sample], *, of_solution: bool = False) -> list[int]:
     """Return conditions that give the worst case at all samples, as few as one finds by dropping.
 
     Equalities and assumptions stay. Of a function's conditions those go first that bound a value
@@ -292,7 +295,7 @@ def support(samples: Sequence[Sample]) -> list[int]:
         )
 
     kept = loud if same(loud) else every
-    for k in sorted((k for k in kept if k not in relations), key=_order(case)):
+    for k in sorted((k for k in kept if k not in relations), key=_order(case, of_solution)):
         less = [j for j in kept if j != k]
         if same(less):
             kept = less
@@ -300,7 +303,7 @@ def support(samples: Sequence[Sample]) -> list[int]:
     return [k for k in kept if any(found[k] > STAYS for found in used) or k not in relations]
 
 
-def _order(case: WorstCase) -> Any:
+def _order(case: WorstCase, of_solution: bool) -> Any:
     """Return what conditions are sorted by: those that are dropped first come first."""
     places = []
     for name, _, one, other in case.conditions():
@@ -315,10 +318,10 @@ def _order(case: WorstCase) -> Any:
         j, i = where
         solution = case.triples[0][0].name == "solution"
         if solution and i == 0:
-            return (0, -j, k)
+            return (2 if of_solution else 0, -j, k)
         if solution and j == 0:
             return (3, -i, k)
-        return (1 if j > i else 2, -abs(j - i), k)
+        return (1 if j > i or of_solution else 2, -abs(j - i), k)
 
     return key
 
