@@ -16,8 +16,8 @@ BOUNDS = {
     ("bias", "printed"): "b**2",
     ("rounds", "printed"): "(rho**S * R + b * (1 - rho**S) / (1 - rho)) ** 2",
     ("any-state", "printed"): (
-        "2 * eta**3 * zeta**2 * (L - mu) * (1 - eta * mu) ** 3"
-        " / (2 - eta * (L + mu)) / (2 + eta * (L - 3 * mu))"
+        "(1 - eta * mu) ** (2 * tau) * before + 2 * eta**3 * zeta**2 * (L - mu)"
+        " * (1 - eta * mu) ** 3 / (2 - eta * (L + mu)) / (2 + eta * (L - 3 * mu))"
     ),
     ("drift", "printed"): "tau**2 * eta**2 * (zeta + L * R) ** 2",
     ("scaffold", "printed"): "(1 - K * eta_l * eta_g * mu) * R**2",
