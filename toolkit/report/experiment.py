@@ -15,7 +15,7 @@ from driftproof.toolkit.report.figures import canvas, finish, save
 from driftproof.toolkit.report.files import write_all
 from driftproof.toolkit.report.page import document
 
-FEW = 5
+MARKED_POINTS = 5
 """Points up to which a curve shows each of them."""
 COLOURS = tuple(f"C{k}" for k in range(10))
 
@@ -60,7 +60,7 @@ def drawn(panel: Mapping[str, Any], colours: Mapping[str, str]) -> Any:
     sheet, axes = canvas()
     for curve in panel["curves"]:
         colour = colours[curve["label"]]
-        point = "o" if len(curve["x"]) < FEW else ""
+        point = "o" if len(curve["x"]) < MARKED_POINTS else ""
         mean, low, high = (np.array(curve[key], dtype=float) for key in ("mean", "low", "high"))
         axes.plot(curve["x"], mean, color=colour, marker=point, ms=4, label=curve["label"])
         axes.fill_between(curve["x"], low, high, color=colour, alpha=0.15, lw=0)  # None: a gap

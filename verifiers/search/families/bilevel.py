@@ -24,6 +24,7 @@ class BilevelProblems:
     """``PiecewiseBilevel``."""
 
     leaf_name = PiecewiseBilevel.leaf_name
+    members = LevelMembers
 
     def choices(self, algorithm: Algorithm, problem: Problem, asked: Set[str]) -> Choices:
         """Return from what structures are drawn."""
@@ -59,10 +60,6 @@ class BilevelProblems:
             **decoding.noises(rows, of, NOISES),
             wave=decoding.wave(rows, of, "curvature_noise", "cross_noise"), rare=of.rare,
         )  # fmt: skip
-
-    def members(self, parts: Any, copies: int = 1) -> LevelMembers:
-        """Return them as one problem."""
-        return LevelMembers(parts, copies)
 
     def member(self, parts: Any, of: Structure) -> PiecewiseBilevel:
         """Return the first of them."""

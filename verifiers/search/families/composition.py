@@ -24,6 +24,7 @@ class Compositions:
     """``PiecewiseComposition``."""
 
     leaf_name = PiecewiseComposition.leaf_name
+    members = PiecewiseMembers
 
     def choices(self, algorithm: Algorithm, problem: Problem, asked: Set[str]) -> Choices:
         """Return from what structures are drawn."""
@@ -57,10 +58,6 @@ class Compositions:
         _bound_below(parts, rows.rise)
         inner.values[..., opposed], outer.values[..., opposed] = kept
         return parts
-
-    def members(self, parts: Any, copies: int = 1) -> PiecewiseMembers:
-        """Return them as one problem."""
-        return PiecewiseMembers(parts, copies)
 
     def member(self, parts: Any, of: Structure) -> PiecewiseComposition:
         """Return the first of them."""

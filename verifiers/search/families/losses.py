@@ -21,6 +21,7 @@ class LossFunctions:
     """``PiecewiseLosses``."""
 
     leaf_name = PiecewiseLosses.leaf_name
+    members = PiecewiseMembers
 
     def choices(self, algorithm: Algorithm, problem: Problem, asked: Set[str]) -> Choices:
         """Return from what structures are drawn."""
@@ -43,10 +44,6 @@ class LossFunctions:
             plain, None, None, torch.zeros_like(plain.left), none, none, torch.ones_like(none),
             none, noise, rare=of.rare,
         )  # fmt: skip
-
-    def members(self, parts: Any, copies: int = 1) -> PiecewiseMembers:
-        """Return them as one problem."""
-        return PiecewiseMembers(parts, copies)
 
     def member(self, parts: Any, of: Structure) -> PiecewiseLosses:
         """Return the first of them."""

@@ -77,7 +77,7 @@ def dealt(folder: Path | None, of: Images, share: float, seed: int) -> Dealt:
     channels = data.shape[0] if len(data.shape) == 3 else 1
 
     def numbers(labels: np.ndarray, size: int) -> list[np.ndarray]:
-        return DominantClass(share=share, size=size).parts(labels, None, CLIENTS, random)
+        return DominantClass(share=share, size=size).parts(labels, CLIENTS, random)
 
     def held(split: Split, parts: list[np.ndarray]) -> ClientData:
         pictures = [

@@ -76,7 +76,7 @@ def dealt(folder: Path | None, side: int, seed: int) -> Dealt:
         held_out = np.arange(len(test.labels))
     labels = train.labels[rows]
     random = np.random.Generator(np.random.Philox(key=seed))
-    parts = ReducedClasses(share=SHARE).parts(labels, None, CLIENTS, random)
+    parts = ReducedClasses(share=SHARE).parts(labels, CLIENTS, random)
     images = [_images(data, train, rows[part], side) for part in parts]
     together = np.concatenate(images)
     mean, deviation = (
