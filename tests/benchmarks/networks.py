@@ -1,8 +1,10 @@
 """Ten clients together against a loop over them in plain PyTorch.
 
 ``python tests/benchmarks/networks.py`` prints two tables, of which docs/networks.md shows a run:
-training with FedAvg here and in a loop, on the same minibatches; and the ways to compute the
-convolutions of ten clients. One thread; the ways take turns, and the least time of each counts.
+training with FedAvg here and in a loop, on the same minibatches (the loop with images in channels
+last too, the layout in which convolutions are computed here); and the ways to compute the
+convolutions of ten clients. One thread, in processor time; the ways take turns, and the least time
+of each counts.
 """
 
 from __future__ import annotations
@@ -73,8 +75,8 @@ def half_square(outputs: Tensor, targets: Tensor) -> Tensor:
     return 0.5 * (outputs - targets).square().sum(1).mean()
 
 
-def trained(of: Training) -> tuple[float, float, float, float]:
-    """Return the seconds here and in the loop, and the largest difference of the parameters.
+def trained(of: Training) -> tuple[dict[str, float], float, float]:
+    """Return the seconds here and in the loops, and the largest difference of the parameters.
 
     The last is measured in single precision, and again in double.
     """
@@ -98,7 +100,9 @@ def trained(of: Training) -> tuple[float, float, float, float]:
         ended: Tensor = run(problem, algorithm, context, rounds=of.rounds).state.w[0, :, 0]
         return ended
 
-    def loop(dtype: torch.dtype = torch.float32) -> Tensor:
+    def loop(
+        dtype: torch.dtype = torch.float32, layout: torch.memory_format = torch.contiguous_format
+    ) -> Tensor:
         held = [(_as(dtype, x), _as(dtype, y)) for x, y in zip(inputs, targets, strict=True)]
         modules = [Plain(model, start).to(dtype) for _ in range(CLIENTS)]
         optimisers = [torch.optim.SGD(module.parameters(), lr=RATE) for module in modules]
@@ -107,7 +111,8 @@ def trained(of: Training) -> tuple[float, float, float, float]:
                 for t in range(of.local_steps):
                     rows = draws[s * of.local_steps + t][k]
                     optimiser.zero_grad()
-                    loss(module(held[k][0][rows]), held[k][1][rows]).backward()
+                    images = held[k][0][rows].contiguous(memory_format=layout)
+                    loss(module(images), held[k][1][rows]).backward()
                     optimiser.step()
             every = [nn.utils.parameters_to_vector(m.parameters()).detach() for m in modules]
             average = torch.stack(every).mean(0)
@@ -118,8 +123,10 @@ def trained(of: Training) -> tuple[float, float, float, float]:
     single, double = (
         float((here(dtype) - loop(dtype)).abs().max()) for dtype in (torch.float32, torch.float64)
     )
-    least = in_turns({"here": here, "loop": loop})
-    return least["here"], least["loop"], single, double
+    ways: dict[str, Callable[[], object]] = {"here": here, "loop": loop}
+    if len(of.example) == 3:
+        ways["channels last"] = lambda: loop(layout=torch.channels_last)
+    return in_turns(ways), single, double
 
 
 def _as(dtype: torch.dtype, values: np.ndarray) -> Tensor:
@@ -145,9 +152,9 @@ def in_turns(ways: Mapping[str, Callable[[], object]]) -> dict[str, float]:
     least = dict.fromkeys(ways, float("inf"))
     for _ in range(TURNS):
         for name, way in ways.items():
-            began = time.perf_counter()
+            began = time.process_time()
             way()
-            least[name] = min(least[name], time.perf_counter() - began)
+            least[name] = min(least[name], time.process_time() - began)
     return least
 
 
@@ -200,12 +207,22 @@ def main() -> None:
     """Print both tables."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    click.echo("| ten clients | here | loop | times as fast | apart, single | apart, double |")
-    click.echo("|---|---|---|---|---|---|")
+    click.echo("| ten clients | here | loop | times as fast | loop, channels last | times as fast "
+               "| apart, single | apart, double |")  # fmt: skip
+    click.echo("|---|---|---|---|---|---|---|---|")
     for of in TRAININGS:
-        here, loop, single, double = trained(of)
-        times = f"{1e3 * here:.1f} ms | {1e3 * loop:.1f} ms | {loop / here:.2f}"
-        click.echo(f"| {of.title}, batch {of.batch} | {times} | {single:.0e} | {double:.0e} |")
+        least, single, double = trained(of)
+        times = [f"{1e3 * least['here']:.0f} ms"]
+        for way in ("loop", "channels last"):
+            seconds = least.get(way)
+            times += (
+                [f"{1e3 * seconds:.0f} ms", f"{seconds / least['here']:.2f}"]
+                if seconds
+                else ["–", "–"]
+            )
+        click.echo(
+            f"| {of.title}, {of.batch} | {' | '.join(times)} | {single:.0e} | {double:.0e} |"
+        )
     click.echo("\n| ten clients' gradients | time | of it max_pool2d |\n|---|---|---|")
     for name, (seconds, share) in convolutions(10).items():
         click.echo(f"| {name} | {1e3 * seconds:.1f} ms | {share:.0%} |")

@@ -8,10 +8,8 @@ a sentence is judged. ``panel``: what a figure shows. ``study``: what is compare
 
 from driftproof.verifiers.experiment.codec import packed, unpacked
 from driftproof.verifiers.experiment.leaf import (
-    Conclusion,
     Experiment,
     Plan,
-    Steps,
     experiment,
     run_experiment,
 )
@@ -44,9 +42,11 @@ from driftproof.verifiers.experiment.study import (
     SENT,
     STEPS,
     Axis,
+    Conclusion,
     Figure,
     More,
     Says,
+    Steps,
     Study,
     concluded,
     early,

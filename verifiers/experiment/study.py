@@ -7,14 +7,13 @@ rule each for runs that diverge (``Outcome.good``), for size, and for trivial ba
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from driftproof.toolkit.dataset import read
-from driftproof.verifiers.experiment.leaf import Conclusion, Steps
 from driftproof.verifiers.experiment.outcome import (
     Asked,
     Outcome,
@@ -32,6 +31,22 @@ from driftproof.verifiers.experiment.sentence import (
     judged_by_seeds,
     undecided_if,
 )
+from driftproof.verifiers.running.scheduler import Result, Task
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """What an experiment's runs come to."""
+
+    setting: Sequence[str]
+    sentences: Sequence[Sentence]
+    findings: Sequence[str]
+    panels: Sequence[Panel]
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+
+Steps = Generator[Sequence[Task], list[Result], Conclusion]
+
 
 LATE = 0.75
 """The share of a run after which what a curve still gains says whether it is early."""
@@ -136,7 +151,7 @@ class Study:
         figures: the plots.
         setting: what was chosen, for the head of the page.
         shown: what ``ends`` tells of every run.
-        more: takes all outcomes and returns what else is concluded.
+        more: takes all outcomes and returns what else is concluded; it may ask for units.
     """
 
     methods: Mapping[Any, Run]
@@ -152,7 +167,7 @@ class Study:
     figures: Sequence[Figure] = ()
     setting: Sequence[str] = ()
     shown: Sequence[str] = ("accuracy",)
-    more: Callable[[Outcomes], More] = lambda runs: More()
+    more: Callable[[Outcomes], More | Asked] = lambda runs: More()
 
 
 def concluded(study: Study) -> Steps:
@@ -163,7 +178,8 @@ def concluded(study: Study) -> Steps:
         found = yield from tuned(searched, study.grids, study.budget, study.by, **study.search)
     chosen = {**study.methods, **found.chosen}
     runs = yield from study.ask({**chosen, **study.besides(chosen)}, study.seeds)
-    more = study.more(runs)
+    made = study.more(runs)
+    more = made if isinstance(made, More) else (yield from made)
     says = [s for each in study.says for s in judge(each, runs, study.size)]
     budget = (
         [

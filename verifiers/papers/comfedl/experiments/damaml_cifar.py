@@ -47,7 +47,7 @@ def gradients(temperature: float, classes: int) -> float:
     statement="ComFedL-DAMAML has a lower validation loss and a better accuracy than ComFedL-MAML, "
     "and is robust to γ",
 )
-def damaml(plan: study.Plan) -> study.Steps:
+def damaml(plan: study.Plan) -> study.Study:
     """Run both methods as printed and searched, vary γ, and judge the sentences."""
     of = personalised.SIZES[plan.profile]
     plain = of.base(plan)
@@ -61,47 +61,43 @@ def damaml(plan: study.Plan) -> study.Steps:
         gammas[EQUAL, gamma] = run.but(step_size=step)
     first = "; ".join(f"γ = {g:g}: {STUDIED * gradients(g, classes):.3g}" for g in TEMPERATURES)
     robust = "our algorithm is pretty robust with different values of γ"
-    return (
-        yield from study.concluded(
-            study.Study(
-                methods={OURS: base, MAML: plain},
-                seeds=of.seeds,
-                grids=personalised.GRIDS,
-                budget=of.budget,
-                besides=lambda chosen: printed | gammas,
-                says=[
-                    *(
-                        study.Says(
-                            text="ComFedL-DAMAML achieves lower validation loss and better accuracy"
-                            f" than ComFedL-MAML{how}",
-                            pairs=[tuple(pair)],
-                            of=("loss", "accuracy"),
-                        )
-                        for pair, how in ((printed, ""), ((OURS, MAML), " (both searched)"))
-                    ),
-                    personalised.robust(robust, AS_PRINTED),
-                    personalised.robust(robust, EQUAL, " (with first steps of equal length)"),
-                ],
-                size=personalised.smaller(base),
-                setting=[
-                    *personalised.setting(plain),
-                    "a first step of the printed DAMAML is "
-                    f"{STEP_SIZE * gradients(0.5, classes):g} gradients long; where γ is varied at "
-                    f"η = {STUDIED:g}: {first}; of equal length: {FIRST_STEP:g}",
-                ],
-                shown=("accuracy", "worst", "loss"),
-                figures=[
-                    *personalised.figures("ρ = 0.28", [OURS, MAML, *printed]),
-                    *(
-                        study.Figure(
-                            name,
-                            f"γ varied, {label}",
-                            "accuracy",
-                            [k for k in gammas if k[0] == label],
-                        )
-                        for name, label in (("gamma", AS_PRINTED), ("gamma-equal", EQUAL))
-                    ),
-                ],
-            )
-        )
+    return study.Study(
+        methods={OURS: base, MAML: plain},
+        seeds=of.seeds,
+        grids=personalised.GRIDS,
+        budget=of.budget,
+        besides=lambda chosen: printed | gammas,
+        says=[
+            *(
+                study.Says(
+                    text="ComFedL-DAMAML achieves lower validation loss and better accuracy"
+                    f" than ComFedL-MAML{how}",
+                    pairs=[tuple(pair)],
+                    of=("loss", "accuracy"),
+                )
+                for pair, how in ((printed, ""), ((OURS, MAML), " (both searched)"))
+            ),
+            personalised.robust(robust, AS_PRINTED),
+            personalised.robust(robust, EQUAL, " (with first steps of equal length)"),
+        ],
+        size=personalised.smaller(base),
+        setting=[
+            *personalised.setting(plain),
+            "a first step of the printed DAMAML is "
+            f"{STEP_SIZE * gradients(0.5, classes):g} gradients long; where γ is varied at "
+            f"η = {STUDIED:g}: {first}; of equal length: {FIRST_STEP:g}",
+        ],
+        shown=("accuracy", "worst", "loss"),
+        figures=[
+            *personalised.figures("ρ = 0.28", [OURS, MAML, *printed]),
+            *(
+                study.Figure(
+                    name,
+                    f"γ varied, {label}",
+                    "accuracy",
+                    [k for k in gammas if k[0] == label],
+                )
+                for name, label in (("gamma", AS_PRINTED), ("gamma-equal", EQUAL))
+            ),
+        ],
     )

@@ -82,41 +82,33 @@ class Optimum(study.Computed):
     "and validation, and converges faster; q-FedAvg and DRFL beat FedAvg; FedAvg is bad for small "
     "clients; at learning rate 1 most methods diverge",
 )
-def imbalanced(plan: study.Plan) -> study.Steps:
+def imbalanced(plan: study.Plan) -> study.Study:
     """Search the printed grids, run the best and the printed settings, judge the sentences."""
     seeds, rounds, budget = SIZES[plan.profile]
     base = base_run(plan, rounds)
     methods = {name: base.but(method=method) for name, method in NAMES.items()}
     printed = {_printed(name): methods[name] for name in OTHERS}
     printed |= {f"ComFedL, {where}": base.but(temperature=g) for where, g in DEFAULTS.items()}
-    ((blob, seconds),) = yield [Optimum(base)]
-    (optimum,) = study.unpacked([(blob, seconds)])
 
     def besides(chosen: Mapping[Any, Any]) -> dict[Any, ImageRun]:
         return printed | {f"{name}, η = 1": chosen[name].but(step_size=1.0) for name in NAMES}
 
-    return (
-        yield from study.concluded(
-            study.Study(
-                methods=methods,
-                seeds=seeds,
-                grids=GRIDS,
-                budget=budget,
-                by="validation average",
-                search={"points": 2},
-                besides=besides,
-                says=SAYS,
-                setting=[*setting(base), "as printed: η = 0.01, q = 0.2, DRFL's weights 0.08"],
-                shown=METRICS,
-                figures=[
-                    *(Figure(of.replace(" ", "-"), f"{of} accuracy", of) for of in METRICS),
-                    Figure(
-                        "as-printed", "as printed: validation average", METRICS[0], list(printed)
-                    ),
-                ],
-                more=lambda runs: _more(runs, optimum | {"seconds": seconds}),
-            )
-        )
+    return study.Study(
+        methods=methods,
+        seeds=seeds,
+        grids=GRIDS,
+        budget=budget,
+        by="validation average",
+        search={"points": 2},
+        besides=besides,
+        says=SAYS,
+        setting=[*setting(base), "as printed: η = 0.01, q = 0.2, DRFL's weights 0.08"],
+        shown=METRICS,
+        figures=[
+            *(Figure(of.replace(" ", "-"), f"{of} accuracy", of) for of in METRICS),
+            Figure("as-printed", "as printed: validation average", METRICS[0], list(printed)),
+        ],
+        more=lambda runs: _more(runs, base),
     )
 
 
@@ -162,8 +154,10 @@ SAYS = [
 ]
 
 
-def _more(runs: Outcomes, optimum: dict[str, Any]) -> study.More:
+def _more(runs: Outcomes, base: ImageRun) -> study.Asked:
     """Return how many methods diverge at η = 1, where (5) ends, and what overflowed."""
+    ((blob, seconds),) = yield [Optimum(base)]
+    (optimum,) = study.unpacked([(blob, seconds)])
     certificate = optimum["certificate"]
     methods = [name for name in NAMES if name != OTHERS[1]]  # the paper's four
     diverged = sum(_diverged(runs[f"{name}, η = 1"]) for name in methods)
@@ -193,7 +187,7 @@ def _more(runs: Outcomes, optimum: dict[str, Any]) -> study.More:
         findings=[
             f"Optimum of (5), γ = 0.5, on the first seed, ‖w‖ ≤ 30, by {certificate['method']}: "
             f"between {optimum['low']:.10g} and {optimum['high']:.10g} (Frank–Wolfe gap "
-            f"{certificate['frank_wolfe_gap']:.2g}), in {optimum['seconds']:.0f} s.",
+            f"{certificate['frank_wolfe_gap']:.2g}), in {seconds:.0f} s.",
             "f/γ where exp(f/γ) overflows (above 709.8), at most: "
             + "; ".join(f"{name}: {value:.3g}" for name, value in exponents.items()),
             "A step of ComFedL at f = log 10 is 10^{1/γ}/γ times as long as FedAvg's at the same "

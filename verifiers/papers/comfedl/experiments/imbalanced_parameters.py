@@ -18,9 +18,7 @@ from driftproof.verifiers.experiment import (
     Outcome,
     Plan,
     Says,
-    Steps,
     Study,
-    concluded,
     experiment,
 )
 from driftproof.verifiers.papers.comfedl.experiments._imbalanced import (
@@ -88,7 +86,7 @@ SAYS = [
     statement="ComFedL reaches good accuracy at every τ, much faster at larger τ; γ = 0.1 and 0.2 "
     "converge much faster than 2 and 5; larger γ brings r_i nearer 1/n",
 )
-def parameters(plan: Plan) -> Steps:
+def parameters(plan: Plan) -> Study:
     """Vary τ and γ, and judge the sentences."""
     seeds, rounds = SIZES[plan.profile]
     base = base_run(plan, rounds)
@@ -98,29 +96,25 @@ def parameters(plan: Plan) -> Steps:
     equal = {
         _gamma(g, EQUAL): base.but(temperature=g, step_size=_equal_first_step(g)) for g in GAMMAS
     }
-    return (
-        yield from concluded(
-            Study(
-                methods=gaps | printed | equal,
-                seeds=seeds,
-                says=SAYS,
-                setting=[
-                    *setting(base),
-                    f"τ varied at γ = 0.5; printed: η = {PRINTED:g}; first steps of equal length: "
-                    f"{FIRST_STEP:g} gradients",
-                ],
-                shown=BOTH,
-                figures=[
-                    Figure(f"{name}-{of.split()[0]}", f"{title}: {of}", of, list(labels))
-                    for name, title, labels in (
-                        ("tau", "τ varied", gaps),
-                        ("gamma", "γ varied, η = 0.01", printed),
-                        ("gamma-equal", "γ varied, first steps of equal length", equal),
-                    )
-                    for of in BOTH
-                ],
+    return Study(
+        methods=gaps | printed | equal,
+        seeds=seeds,
+        says=SAYS,
+        setting=[
+            *setting(base),
+            f"τ varied at γ = 0.5; printed: η = {PRINTED:g}; first steps of equal length: "
+            f"{FIRST_STEP:g} gradients",
+        ],
+        shown=BOTH,
+        figures=[
+            Figure(f"{name}-{of.split()[0]}", f"{title}: {of}", of, list(labels))
+            for name, title, labels in (
+                ("tau", "τ varied", gaps),
+                ("gamma", "γ varied, η = 0.01", printed),
+                ("gamma-equal", "γ varied, first steps of equal length", equal),
             )
-        )
+            for of in BOTH
+        ],
     )
 
 

@@ -31,7 +31,7 @@ OURS, FEDAVG, PRINTED = "ComFedL-MAML", "FedAvg", "ComFedL-MAML, η = 0.05"
     statement="ComFedL-MAML is significantly better than FedAvg, much faster at larger τ, and "
     "better at every ρ, most at large ρ",
 )
-def maml(plan: study.Plan) -> study.Steps:
+def maml(plan: study.Plan) -> study.Study:
     """Search both methods' rates, vary τ and ρ, and judge the sentences."""
     of = personalised.SIZES[plan.profile]
     base = of.base(plan)
@@ -40,49 +40,43 @@ def maml(plan: study.Plan) -> study.Steps:
         "… especially when ρ is large", PRINTED, of.shares, size
     )
     varied = personalised.varied
-    return (
-        yield from study.concluded(
-            study.Study(
-                methods={OURS: base, FEDAVG: base.but(method="fedavg", step_size=0.1)},
-                seeds=of.seeds,
-                grids=personalised.GRIDS,
-                budget=of.budget,
-                besides=lambda chosen: {
-                    PRINTED: base,
-                    **varied({PRINTED: base}, "local_steps", of.gaps),
-                    **varied({PRINTED: base, FEDAVG: chosen[FEDAVG]}, "share", of.shares),
-                },
-                says=[
-                    study.Says(
-                        text="ComFedL-MAML outperforms FedAvg significantly",
-                        pairs=[(OURS, FEDAVG)],
-                        of=("accuracy", "loss"),
-                    ),
-                    personalised.faster(
-                        "ComFedL-MAML converges much faster when τ is increased", PRINTED, of.gaps
-                    ),
-                    personalised.at_every_share(
-                        "ComFedL-MAML consistently outperforms FedAvg over different ρ",
-                        PRINTED,
-                        of.shares,
-                    ),
-                ],
-                size=size,
-                setting=personalised.setting(base),
-                shown=("accuracy", "worst", "loss"),
-                figures=[
-                    *personalised.figures("ρ = 0.28", [OURS, PRINTED, FEDAVG]),
-                    study.Figure(
-                        "gap", "τ varied", "accuracy", [(PRINTED, f"τ = {t}") for t in of.gaps]
-                    ),
-                    study.Figure(
-                        "share",
-                        "ρ varied",
-                        "accuracy",
-                        [(name, f"ρ = {s:g}") for name in (PRINTED, FEDAVG) for s in of.shares],
-                    ),
-                ],
-                more=most,
-            )
-        )
+    return study.Study(
+        methods={OURS: base, FEDAVG: base.but(method="fedavg", step_size=0.1)},
+        seeds=of.seeds,
+        grids=personalised.GRIDS,
+        budget=of.budget,
+        besides=lambda chosen: {
+            PRINTED: base,
+            **varied({PRINTED: base}, "local_steps", of.gaps),
+            **varied({PRINTED: base, FEDAVG: chosen[FEDAVG]}, "share", of.shares),
+        },
+        says=[
+            study.Says(
+                text="ComFedL-MAML outperforms FedAvg significantly",
+                pairs=[(OURS, FEDAVG)],
+                of=("accuracy", "loss"),
+            ),
+            personalised.faster(
+                "ComFedL-MAML converges much faster when τ is increased", PRINTED, of.gaps
+            ),
+            personalised.at_every_share(
+                "ComFedL-MAML consistently outperforms FedAvg over different ρ",
+                PRINTED,
+                of.shares,
+            ),
+        ],
+        size=size,
+        setting=personalised.setting(base),
+        shown=("accuracy", "worst", "loss"),
+        figures=[
+            *personalised.figures("ρ = 0.28", [OURS, PRINTED, FEDAVG]),
+            study.Figure("gap", "τ varied", "accuracy", [(PRINTED, f"τ = {t}") for t in of.gaps]),
+            study.Figure(
+                "share",
+                "ρ varied",
+                "accuracy",
+                [(name, f"ρ = {s:g}") for name in (PRINTED, FEDAVG) for s in of.shares],
+            ),
+        ],
+        more=most,
     )

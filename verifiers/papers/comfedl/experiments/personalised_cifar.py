@@ -86,7 +86,7 @@ SAYS = [
     "but noisy; TR-MAML is smoother than FedMAML; a larger τ is faster; γ does not matter much; "
     "FedAvg is beaten most at large ρ",
 )
-def compared(plan: study.Plan) -> study.Steps:
+def compared(plan: study.Plan) -> study.Study:
     """Search and run all methods, vary τ, γ and ρ, and judge the sentences."""
     of = personalised.SIZES[plan.profile]
     plain = of.base(plan)
@@ -97,43 +97,39 @@ def compared(plan: study.Plan) -> study.Steps:
         "gamma": [(OURS, f"γ = {gamma:g}") for gamma in TEMPERATURES],
         "share": [(label, f"ρ = {s:g}") for label in (OURS, FEDAVG) for s in of.shares],
     }
-    return (
-        yield from study.concluded(
-            study.Study(
-                methods=methods,
-                seeds=of.seeds,
-                grids=personalised.GRIDS,
-                budget=of.budget,
-                besides=lambda chosen: {
-                    **{f"{name}, as printed": run for name, run in methods.items()},
-                    **varied({OURS: chosen[OURS]}, "local_steps", of.gaps),
-                    **varied({OURS: chosen[OURS]}, "temperature", TEMPERATURES),
-                    **varied({name: chosen[name] for name in (OURS, FEDAVG)}, "share", of.shares),
-                },
-                says=[
-                    *SAYS,
-                    personalised.faster(
-                        "ComFedL-DAMAML converges much faster when we increase τ", OURS, of.gaps
-                    ),
-                    personalised.at_every_share(
-                        "it consistently outperforms the FedAvg method over different ρ",
-                        OURS,
-                        of.shares,
-                    ),
-                ],
-                size=size,
-                setting=[*personalised.setting(plain), f"as printed: {study.methods(methods)}"],
-                shown=("accuracy", "worst", "loss"),
-                figures=[
-                    *personalised.figures(f"ρ = {plain.share:g}, τ = {of.local_steps}"),
-                    *(
-                        study.Figure(name, f"{name} varied", "accuracy", labels)
-                        for name, labels in keys.items()
-                    ),
-                ],
-                more=personalised.most_at_large_shares(
-                    "… especially when ρ is large", OURS, of.shares, size
-                ),
-            )
-        )
+    return study.Study(
+        methods=methods,
+        seeds=of.seeds,
+        grids=personalised.GRIDS,
+        budget=of.budget,
+        besides=lambda chosen: {
+            **{f"{name}, as printed": run for name, run in methods.items()},
+            **varied({OURS: chosen[OURS]}, "local_steps", of.gaps),
+            **varied({OURS: chosen[OURS]}, "temperature", TEMPERATURES),
+            **varied({name: chosen[name] for name in (OURS, FEDAVG)}, "share", of.shares),
+        },
+        says=[
+            *SAYS,
+            personalised.faster(
+                "ComFedL-DAMAML converges much faster when we increase τ", OURS, of.gaps
+            ),
+            personalised.at_every_share(
+                "it consistently outperforms the FedAvg method over different ρ",
+                OURS,
+                of.shares,
+            ),
+        ],
+        size=size,
+        setting=[*personalised.setting(plain), f"as printed: {study.methods(methods)}"],
+        shown=("accuracy", "worst", "loss"),
+        figures=[
+            *personalised.figures(f"ρ = {plain.share:g}, τ = {of.local_steps}"),
+            *(
+                study.Figure(name, f"{name} varied", "accuracy", labels)
+                for name, labels in keys.items()
+            ),
+        ],
+        more=personalised.most_at_large_shares(
+            "… especially when ρ is large", OURS, of.shares, size
+        ),
     )

@@ -199,7 +199,7 @@ def scored(table: Table, point: torch.Tensor) -> tuple[float, float, np.ndarray]
     "increasing I leads to improved performance; beyond a threshold of approximately 32 the "
     "performance saturates",
 )
-def adult_fairness(plan: study.Plan) -> study.Steps:
+def adult_fairness(plan: study.Plan) -> study.Study:
     """Choose rates, run the methods in four settings, vary I, and judge the sentences."""
     seeds, rounds, varied, budget = SIZES[plan.profile]
     base = FairRun.planned(plan, rounds=rounds, points=26)
@@ -232,32 +232,28 @@ def adult_fairness(plan: study.Plan) -> study.Steps:
         f"{name}: R of {of['reference']}, factor {of['penalty']:g}, s = {of['sharpness']:g}"
         for name, of in READINGS.items()
     )
-    return (
-        yield from study.concluded(
-            study.Study(
-                methods=methods | steps,
-                seeds=seeds,
-                grids=grids,
-                budget=budget,
-                by="objective",
-                search={"points": 2},
-                besides=besides,
-                says=SAYS,
-                setting=[
-                    *setting(plan.data, base.data_seed),
-                    f"minibatch {BATCH} a client and step; {varied} rounds where I is varied",
-                    "violation: the largest TPR − TPR_j over the protected groups j, on people not "
-                    "trained on",
-                    f"penalties, ε = {SLACK:g}: {penalties}; the public code is that of GCIVR; the "
-                    "hinge was chosen here",
-                    "GCIVR takes plain steps on √m people, and on all of them every √m steps; its "
-                    "authors' code steps by Adagrad on all people, and draws constraints",
-                ],
-                shown=("accuracy", "rate", "violation"),
-                figures=_figures(),
-                more=_more,
-            )
-        )
+    return study.Study(
+        methods=methods | steps,
+        seeds=seeds,
+        grids=grids,
+        budget=budget,
+        by="objective",
+        search={"points": 2},
+        besides=besides,
+        says=SAYS,
+        setting=[
+            *setting(plan.data, base.data_seed),
+            f"minibatch {BATCH} a client and step; {varied} rounds where I is varied",
+            "violation: the largest TPR − TPR_j over the protected groups j, on people not "
+            "trained on",
+            f"penalties, ε = {SLACK:g}: {penalties}; the public code is that of GCIVR; the "
+            "hinge was chosen here",
+            "GCIVR takes plain steps on √m people, and on all of them every √m steps; its "
+            "authors' code steps by Adagrad on all people, and draws constraints",
+        ],
+        shown=("accuracy", "rate", "violation"),
+        figures=_figures(),
+        more=_more,
     )
 
 

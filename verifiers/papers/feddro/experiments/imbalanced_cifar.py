@@ -50,7 +50,7 @@ OBJECTIVES: dict[str, Divergence] = {"objective (4), KL": "kl", "objective (5), 
     statement="FedDRO has superior training accuracy and comparable test accuracy to FastDRO, "
     "PDSGD and MBSGD",
 )
-def imbalanced_cifar(plan: study.Plan) -> study.Steps:
+def imbalanced_cifar(plan: study.Plan) -> study.Study:
     """Choose every method's learning rate, run it on every partition, and judge the sentences."""
     size = SIZES[plan.profile]
     base, objectives = size.base(plan), list(OBJECTIVES)[: 2 if plan.profile == "paper" else 1]
@@ -59,39 +59,31 @@ def imbalanced_cifar(plan: study.Plan) -> study.Steps:
         for on in objectives
         for method in METHODS
     }
-    return (
-        yield from study.concluded(
-            study.Study(
-                methods=methods,
-                seeds=size.seeds,
-                grids=dict.fromkeys(methods, common.RATES),
-                budget=size.budget,
-                by="test",
-                search={"points": 2},
-                says=sentences(objectives, base.dealt.of.classes),
-                size=common.smaller(base),
-                setting=[*common.setting(base), f"comparable: lower by less than {MARGIN:g}"],
-                shown=("training", "test", "rare", "other", "Φ", "own weights", "worst weights"),
-                figures=[
-                    Figure("training", "training accuracy", "training"),
-                    Figure("test", "test accuracy", "test"),
-                    Figure(
-                        "training-bytes", "training accuracy", "training", None, study.MEGABYTES
-                    ),
-                    Figure(
-                        "training-samples", "training accuracy", "training", None, common.SAMPLES
-                    ),
-                ],
-                more=lambda runs: study.More(
-                    findings=[
-                        f"{PRIMAL_DUAL}, moves the weight of an image only when it is drawn: own "
-                        "weights are their total variation from equal ones, worst weights that of "
-                        "those that maximise (3) at its last model.",
-                        "FedDRO and MBSGD differ in β alone.",
-                    ]
-                ),
-            )
-        )
+    return study.Study(
+        methods=methods,
+        seeds=size.seeds,
+        grids=dict.fromkeys(methods, common.RATES),
+        budget=size.budget,
+        by="test",
+        search={"points": 2},
+        says=sentences(objectives, base.dealt.of.classes),
+        size=common.smaller(base),
+        setting=[*common.setting(base), f"comparable: lower by less than {MARGIN:g}"],
+        shown=("training", "test", "rare", "other", "Φ", "own weights", "worst weights"),
+        figures=[
+            Figure("training", "training accuracy", "training"),
+            Figure("test", "test accuracy", "test"),
+            Figure("training-bytes", "training accuracy", "training", None, study.MEGABYTES),
+            Figure("training-samples", "training accuracy", "training", None, common.SAMPLES),
+        ],
+        more=lambda runs: study.More(
+            findings=[
+                f"{PRIMAL_DUAL}, moves the weight of an image only when it is drawn: own "
+                "weights are their total variation from equal ones, worst weights that of "
+                "those that maximise (3) at its last model.",
+                "FedDRO and MBSGD differ in β alone.",
+            ]
+        ),
     )
 
 

@@ -49,7 +49,7 @@ STEPS = study.STEPS._replace(label="steps of a client")
     statement="as I increases the performance improves; beyond a certain I it does not, because of "
     "client drift",
 )
-def local_updates(plan: study.Plan) -> study.Steps:
+def local_updates(plan: study.Plan) -> study.Study:
     """Choose a learning rate for every I, run it on every partition, and judge the sentences."""
     size = SIZES[plan.profile]
     base = size.base(plan)
@@ -57,43 +57,35 @@ def local_updates(plan: study.Plan) -> study.Steps:
         _label(i): base.but(local_steps=i)
         for i in LOCAL_STEPS[: 3 if plan.profile == "smoke" else None]
     }
-    return (
-        yield from study.concluded(
-            study.Study(
-                methods=methods,
-                seeds=size.seeds,
-                grids=dict.fromkeys(methods, common.RATES),
-                budget=size.budget,
-                by="test",
-                search={"points": 2},
-                says=sentences(list(methods), base.dealt.of.classes),
+    return study.Study(
+        methods=methods,
+        seeds=size.seeds,
+        grids=dict.fromkeys(methods, common.RATES),
+        budget=size.budget,
+        by="test",
+        search={"points": 2},
+        says=sentences(list(methods), base.dealt.of.classes),
+        size=common.smaller(base),
+        setting=[
+            *common.setting(base),
+            f"I steps a round; no improvement: less than {MARGIN:g} in accuracy",
+        ],
+        shown=("training", "test", "rare", "other", "Φ", "drift"),
+        figures=[
+            Figure("training", "training accuracy", "training"),
+            Figure("test", "test accuracy", "test"),
+            Figure("training-steps", "training accuracy", "training", None, STEPS),
+            Figure("training-samples", "training accuracy", "training", None, common.SAMPLES),
+            Figure("training-bytes", "training accuracy", "training", None, study.MEGABYTES),
+            Figure("drift", "drift: (1/K) Σ ‖x_k − x̄‖", "drift"),
+        ],
+        more=lambda runs: study.More(
+            sentences=study.judged(
+                "… capturing the effect of client drift (training accuracy at equal steps)",
+                at_equal_steps(runs),
                 size=common.smaller(base),
-                setting=[
-                    *common.setting(base),
-                    f"I steps a round; no improvement: less than {MARGIN:g} in accuracy",
-                ],
-                shown=("training", "test", "rare", "other", "Φ", "drift"),
-                figures=[
-                    Figure("training", "training accuracy", "training"),
-                    Figure("test", "test accuracy", "test"),
-                    Figure("training-steps", "training accuracy", "training", None, STEPS),
-                    Figure(
-                        "training-samples", "training accuracy", "training", None, common.SAMPLES
-                    ),
-                    Figure(
-                        "training-bytes", "training accuracy", "training", None, study.MEGABYTES
-                    ),
-                    Figure("drift", "drift: (1/K) Σ ‖x_k − x̄‖", "drift"),
-                ],
-                more=lambda runs: study.More(
-                    sentences=study.judged(
-                        "… capturing the effect of client drift (training accuracy at equal steps)",
-                        at_equal_steps(runs),
-                        size=common.smaller(base),
-                    )
-                ),
             )
-        )
+        ),
     )
 
 

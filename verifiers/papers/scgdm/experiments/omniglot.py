@@ -73,7 +73,7 @@ drawings in the query than printed, a step takes about 30 ms; else seconds."""
     statement="Local-SCGDM outperforms Local-BSGD and Local-SCGD with a great margin for both "
     "training loss and validation accuracy",
 )
-def omniglot(plan: study.Plan) -> study.Steps:
+def omniglot(plan: study.Plan) -> study.Study:
     """Run every method on every case, and judge the sentence."""
     cases, seeds, size = SIZES[plan.profile]
     base = FewShotRun.planned(plan, **size)
@@ -85,40 +85,36 @@ def omniglot(plan: study.Plan) -> study.Steps:
     training, others = base.dealt
     counts = [len(images) for images in alphabets(plan.data, base.side).images]
     alike = {method: base.but(method=method) for method in METHODS}
-    return (
-        yield from study.concluded(
-            study.Study(
-                methods=methods,
-                seeds=seeds,
-                says=[says for case in cases for says in sentences(case, len(cases))],
-                size=smaller(base),
-                setting=[
-                    f"data: {alphabets(plan.data, base.side).title}; {len(training)} clients of "
-                    f"one alphabet each, validation on the other {len(others)}",
-                    f"heterogeneity: no two clients share a character; {min(counts)} to "
-                    f"{max(counts)} characters an alphabet, each in four rotations that are "
-                    "classes of their own",
-                    "batch normalisation by the task's own images; "
-                    f"{base.queries} drawings a class in the query; tested on {base.test_tasks} "
-                    "tasks an alphabet",
-                    f"settings as printed for 5-way 1-shot, no grid is: {study.methods(alike)}",
-                    '"a great margin": a quarter in loss, 5 points of accuracy, chosen before any '
-                    f"run; {NEW_U} is a second reading of Local-SCGD",
-                ],
-                shown=(*METRICS, "drift"),
-                figures=[
-                    Figure(
-                        f"{_name(case)}-{of}-{name}".replace(" ", "-"),
-                        f"{_name(case)}, {of}",
-                        of,
-                        [(method, _name(case)) for method in METHODS],
-                        axis,
-                    )
-                    for case in cases
-                    for of, name, axis in FIGURES
-                ],
+    return study.Study(
+        methods=methods,
+        seeds=seeds,
+        says=[says for case in cases for says in sentences(case, len(cases))],
+        size=smaller(base),
+        setting=[
+            f"data: {alphabets(plan.data, base.side).title}; {len(training)} clients of "
+            f"one alphabet each, validation on the other {len(others)}",
+            f"heterogeneity: no two clients share a character; {min(counts)} to "
+            f"{max(counts)} characters an alphabet, each in four rotations that are "
+            "classes of their own",
+            "batch normalisation by the task's own images; "
+            f"{base.queries} drawings a class in the query; tested on {base.test_tasks} "
+            "tasks an alphabet",
+            f"settings as printed for 5-way 1-shot, no grid is: {study.methods(alike)}",
+            '"a great margin": a quarter in loss, 5 points of accuracy, chosen before any '
+            f"run; {NEW_U} is a second reading of Local-SCGD",
+        ],
+        shown=(*METRICS, "drift"),
+        figures=[
+            Figure(
+                f"{_name(case)}-{of}-{name}".replace(" ", "-"),
+                f"{_name(case)}, {of}",
+                of,
+                [(method, _name(case)) for method in METHODS],
+                axis,
             )
-        )
+            for case in cases
+            for of, name, axis in FIGURES
+        ],
     )
 
 

@@ -76,7 +76,7 @@ LOSSES = ("training", "validation")
     "margin, smaller γ fits faster and overfits, all p do well, α = 0.9 is best; Local-SCGD "
     "diverges with less momentum; pre-training gives the zero function",
 )
-def sine_wave(plan: study.Plan) -> study.Steps:
+def sine_wave(plan: study.Plan) -> study.Study:
     """Run the methods and the variations of their settings, and judge the sentences."""
     seeds, rounds, points = SIZES[plan.profile]
     base = SineRun.planned(plan, rounds=rounds, points=points)
@@ -84,34 +84,30 @@ def sine_wave(plan: study.Plan) -> study.Steps:
     main = {method: runs[method] for method in (*BASELINES, OURS)}
     means = tasks.training_tasks(range(seeds)).values(tasks.GRID).mean(1)  # of each client
     apart = float(np.sqrt(np.square(means - means.mean(0)).mean((0, 2))).mean())
-    return (
-        yield from study.concluded(
-            study.Study(
-                methods=runs,
-                seeds=seeds,
-                ask=by_seed,
-                says=SAYS,
-                setting=[
-                    "data: generated as printed, 25 sine waves on 5 clients, 3 of 5 tasks a step, "
-                    "fresh points in each step (10 a task for the inner step, 10 others for the "
-                    "outer loss)",
-                    f"heterogeneity: the clients' mean curves lie {apart:.2f} from their common "
-                    "mean (root mean square over clients, x and seeds)",
-                    f"settings as printed, inner rate {INNER_RATE:g}, p = {LOCAL_STEPS}: "
-                    f"{study.methods(main)}",
-                    "loss: squared error after one adaptation step on 10 points, on "
-                    f"{tasks.TEST_GRID} even points; of the 25 training tasks, and of "
-                    f"{tasks.TEST_TASKS} others for each seed; compared by their logs",
-                    f'chosen before any run: "fits well" is an error of at most {FITS_WELL:g} of '
-                    'the zero function\'s, "a great margin" a quarter, "performs well" a '
-                    f'difference of at most a tenth, "zero" at most {ZERO:g} of the tasks\' mean '
-                    "square",
-                ],
-                shown=(*LOSSES, "not adapted"),
-                figures=_figures(),
-                more=_more,
-            )
-        )
+    return study.Study(
+        methods=runs,
+        seeds=seeds,
+        ask=by_seed,
+        says=SAYS,
+        setting=[
+            "data: generated as printed, 25 sine waves on 5 clients, 3 of 5 tasks a step, "
+            "fresh points in each step (10 a task for the inner step, 10 others for the "
+            "outer loss)",
+            f"heterogeneity: the clients' mean curves lie {apart:.2f} from their common "
+            "mean (root mean square over clients, x and seeds)",
+            f"settings as printed, inner rate {INNER_RATE:g}, p = {LOCAL_STEPS}: "
+            f"{study.methods(main)}",
+            "loss: squared error after one adaptation step on 10 points, on "
+            f"{tasks.TEST_GRID} even points; of the 25 training tasks, and of "
+            f"{tasks.TEST_TASKS} others for each seed; compared by their logs",
+            f'chosen before any run: "fits well" is an error of at most {FITS_WELL:g} of '
+            'the zero function\'s, "a great margin" a quarter, "performs well" a '
+            f'difference of at most a tenth, "zero" at most {ZERO:g} of the tasks\' mean '
+            "square",
+        ],
+        shown=(*LOSSES, "not adapted"),
+        figures=_figures(),
+        more=_more,
     )
 
 
