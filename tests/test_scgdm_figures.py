@@ -118,7 +118,7 @@ def test_every_sentence_of_the_sine_waves_has_its_runs():
     runs = sine_wave._runs(SineRun(rounds=300))
     assert {key for says in sine_wave.SAYS for pair in says.pairs for key in pair
             if isinstance(key, str)} <= set(runs)  # fmt: skip
-    some = {key: Outcome(run, made(1.0).results) for key, run in runs.items()}
+    some = {key: Outcome(run.but(points=3), made(1.0).results) for key, run in runs.items()}
     some[sine_wave._value("p", 1)] = made(1.5)
     (periods,) = (says for says in sine_wave.SAYS if "different p" in says.text)
     assert verdicts(periods, some) == {"not reproduced", "reproduced"}

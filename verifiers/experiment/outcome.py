@@ -32,7 +32,7 @@ def better(scale: str, values: Any) -> np.ndarray:
     numbers = np.asarray(values, float)
     if scale == "loss":
         known = np.where(np.isfinite(numbers), numbers, WORST)
-        return -np.log(np.clip(known, np.finfo(float).tiny, WORST))
+        return np.asarray(-np.log(np.clip(known, np.finfo(float).tiny, WORST)))
     worst = {"accuracy": 0.0, "gap": -1.0, "cost": -WORST}[scale]
     return np.where(np.isfinite(numbers), numbers if scale == "accuracy" else -numbers, worst)
 

@@ -19,7 +19,7 @@ import numpy as np
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm
-from driftproof.toolkit.dataset import digest
+from driftproof.toolkit.dataset import digest, read
 from driftproof.toolkit.discover import import_path, is_own
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.located import telling_the_file
@@ -153,6 +153,11 @@ class Run(Computed):
     def moments(self) -> Sequence[int]:
         """The rounds at which it is measured."""
         return range(self.rounds + 1)
+
+    @property
+    def titled(self) -> str:
+        """What its data set is called; empty if it has none, or says so elsewhere."""
+        return read(self.data).title if hasattr(self, "data") else ""
 
     @property
     def sizes(self) -> str:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from driftproof.toolkit.dataset import read
 from driftproof.verifiers.experiment.outcome import (
     Asked,
     Outcome,
@@ -161,7 +160,7 @@ class Study:
     by: str = "accuracy"
     search: Mapping[str, Any] = field(default_factory=dict)
     ask: Callable[[Mapping[Any, Any], int], Asked] = outcomes
-    besides: Callable[[Mapping[Any, Run]], Mapping[Any, Run]] = lambda chosen: {}
+    besides: Callable[[Mapping[Any, Any]], Mapping[Any, Run]] = lambda chosen: {}
     says: Sequence[Says] = ()
     size: str = ""
     figures: Sequence[Figure] = ()
@@ -341,8 +340,8 @@ def drawn(figure: Figure, runs: Outcomes, methods: Sequence[Any]) -> Panel:
 def setting(run: Run, seeds: int, *chosen: str) -> list[str]:
     """Return the head of a page: data, model, rounds and seeds of a run, then what was chosen."""
     problem, lines = run.problem, list[str]()
-    if hasattr(run, "data"):
-        lines.append(f"data: {read(run.data).title}")
+    if run.titled:
+        lines.append(f"data: {run.titled}")
     if model := getattr(problem, "model", None):
         inputs = " × ".join(map(str, model.example))
         lines.append(f"model: {model.title}, {model.dim:,} parameters; inputs {inputs}")

@@ -62,7 +62,7 @@ STEP_SIZE, TEMPERATURE, SHARE = 0.05, 0.5, 0.28
 RATES, TEMPERATURES = (0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1.0), (0.1, 0.5, 1.0, 5.0)
 """Searched for "learning rate (both inner and outer if two types of learning rates are needed)",
 and for γ "for our method"."""
-_BOTH = {"step_size": RATES, "adaptation": RATES}
+_BOTH: dict[str, tuple[float, ...]] = {"step_size": RATES, "adaptation": RATES}
 GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
     "FedAvg": {"step_size": RATES},
     "FedMAML": _BOTH,

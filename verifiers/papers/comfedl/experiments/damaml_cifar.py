@@ -72,10 +72,10 @@ def damaml(plan: study.Plan) -> study.Study:
                 study.Says(
                     text="ComFedL-DAMAML achieves lower validation loss and better accuracy"
                     f" than ComFedL-MAML{how}",
-                    pairs=[tuple(pair)],
+                    pairs=[(pair[0], pair[1])],
                     of=("loss", "accuracy"),
                 )
-                for pair, how in ((printed, ""), ((OURS, MAML), " (both searched)"))
+                for pair, how in ((tuple(printed), ""), ((OURS, MAML), " (both searched)"))
             ),
             personalised.robust(robust, AS_PRINTED),
             personalised.robust(robust, EQUAL, " (with first steps of equal length)"),

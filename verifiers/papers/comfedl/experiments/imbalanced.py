@@ -45,19 +45,13 @@ NAMES = {
     "DRFL": "drfl",
 }
 OTHERS = tuple(NAMES)[1:]
-GRIDS: Mapping[str, dict[str, tuple[float, ...]]] = {
-    name: {"step_size": RATES, **more}
-    for name, more in zip(
-        NAMES,
-        (
-            {"temperature": (0.1, 0.5, 1.0, 5.0)},
-            {},
-            {},
-            {"fairness": (0.1, 0.2, 0.5, 1.0, 2.0)},
-            {"weight_step": (0.008, 0.08, 0.8)},
-        ),
-        strict=True,
-    )
+_RATE: dict[str, tuple[float, ...]] = {"step_size": RATES}
+GRIDS = {
+    "ComFedL": _RATE | {"temperature": (0.1, 0.5, 1.0, 5.0)},
+    "FedAvg": _RATE,
+    OTHERS[1]: _RATE,
+    "q-FedAvg": _RATE | {"fairness": (0.1, 0.2, 0.5, 1.0, 2.0)},
+    "DRFL": _RATE | {"weight_step": (0.008, 0.08, 0.8)},
 }
 DEFAULTS = {"preprint": 0.5, "journal": 0.2}
 """γ in print."""
@@ -160,7 +154,7 @@ def _more(runs: Outcomes, base: ImageRun) -> study.Asked:
     (optimum,) = study.unpacked([(blob, seconds)])
     certificate = optimum["certificate"]
     methods = [name for name in NAMES if name != OTHERS[1]]  # the paper's four
-    diverged = sum(_diverged(runs[f"{name}, η = 1"]) for name in methods)
+    diverged = np.sum([_diverged(runs[f"{name}, η = 1"]) for name in methods], 0)
     curves = [
         study.curve(name, of.results[0]["round"], np.array([of.results[0]["objective"]])
                     - optimum["high"], "y")

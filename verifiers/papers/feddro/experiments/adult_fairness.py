@@ -141,6 +141,8 @@ class FairRun(study.TrackedRun):
         root = isqrt(len(people(self.data).train.labels))
         return GCIVR(batch=-(-root // CLIENTS), epoch_steps=root, **given)
 
+    titled = ""
+
     @property
     def sizes(self) -> str:
         """Clients and people."""

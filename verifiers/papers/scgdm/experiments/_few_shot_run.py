@@ -74,6 +74,8 @@ class FewShotRun(TrackedRun):
     test_tasks: int = 10
     data: Path | None = None
 
+    titled = ""
+
     @property
     def sizes(self) -> str:
         """Clients, network and images."""

@@ -126,7 +126,7 @@ def _value(letter: str, value: float) -> str:
 def _runs(base: SineRun) -> dict[str, SineRun]:
     """Return what is run; the printed run stands under several names."""
     scgd, steps = base.but(method="Local-SCGD"), base.rounds * base.local_steps
-    runs = {}
+    runs: dict[str, SineRun] = {}
     for method in (*BASELINES, OURS):
         own = base.but(method=method)
         runs |= {
