@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from driftproof.verifiers.worst_case import check, coqc
 from driftproof.verifiers.worst_case.coq_file import _File, coq
+from driftproof.verifiers.worst_case.refutation import refuted
 from driftproof.verifiers.worst_case.squares import squares
 from driftproof.verifiers.worst_case.theorem import Theorem, UntranslatedError, one_space
 from tests.certificates import RUNS, UNREADABLE, counterexamples, edits, made
@@ -125,14 +126,69 @@ def test_coq_decides_as_the_checker_does():
     assert re.findall(r"= (true|false)", said) == expected
 
 
+def refutations() -> list[str]:
+    """Return the counterexamples that are translated: of one space, not of cocoercive operators."""
+    return [text for text in counterexamples() if not UNTRANSLATED & set(kinds(text))]
+
+
+def kinds(text: str) -> list[str]:
+    file = json.loads(text)
+    found = [kind for f in file["functions"].values() for kind in f["classes"]]
+    return [*found, "two spaces"] if isinstance(file["vectors"], dict) else found
+
+
+UNTRANSLATED = {"cocoercive", "two spaces"}
+
+
+@COQ
+@pytest.mark.parametrize("k", range(4))
+def test_coq_accepts_a_counterexample_and_no_stronger_one(k):
+    """Convex, nonconvex, two clients, an operator; the same functions do not exceed 2."""
+    text = refutations()[k]
+    written = refuted(text)
+    assert written.theorem[0].startswith("Theorem refuted : exists (")
+    assert set(coqc.prove(written.text).axioms) <= coqc.AXIOMS
+    right = re.search(r"Q2R \(\d+ / \d+\)%Q <", written.text)
+    assert right
+    with pytest.raises(coqc.RefusedTheoremError):
+        coqc.prove(written.text.replace(right[0], "Q2R 2%Q <"))
+
+
+@COQ
+def test_coq_decides_whether_points_are_of_the_class():
+    """No function of the class has another gradient or value there."""
+    written = refuted(refutations()[0]).text
+    (data,) = re.findall(r"\(witness .*?\)%Z|\(witness [^\n]*\n", written)[:1]
+    numbers = [n for n in set(re.findall(r"\d{4,}", data)) if f"[{n}]" in data]
+    assert numbers
+    for n in numbers[:2]:
+        with pytest.raises(coqc.RefusedTheoremError):
+            coqc.prove(written.replace(data, data.replace(f"[{n}]", f"[{int(n) * 3}]")))
+
+
+@COQ
+def test_verify_marks_what_is_machine_checked(tmp_path):
+    ran = driftproof(
+        "verify", "localsgd/gradient-descent", "--profile", "smoke", "--prove", cwd=tmp_path
+    )
+    assert ran.returncode == 0
+    (row,) = json.loads((tmp_path / "report" / "results.json").read_text("utf-8"))["results"]
+    assert row["machine_checked"]["coq"] == coqc.version()
+    page = (tmp_path / "report" / "index.html").read_text("utf-8")
+    for name in row["machine_checked"]["theorems"]:
+        assert f"theorems/{name}" in page
+        assert "Theorem bound" in (tmp_path / "report/theorems" / name).read_text("utf-8")
+
+
 def test_what_is_not_translated_is_refused_with_the_reason(tmp_path):
-    (tmp_path / "other.json").write_text(counterexamples()[0], encoding="utf-8")
+    other = next(text for text in counterexamples() if "two spaces" in kinds(text))
+    (tmp_path / "other.json").write_text(other, encoding="utf-8")
     file = json.loads(made("convex").text)
     file["multipliers"][0][0] = "1/7"
     (tmp_path / "forged.json").write_text(json.dumps(file), encoding="utf-8")
     ran = driftproof("prove", "other.json", "forged.json", cwd=tmp_path)
     assert ran.returncode == 1
-    assert "NOT TRANSLATED\n  got: a counterexample" in ran.stdout
+    assert "NOT TRANSLATED\n  got: a counterexample of two spaces" in ran.stdout
     assert "REFUSED\n  driftproof check refuses it: the values do not cancel" in ran.stdout
     assert "0 of 2 are machine-checked" in ran.stdout
 

@@ -69,6 +69,8 @@ class Row:
         part: the part of the statement that it reads ("": all of it).
         proofs: file name → text of the certificates that prove it over a class (their names are in
             ``results.json``).
+        theorems: file name → text of the Coq files of these, each of which its kernel accepted.
+        coq: the version of that kernel ("": none was asked, or it did not accept all of them).
         series: points of the row's plot (kept in the ledger, not in ``results.json``).
     """
 
@@ -97,11 +99,13 @@ class Row:
     reading_kind: str | None = None
     part: str = ""
     proofs: Mapping[str, str] = field(default_factory=dict)
+    theorems: Mapping[str, str] = field(default_factory=dict)
+    coq: str = ""
     series: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         """Refuse a ledger's certificate that is not text: it becomes a file."""
-        if not all(isinstance(text, str) for text in self.proofs.values()):
+        if not all(isinstance(text, str) for text in {**self.proofs, **self.theorems}.values()):
             raise TypeError("a certificate that is no text")
 
     @property
@@ -124,6 +128,8 @@ class Row:
         entry = asdict(self)
         del entry["series"], entry["at"]
         entry["certificates"] = sorted(entry.pop("proofs"))
+        theorems, version = sorted(entry.pop("theorems")), entry.pop("coq")
+        entry["machine_checked"] = {"coq": version, "theorems": theorems} if version else None
         entry["ratio"] = self.ratio
         return {key: _clean(value) for key, value in entry.items()}
 

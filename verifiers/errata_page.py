@@ -137,7 +137,7 @@ def _counterexample(leaf: Leaf) -> list[str]:
     """Return the scripts of a claim, with the sides that they print."""
     rows, links, instances = [], [], []
     for script in scripts(leaf.name):
-        links.append(f"[`{script.name}`](../{script.relative_to(script.parents[3])})")
+        links.append(f"[`{script.name}`](../{script.relative_to(script.parents[4])})")
         instances += ["", f"**Instance:** {plain(instance(script))}"]
         rows += [
             f"| {plain(form)} | {_number(left)} | {SIGNS[sign]} | {_number(right)} |"

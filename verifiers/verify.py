@@ -40,6 +40,7 @@ from driftproof.verifiers.running.jobs import (
 from driftproof.verifiers.running.scheduler import FEW, Cache, run_jobs
 from driftproof.verifiers.searched import shown
 from driftproof.verifiers.siblings import right_sides_of
+from driftproof.verifiers.worst_case.machine_checked import machine_checked
 
 PROFILES = ("smoke", "quick", "full")
 
@@ -55,6 +56,7 @@ class Settings:
         device: cpu, or a CUDA device by name.
         siblings: whether false siblings are judged too (``driftproof controls``).
         resume: whether finished units of an earlier run are taken from the ledger.
+        prove: whether Coq checks the certificates of classes too.
         overrides: what takes the place of values in the claims' own cases.
     """
 
@@ -64,6 +66,7 @@ class Settings:
     device: str = "cpu"
     siblings: bool = False
     resume: bool = False
+    prove: bool = False
     overrides: Overrides = AS_WRITTEN
 
     def __post_init__(self) -> None:
@@ -179,6 +182,8 @@ def verify(
     chosen = [settings.overrides.of(source) for source in chosen]
     with Ledger(out / "ledger.sqlite") as ledger:
         rows = judge(chosen, settings, ledger=ledger, started=started, ended=ended, told=told)
+        if settings.prove:
+            rows = machine_checked(rows, settings.workers, told)
         head["union_bound"] = union_bound(rows)
         ledger.finish(head, [vars(row) for row in rows])
         write_report(out, head, rows)

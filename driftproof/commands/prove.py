@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -27,10 +26,11 @@ INNER = ("made", "file", "about")
 )  # fmt: skip
 @shared.as_json
 def command(certificates: tuple[str, ...], out: Path | None, workers: int, as_json: bool) -> int:
-    """Write class certificates as theorems of Coq, and have Coq check them.
+    """Write class certificates and counterexamples as theorems of Coq, and have Coq check them.
 
     Beside each CERTIFICATE, or in --out, a file FILE.v is written. Its last theorem is about all
-    functions of the class, and the iterates of the algorithm. coqc checks it against a library of
+    functions of the class, and the iterates of the algorithm; or it says that there are functions
+    of the class on which they exceed the right side. coqc checks it against a library of
     driftproof's, which is compiled when it is first used. docs/machine_checked.md says what a
     reader has to trust.
 
@@ -63,7 +63,7 @@ def command(certificates: tuple[str, ...], out: Path | None, workers: int, as_js
 def _written(path: Path, out: Path | None) -> dict[str, Any]:
     """Write a certificate's theorem, and return what is known of it."""
     from driftproof.verifiers.worst_case.check import RefusedCertificateError
-    from driftproof.verifiers.worst_case.coq_file import coq
+    from driftproof.verifiers.worst_case.machine_checked import file_name, written
     from driftproof.verifiers.worst_case.theorem import UntranslatedError
 
     row: dict[str, Any] = {
@@ -72,7 +72,7 @@ def _written(path: Path, out: Path | None) -> dict[str, Any]:
     }  # fmt: skip
     try:
         text = text_of_certificate(path)
-        made = coq(text)
+        made = written(text)
         if not intact(text):
             raise RefusedCertificateError("it was changed after it was written")
     except RefusedCertificateError as reason:
@@ -85,8 +85,7 @@ def _written(path: Path, out: Path | None) -> dict[str, Any]:
             "a file as docs/certificates.md describes it",
             "let driftproof verify write it again",
         ) from None
-    stem = re.sub(r"\W", "_", path.stem, flags=re.ASCII)  # a name that Coq takes
-    file = (out or path.parent) / f"{'_' * stem[:1].isdigit()}{stem}.v"
+    file = (out or path.parent) / file_name(path.stem)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(made.text, encoding="utf-8")
     return row | {
@@ -121,6 +120,7 @@ def _lines(row: dict[str, Any]) -> list[str]:
         row["about"], *row["made"].theorem, f"that is, at {row['points']}: {row['conclusion']}",
     ]  # fmt: skip
     if row["right"]:
-        lines.append(f"not checked by Coq: that the right side is at least {row['right']}")
+        bound = "at most" if "refuted" in row["made"].theorem[0] else "at least"
+        lines.append(f"not checked by Coq: that the right side is {bound} {row['right']}")
     lines.append(f"{row['file']}: Coq {row['coq']}, {row['seconds']} s; {axioms}")
     return [f"  {shown(line)}" for line in lines]

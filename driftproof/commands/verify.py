@@ -46,6 +46,10 @@ FEW = 16
     "--replicates", type=click.IntRange(1),
     help="The most replicates that a case may take, in blocks of 64.",
 )  # fmt: skip
+@click.option(
+    "--prove", is_flag=True,
+    help="Have Coq check the certificates of classes too (docs/machine_checked.md).",
+)  # fmt: skip
 @click.option("--record", is_flag=True, help="Put these verdicts on record.")
 @click.option("--verbose", is_flag=True, help="Show every form, not only what is new.")
 @click.pass_context
@@ -63,6 +67,7 @@ def command(
     problem: tuple[str, ...],
     algorithm: tuple[str, ...],
     replicates: int | None,
+    prove: bool,
     record: bool,
     verbose: bool,
 ) -> int:
@@ -82,6 +87,10 @@ def command(
     chosen = judging.select(select)
     own = [leaf.path.stem for leaf in chosen if leaf.module is None]
     out = shared.folder(out, "-".join(dict.fromkeys(own)))
+    if prove:
+        from driftproof.verifiers.worst_case import coqc
+
+        coqc.version()
     if record:
         records.check_own(own)
         records.check_as_written(str(overrides))
@@ -91,7 +100,7 @@ def command(
     with shared.working_on(cluster, workers) as workers:
         settings = judging.Settings(
             profile=profile, seed=seed, workers=workers, device=device, resume=resume,
-            overrides=overrides,
+            prove=prove, overrides=overrides,
         )  # fmt: skip
         while rows is None:
             with shared.progress("verify", quiet=ctx.obj["quiet"]) as (started, ended, told):

@@ -112,8 +112,14 @@ Proof. intros H -> ->. exact H. Qed.
 End By.
 
 (* What the files that driftproof writes are proved by. D, l and o are those of Section Reading. *)
-Ltac read := unfold mean; cbn [sum length Z.of_nat]; repeat first [eassumption | eapply reads_add | eapply reads_fraction
-  | eapply reads_whole | eapply reads_zero | eapply reads_origin].
+(* As the expression is written: nothing is unfolded. *)
+Ltac read_one := match goal with
+  | H : reads _ _ _ ?w _ _ |- reads _ _ _ ?v _ _ => constr_eq w v; exact H
+  | |- reads _ _ _ (_ + _) _ _ => eapply reads_add
+  | |- reads _ _ _ (_ / _ * _) _ _ => eapply reads_fraction
+  | |- reads _ _ _ (_ * _) _ _ => eapply reads_whole
+  | |- reads _ _ _ zero _ _ => eapply reads_zero end.
+Ltac read := unfold mean; cbn [sum length Z.of_nat]; repeat read_one.
 Ltac decided := vm_compute; reflexivity.
 Ltac linear H := revert H; clear; intro H; lra.
 Ltac vector := eapply vector_read; [read | decided].

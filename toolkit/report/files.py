@@ -27,6 +27,8 @@ LONELY = "backslashreplace"
 """How half a pair of UTF-16 is written, which JSON of somebody else's may hold."""
 CERTIFICATES = "certificates"
 """The folder of the proofs over classes, which ``driftproof check`` checks."""
+THEOREMS = "theorems"
+"""The folder of the same as theorems, which Coq checks."""
 PUBLIC = ("schema", "profile", "seed", "overrides", "union_bound", "environment", "failed")
 
 
@@ -43,6 +45,7 @@ def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row]) -> Non
         "verdicts-table.tex": latex_table(forms),
         "verdicts-macros.tex": latex_macros(forms),
         **{f"{CERTIFICATES}/{name}": text for row in rows for name, text in row.proofs.items()},
+        **{f"{THEOREMS}/{name}": text for row in rows for name, text in row.theorems.items()},
     }
     kept = figures(rows).values() if head["profile"] != "smoke" else ()
     drawn = [figure for of_claim in kept for figure in of_claim if figure.map or figure.is_line]
@@ -90,7 +93,8 @@ def write_all(out: Path, texts: Mapping[str, str], plots: Callable[[Path], None]
             (part / name).write_text(text, encoding="utf-8", errors=LONELY)
         plots(part / "plots")
         (out / "plots").mkdir(exist_ok=True)
-        shutil.rmtree(out / CERTIFICATES, ignore_errors=True)  # those of an earlier run
+        for folder in (CERTIFICATES, THEOREMS):  # those of an earlier run
+            shutil.rmtree(out / folder, ignore_errors=True)
         for path in sorted(part.rglob("*.*")):
             kept = out / path.relative_to(part)
             kept.parent.mkdir(exist_ok=True)

@@ -16,7 +16,7 @@ from driftproof.toolkit.verdict import Row
 if TYPE_CHECKING:
     import pandas
 
-NAMED = {"lhs": "lhs.", "instance": "letter.", "case": ""}
+NAMED = {"lhs": "lhs.", "machine_checked": "machine_checked.", "instance": "letter.", "case": ""}
 """What a row holds by name, and how the names of its columns begin."""
 CASE = {"key": "case_key", "label": "case"}
 """What a case's own columns are called, beside those of its parts."""

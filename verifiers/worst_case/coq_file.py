@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from math import lcm
@@ -12,22 +11,20 @@ from typing import NamedTuple
 
 from flint import fmpq
 
-from driftproof.verifiers.worst_case import check, check_counterexample
+from driftproof.verifiers.worst_case import check
 from driftproof.verifiers.worst_case.expression import evaluate
 from driftproof.verifiers.worst_case.squares import squares
 from driftproof.verifiers.worst_case.statement import CLASSES, ZERO, Combination, Condition, number
 from driftproof.verifiers.worst_case.theorem import (
+    CURVED,
     Function,
     Row,
     Theorem,
     UntranslatedError,
-    argument,
     one_space,
     text,
 )
 
-CURVED = {"smooth": -1, "smooth-convex": 0, "smooth-strongly-convex": 1}
-"""Classes between two parabolas → what the lower one is: −L, 0 or mu."""
 OTHERS = {
     "bounded-gradients": "Bounded", "strongly-monotone": "Monotone", "lipschitz": "Lipschitz",
     "cocoercive": "Cocoercive",
@@ -61,10 +58,6 @@ def coq(certificate: str) -> Written:
         RefusedCertificateError: it does not prove what it says.
         ArithmeticError, LookupError, SyntaxError, TypeError, ValueError: it is no certificate.
     """
-    if f'"{check_counterexample.SCHEMA}"' in certificate:
-        raise UntranslatedError(
-            "a counterexample", "a certificate: no theorem of another is written"
-        )
     about, *given, conclusion = check.check(certificate).said
     theorem = Theorem(one_space(json.loads(certificate)))
     points = "points that obey the equations of the theorem"
@@ -163,7 +156,7 @@ class _File:
                    *(int(a.q) for a in of.numbers.values()))  # fmt: skip
 
     def _whole(self, row: Row) -> str:
-        return listed(_trimmed(int((x * self.scale).p) for x in row))
+        return listed(trimmed(int((x * self.scale).p) for x in row))
 
     def _row(self, of: Combination) -> str:
         return self._whole(self.of.row(of))
@@ -172,7 +165,7 @@ class _File:
         values = [of.get(name, ZERO) * times for name in self.of.values]
         if any(x.q != 1 for x in values):
             raise UntranslatedError("points of which fractions of values are known", "values")
-        return listed(_trimmed(int(x.p) for x in values))
+        return listed(trimmed(int(x.p) for x in values))
 
     def _condition(self, of: Condition, times: int) -> str:
         products = [f"({(c * times).p}, {self._row(u)}, {self._row(v)})" for c, u, v in of.products]
@@ -183,18 +176,10 @@ class _File:
 
     def text(self) -> str:
         """Return all of it."""
-        return "\n".join([*self._heading(), *self._certificate(), *self._theorem()]) + "\n"
-
-    def _heading(self) -> list[str]:
-        said = [
-            line.replace("(*", "( *").replace("*)", "* )").replace('"', "'") for line in self.said
-        ]
-        return [
-            "(* Written by driftproof prove. The last statement is proved. In words:",
-            *(f"     {line}" for line in said), "*)",
-            "From Driftproof Require Import algorithms reading.",
-            "From Coq Require Import Lra.", "",
-        ]  # fmt: skip
+        return (
+            "\n".join([*heading(self.said, "reading"), *self._certificate(), *self._theorem()])
+            + "\n"
+        )
 
     def _certificate(self) -> list[str]:
         of, it = self.of, self.of.it
@@ -238,7 +223,7 @@ class _File:
         self.value = of.ending.right + constant
         self.instead = ""
         try:
-            self.right = f"({_fractions(ending['right'], ending['letters'])})%Q"
+            self.right = f"({fractions(ending['right'], ending['letters'])})%Q"
         except UntranslatedError:  # the lower end of an enclosure, which Coq does not see
             self.instead = text(self.value)
             self.right = f"({self.instead})%Q"
@@ -246,18 +231,10 @@ class _File:
 
     def _theorem(self) -> list[str]:
         of = self.of
-        names = []
-        for f in self.functions:
-            names += [f"({f.f} : E -> R)"] * f.has_values + [f"({f.g} : E -> E)"]
+        names = of.names
         low = "(low : R)" * of.lower
         starts = f"({' '.join([*of.variables, *of.free])} : E)" * bool(of.variables or of.free)
-        classes = []
-        for k, f in enumerate(self.functions):
-            for j, (kind, constants) in enumerate(f.classes.items()):
-                values = " ".join(argument(text(c)) for c in constants)
-                both = f"{f.f} {f.g}" if kind in CURVED else f.g
-                classes.append((f"member_{k}_{j}", f"{kind.replace('-', '_')} {values} {both}"))
-        given = [*classes, *of.hypotheses]
+        given = [*of.members, *of.hypotheses]
         points = [(f"is_{p.name}", f"{p.name} = ({p.equation})%V") for p in of.defined]
         ending = self._conclusion()
         own = f"({' '.join(p.name for p in of.defined)} : E)" * bool(of.defined)
@@ -270,15 +247,13 @@ class _File:
             f"    {' '.join(n for n, _ in [*given, *points])}.", *self._proof(), "Qed.",
         ]  # fmt: skip
         if of.algorithm:
-            for p in reversed(of.defined):
-                ending = _replaced(ending, p.name, p.recursion)
             arguments = " ".join(
                 ["E", *(n.split()[0][1:] for n in names), *["low"] * of.lower, *of.variables,
                  *of.free, *(f"({p.recursion})" for p in of.defined)]
             )  # fmt: skip
             made += [
                 "", f"Theorem bound : forall {before},", *(f"  ({said}) ->" for _, said in given),
-                f"  {ending}.", "Proof.",
+                f"  {of.recursions(ending)}.", "Proof.",
                 f"  intros. apply (points_of_the_certificate {arguments});",
                 "    try assumption; reflexivity.",
                 "Qed.",
@@ -381,15 +356,23 @@ def _intros(names: Sequence[str], of: Theorem) -> str:
                      *(p.name for p in of.defined)])  # fmt: skip
 
 
-def _replaced(of: str, name: str, by: str) -> str:
-    return re.sub(rf"(?<![\w.]){re.escape(name)}(?!\w)", lambda _: f"({by})", of)
-
-
-def _trimmed(of: Iterable[int]) -> list[str]:
+def trimmed(of: Iterable[int]) -> list[str]:
+    """Return a row without the zeros at its end."""
     made = list(of)
     while made and made[-1] == 0:
         made.pop()
     return [str(x) for x in made]
+
+
+def heading(said: Iterable[str], library: str) -> list[str]:
+    """Return the first lines of a file, which say in words what is proved."""
+    words = [x.replace("(*", "( *").replace("*)", "* )").replace('"', "'") for x in said]
+    return [
+        "(* Written by driftproof prove. The last statement is proved. In words:",
+        *(f"     {line}" for line in words), "*)",
+        f"From Driftproof Require Import algorithms {library}.",
+        "From Coq Require Import Lra.", "",
+    ]  # fmt: skip
 
 
 def listed(items: Iterable[object]) -> str:
@@ -397,7 +380,7 @@ def listed(items: Iterable[object]) -> str:
     return f"[{'; '.join(map(str, items))}]"
 
 
-def _fractions(right: str, letters: dict[str, str]) -> str:
+def fractions(right: str, letters: dict[str, str]) -> str:
     """Return a right side as an expression of fractions, its letters given values.
 
     Raises:

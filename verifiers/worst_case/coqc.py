@@ -16,7 +16,7 @@ from typing import NamedTuple
 from driftproof.toolkit.errors import MissingError
 from driftproof.toolkit.kernels import writable
 
-ORDER = ("spaces", "classes", "algorithms", "certificates", "reading")
+ORDER = ("spaces", "classes", "algorithms", "certificates", "reading", "coordinates", "witnesses")
 AXIOMS = frozenset({
     "ClassicalDedekindReals.sig_not_dec",
     "ClassicalDedekindReals.sig_forall_dec",

@@ -29,6 +29,8 @@ from driftproof.verifiers.worst_case.statement import (
     Triple,
 )
 
+CURVED = {"smooth": -1, "smooth-convex": 0, "smooth-strongly-convex": 1}
+"""Classes between two parabolas → what the lower one is: −L, 0 or mu."""
 OPERATORS = ("strongly-monotone", "lipschitz", "cocoercive")
 Row = tuple[fmpq, ...]
 
@@ -146,6 +148,31 @@ class Theorem:
         self._apart |= {p.row: f"{p.name} - xs" for p in self.points.values() if self.solution}
         self.ending = self._between(self.it.conclusion)
         self._assumptions()
+
+    @property
+    def names(self) -> list[str]:
+        """The functions as they are bound."""
+        made = []
+        for f in self.functions.values():
+            made += [f"({f.f} : E -> R)"] * f.has_values + [f"({f.g} : E -> E)"]
+        return made
+
+    @property
+    def members(self) -> list[tuple[str, str]]:
+        """Names and statements of what class each function is of."""
+        made = []
+        for k, f in enumerate(self.functions.values()):
+            for j, (kind, constants) in enumerate(f.classes.items()):
+                values = " ".join(argument(text(c)) for c in constants)
+                both = f"{f.f} {f.g}" if kind in CURVED else f.g
+                made.append((f"member_{k}_{j}", f"{kind.replace('-', '_')} {values} {both}"))
+        return made
+
+    def recursions(self, of: str) -> str:
+        """Return a text with the recursions that the points are, for their names."""
+        for p in reversed(self.defined if self.algorithm else []):
+            of = re.sub(rf"(?<![\w.]){re.escape(p.name)}(?!\w)", f"({p.recursion})", of)
+        return of
 
     # --- what things are called -----------------------------------------------------------------
 
