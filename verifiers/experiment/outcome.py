@@ -153,7 +153,7 @@ def tuned(
 ) -> Asked:
     """Choose each method's settings on partitions that judge nothing, each by as many runs.
 
-    A method has ``budget`` runs. One with fewer settings tries each of them on more partitions.
+    A method has up to ``budget`` runs: one with fewer settings tries each on more partitions.
 
     Args:
         methods: with the settings in print.

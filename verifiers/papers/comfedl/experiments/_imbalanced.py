@@ -145,6 +145,11 @@ def base_run(plan: study.Plan, rounds: int) -> ImageRun:
     return ImageRun.planned(plan, rounds=rounds, large=large, validation=validation)
 
 
+def smaller(run: ImageRun) -> str:
+    """Say what is smaller than printed."""
+    return study.smaller({"images of the large client": (run.large, 5000)})
+
+
 def setting(run: ImageRun) -> list[str]:
     """Return what was chosen, for the head of the page."""
     return [

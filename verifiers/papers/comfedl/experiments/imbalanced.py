@@ -32,6 +32,7 @@ from driftproof.verifiers.papers.comfedl.experiments._imbalanced import (
     ImageRun,
     base_run,
     setting,
+    smaller,
 )
 
 SIZES = {"smoke": (2, 10, 2), "quick": (10, 200, 35), "paper": (20, 1000, 70)}
@@ -96,6 +97,7 @@ def imbalanced(plan: study.Plan) -> study.Study:
         search={"points": 2},
         besides=besides,
         says=SAYS,
+        size=smaller(base),
         setting=[*setting(base), "as printed: η = 0.01, q = 0.2, DRFL's weights 0.08"],
         shown=METRICS,
         figures=[
@@ -177,6 +179,7 @@ def _more(runs: Outcomes, base: ImageRun) -> study.Asked:
                     np.full_like(diverged, len(methods) / 2),
                 )
             },
+            size=smaller(base),
         ),
         findings=[
             f"Optimum of (5), γ = 0.5, on the first seed, ‖w‖ ≤ 30, by {certificate['method']}: "

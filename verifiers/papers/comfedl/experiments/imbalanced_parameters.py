@@ -26,6 +26,7 @@ from driftproof.verifiers.papers.comfedl.experiments._imbalanced import (
     PRINTED,
     base_run,
     setting,
+    smaller,
 )
 
 SIZES = {"smoke": (2, 10), "quick": (10, 100), "paper": (20, 1000)}
@@ -100,6 +101,7 @@ def parameters(plan: Plan) -> Study:
         methods=gaps | printed | equal,
         seeds=seeds,
         says=SAYS,
+        size=smaller(base),
         setting=[
             *setting(base),
             f"τ varied at γ = 0.5; printed: η = {PRINTED:g}; first steps of equal length: "
