@@ -182,8 +182,8 @@ def concluded(study: Study) -> Steps:
     says = [s for each in study.says for s in judge(each, runs, study.size)]
     budget = (
         [
-            f"search: up to {study.budget} runs of each method on partitions that judge nothing, by "
-            f"{study.by} at the end; one with fewer settings tries each on more partitions",
+            f"search: up to {study.budget} runs of each method on partitions that judge nothing, "
+            f"by {study.by} at the end; one with fewer settings tries each on more partitions",
             *found.lines(),
         ]
         if searched

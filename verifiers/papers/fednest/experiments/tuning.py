@@ -136,8 +136,8 @@ def tuning(plan: study.Plan) -> study.Steps:
             f"T = {size.inner_calls}, τ = {size.inner_steps} below and 1 above, N = {size.terms}, "
             f"minibatches of {size.batch}, {size.sampled} of {size.clients} clients a call, "
             f"ridge ν = {RIDGE:g}, K = {size.rounds}, {size.seeds} seeds (split and minibatches)",
-            f"search: up to {size.budget} runs of each method on splits that judge nothing, by the mean "
-            "log of the class-balanced validation loss over the last quarter of K",
+            f"search: up to {size.budget} runs of each method on splits that judge nothing, by the "
+            "mean log of the class-balanced validation loss over the last quarter of K",
             *found._replace(
                 **{
                     part: {_named(key): of for key, of in getattr(found, part).items()}
