@@ -6,6 +6,7 @@
 #                make mutation SAMPLE="--sample 40 --seed 1" takes some of them
 # make prove    has Coq check every class certificate on record; needs coqc; the table is report-prove/machine_checked.json
 # make docs     builds the documentation site into docs/_build/html; a warning is an error
+# make notes    writes the notes on errata as LaTeX into docs/_build/notes; as PDF if there is pdflatex
 # make bench    times every case into report-bench/, then the table of targets
 #
 # PYTHON=python3.12 chooses an interpreter (3.11 or newer). PIP_ARGS is handed to pip: on a machine
@@ -18,7 +19,7 @@ OVER_CLASSES := 'localsgd/*' comfedl/client-drift-class 'fednest/*drift*' fednes
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: verify test check coverage mutation prove docs bench clean
+.PHONY: verify test check coverage mutation prove docs notes bench clean
 
 verify: $(READY)
 	$(BIN)/driftproof verify --profile quick --out report
@@ -46,6 +47,10 @@ prove: $(READY)
 
 docs: $(READY)
 	$(BIN)/sphinx-build -W --keep-going -n -q docs docs/_build/html
+
+notes: $(READY)
+	$(BIN)/python -m driftproof.verifiers.errata_page docs docs/_build/notes
+	cd docs/_build/notes && if command -v pdflatex; then for note in *.tex; do pdflatex -interaction=batchmode $$note; done; fi
 
 bench: $(READY)
 	$(BIN)/driftproof bench --out report-bench

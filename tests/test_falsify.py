@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
@@ -17,6 +18,7 @@ from driftproof.algorithms import ComFedL, FedAvg
 from driftproof.problems import BoundedComposition
 from driftproof.synthetic.problems.piecewise_losses import PiecewiseLosses
 from driftproof.toolkit.discover import leaves
+from driftproof.verifiers.expression import case_of
 from driftproof.verifiers.running.jobs import loaded
 from driftproof.verifiers.search.families import FAMILIES
 from driftproof.verifiers.search.finding import CANDIDATE, NOTHING
@@ -222,3 +224,15 @@ def test_one_claim_that_fails_costs_one_row(tmp_path):
     assert [claim for claim in status if status[claim] == "failed"] == ["mine/broken"]
     assert "mine.py" in done.stdout
     assert "ZeroDivisionError" in done.stdout
+
+
+def test_a_violation_is_printed_as_a_case_to_be_pasted(tmp_path):
+    (tmp_path / "mine.py").write_text(DRIFT)
+    done = driftproof("falsify", "mine.py", "--climbs", "2", "--out", "s", cwd=tmp_path)
+    (found,) = json.loads((tmp_path / "s" / "search.json").read_text())["findings"]
+    assert f"\n{found['python']}\n" in done.stdout
+    *imports, last = ast.parse(found["python"]).body
+    names = {}
+    exec(compile(ast.Module(imports, []), "pasted", "exec"), names)
+    case = eval(compile(ast.Expression(last.value), "pasted", "eval"), names)
+    assert case == case_of(found["case"])

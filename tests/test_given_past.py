@@ -9,9 +9,9 @@ from driftproof.toolkit.algorithms import FedAvg
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.measure import given_past, sq
 from driftproof.toolkit.verdict import Verdict
-from driftproof.verifiers.calibration.bounds import LONG, _next_square, _rare_pasts
-from driftproof.verifiers.calibration.line import Line
 from driftproof.verifiers.verify import Settings, judge
+from tests.calibration.bounds import LONG, _next_square, _rare_pasts
+from tests.calibration.line import Line
 from tests.test_claims import make
 
 SUPPORTED, REFUTED, INCONCLUSIVE = Verdict.SUPPORTED, Verdict.REFUTED, Verdict.INCONCLUSIVE

@@ -20,11 +20,11 @@ from driftproof.verifiers.algebra.symbolic import (
     nonnegative,
     vanishes,
 )
-from driftproof.verifiers.calibration.rates import line
 from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.judges import comparisons, proofs
 from driftproof.verifiers.judges.comparisons import maximum_over_simplex
 from tests import judges, mutation
+from tests.calibration.rates import line
 
 x, y = sympy.symbols("x y", positive=True)
 n = sympy.Symbol("n", positive=True, integer=True)

@@ -6,11 +6,16 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.report.mathml import mathml
+from driftproof.verifiers.formulas import COLUMN, as_written, fitting, unevaluated, width
 from driftproof.verifiers.pages import claim_block, claims_on, errata_block, written_into
+from driftproof.verifiers.printed import _same
+from driftproof.verifiers.siblings import right_sides_of
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAPERS = sorted({name.partition("/")[0] for name in leaves("claim")})
@@ -37,6 +42,37 @@ def test_a_block_has_statement_forms_verdicts_and_erratum():
     assert block.count("```math") == 5  # the statement's two lines, and three right sides
     assert "**Erratum, misprint.** Use the sum" in block
     assert "10 % smaller" not in claim_block("comfedl/lemma-2")  # a false sibling
+
+
+def test_a_right_side_on_a_page_is_the_one_that_is_judged():
+    count = 0
+    for leaf in leaves("claim").values():
+        claim = leaf.load()
+        written = unevaluated(claim)
+        for form, right in right_sides_of(claim):
+            count += 1
+            assert _same(written[form.key].doit(), right), (claim.name, form.key)
+    assert count > 100
+
+
+def test_terms_stand_in_their_order_and_are_not_expanded():
+    drift = as_written(leaves("claim")["scgdm/theorem-3.4"].load())["corrected"]
+    assert drift.startswith(r"\frac{2 \left(F_0-F^*\right)}{\beta \eta T} + ")
+    assert r"\left(p - 1\right) \left(2 p - 1\right)" in drift
+    assert drift.index(r"\gamma \eta T") < drift.index(r"\left(2 p - 1\right)")
+
+
+@given(
+    st.lists(
+        st.sampled_from([r"\frac{a+b}{c}", "x_1", r"\|u\|^2", r"(a + b)"]), min_size=1, max_size=40
+    )
+)
+def test_a_formula_of_any_length_fits_and_is_the_same(terms):
+    formula = " + ".join(terms)
+    made = fitting(formula)
+    lines = re.sub(r"\\(begin|end)\{split\}", "", made).split("\\\\\n")
+    assert all(width(line) <= COLUMN for line in lines)
+    assert re.sub(r"\s|&|\\quad", "", "".join(lines)) == formula.replace(" ", "")
 
 
 def test_what_was_changed_by_hand_is_made_anew():

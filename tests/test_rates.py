@@ -26,7 +26,6 @@ from driftproof.toolkit.readings import Stated
 from driftproof.toolkit.report.files import write_report
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.algebra.orders import Order, leading
-from driftproof.verifiers.calibration import rates as calibration
 from driftproof.verifiers.claim_types import derived
 from driftproof.verifiers.claim_types.derived import Derived
 from driftproof.verifiers.claim_types.rate import Schedule
@@ -41,6 +40,7 @@ from driftproof.verifiers.papers.feddro.claims._theorem import squared_gradient
 from driftproof.verifiers.running import jobs
 from driftproof.verifiers.second_moments import second_moments
 from driftproof.verifiers.verify import Settings, header, judge, select
+from tests.calibration import rates as calibration
 
 T = symbols("T", positive=True)
 RATES = [name for name, leaf in leaves("claim").items() if leaf.decorator == "rate"]
@@ -248,10 +248,9 @@ def test_wrong_supports_are_as_rare_as_promised_and_the_old_judge_is_caught():
     common = {"statements": 8, "truths": truths, "spans": (1024,), "noises": ("none", "skewed")}
 
     def shares(judge):
-        found = list(calibration.counts(judge, **common))
+        found = calibration.supports(judge, **common)
         return {
-            truth.name: sum(c.supported for c in found if c.truth is truth)
-            / sum(c.statements for c in found if c.truth is truth)
+            truth.name: np.mean([n / 8 for (name, *_), n in found.items() if name == truth.name])
             for truth in truths
         }
 

@@ -9,9 +9,9 @@ import sympy
 from driftproof.toolkit.constants import Letters, Notation
 from driftproof.toolkit.measure import each, sq
 from driftproof.toolkit.verdict import Verdict
-from driftproof.verifiers.calibration.bounds import LONG
-from driftproof.verifiers.calibration.line import Line, verdict
 from driftproof.verifiers.judges.bounds import inexact
+from tests.calibration.bounds import LONG
+from tests.calibration.line import Line, verdict
 
 NOISY = Line(at=-3.0, noise=0.7)
 SUPPORTED, REFUTED, INCONCLUSIVE = Verdict.SUPPORTED, Verdict.REFUTED, Verdict.INCONCLUSIVE

@@ -18,7 +18,6 @@ from driftproof.toolkit.discover import leaves, leaves_in
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers import siblings as kinds
 from driftproof.verifiers.generated import check
-from driftproof.verifiers.search.search import Effort
 from driftproof.verifiers.siblings import apart, controls_of, generated, values_of
 from driftproof.verifiers.verify import Settings, judge
 from tests.commands import driftproof
@@ -114,9 +113,6 @@ def test_the_command_prints_shares_and_survivors(tmp_path):
     outcome = json.loads(as_json.stdout)
     survivors = [s for s in outcome["siblings"] if not s["refused"]]
     assert shown.stdout.count("survived:") == len(survivors)
-    alone = driftproof("controls", str(leaf.path), "--search", "1")
-    assert alone.returncode == 2
-    assert "--generated" in alone.stderr
 
 
 @pytest.mark.parametrize(
@@ -197,20 +193,6 @@ def test_a_false_claim_has_no_controls_and_is_told(tmp_path):
     assert (outcome.wrong, outcome.unrecorded) == ([], [("mine/drift", "printed")])
     assert not outcome.good
     assert outcome.siblings == []
-
-
-def test_a_search_refutes_what_no_case_does(tmp_path, monkeypatch):
-    def one(claim, forms):
-        return [x for x in controls_of(claim, forms) if "G_g**2 → G_g**3" in x.sibling.what]
-
-    monkeypatch.setattr("driftproof.verifiers.generated._controls", one)
-    outcome = check(mine(tmp_path, "0.1"), seed=0, workers=1, effort=Effort(climbs=4))
-    of_kind = {s.kind: s for s in outcome.siblings}
-    assert set(of_kind) == {kinds.EXPONENT, kinds.UNASSUMED}
-    # on the cases of the file G_g = 1: there it is the claim itself
-    assert (of_kind[kinds.EXPONENT].cases, of_kind[kinds.EXPONENT].refused) == (0, "search")
-    assert of_kind[kinds.EXPONENT].ratio > 1
-    assert of_kind[kinds.UNASSUMED].refused == "case"
 
 
 def test_a_claim_with_siblings_is_judged_as_without_them():

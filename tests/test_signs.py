@@ -10,7 +10,7 @@ from driftproof.toolkit.constants import ROLES, RUN_ROLES, SIGNS, Letters, Notat
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.measure import each
 from driftproof.toolkit.verdict import Verdict
-from driftproof.verifiers.calibration.line import Line, verdict
+from tests.calibration.line import Line, verdict
 
 SUPPORTED, REFUTED, INAPPLICABLE = Verdict.SUPPORTED, Verdict.REFUTED, Verdict.INAPPLICABLE
 

@@ -97,7 +97,7 @@ def test_how_many_replicates_it_would_take():
 
 def test_verdicts_on_simulated_claims_err_no_more_often_than_promised():
     """Over the three samplers 2,000 claims; docs/verdicts.md has a table of 36,000."""
-    from driftproof.verifiers.calibration import betting as calibration
+    from tests.calibration import betting as calibration
 
     rates = list(calibration.wrong_refutations(calibration.betting, claims=111))
     assert sum(rate.claims for rate in rates) == 1998

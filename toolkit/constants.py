@@ -315,8 +315,16 @@ def split(expression: Any) -> tuple[Any, dict[str, Any]]:
     return constant, coefficients
 
 
-def latex(expression: Any, measured: Mapping[str, str] | None = None) -> str:
-    """Return an expression as the papers would print it (``measured``: LaTeX by name)."""
+def latex(
+    expression: Any, measured: Mapping[str, str] | None = None, *, order: str | None = None
+) -> str:
+    """Return an expression as the papers would print it.
+
+    Args:
+        expression: of sympy, in the papers' letters.
+        measured: LaTeX of the measured quantities, by name.
+        order: of a sum's terms; "none" leaves them where they are.
+    """
     import sympy
 
     expression = _expression(expression)
@@ -325,7 +333,7 @@ def latex(expression: Any, measured: Mapping[str, str] | None = None) -> str:
         if s.name.startswith(MEASURED):
             name = s.name.removeprefix(MEASURED)
             names[s] = (measured or {}).get(name, rf"\mathbb{{E}}[\text{{{name}}}]")
-    return str(sympy.latex(expression, symbol_names=names))
+    return str(sympy.latex(expression, symbol_names=names, order=order))
 
 
 def expressed(right: Callable[[Any], Any], letters: Letters) -> Any:

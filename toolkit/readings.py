@@ -55,10 +55,10 @@ class Stated(Generic[R_co]):
         assumes: in addition to the claim's.
         reading_kind: how a reading stands to the print (set by ``literal`` and its like).
         quote: for an intended reading, what in the paper shows that it was meant; for a narrower
-            or wider one, in which way it is; for a corrected form, to what part of the print it
-            is restricted ("σ = 0").
+            or wider one, in which way it is.
         part: which part of the statement it reads, where the statement has several ("" for all of
-            it). A statement holds if each of its parts holds in some admissible reading.
+            it). A statement holds if each of its parts holds in some admissible reading. Of a
+            corrected form: to what it is restricted ("σ = 0"), which is shown wherever it is.
     """
 
     right: R_co

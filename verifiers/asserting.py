@@ -86,7 +86,7 @@ def assert_holds(claim: Claim[Any], case: Case, *, profile: str = "quick", seed:
 
 
 def failure(claim: Claim[Any], *, profile: str, seed: int, search: float) -> str:
-    """Return in words why a claim does not hold: on its cases, or where a search came to.
+    """Return in words why a claim does not hold: on its cases, or on one that a search found.
 
     Returns:
         "" if it holds on its cases and the search has found nothing.

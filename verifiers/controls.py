@@ -47,7 +47,7 @@ def check(
 
 
 def checked(rows: Sequence[Row]) -> list[Check]:
-    """Return the controls that some rows, with siblings among them, come to."""
+    """Return the controls of some rows, with siblings among them."""
     recorded, checks = record.read(), []
     for claim, groups in grouped(rows).items():
         for group in groups:

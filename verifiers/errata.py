@@ -48,6 +48,7 @@ def errata() -> list[dict[str, Any]]:
             | {
                 "source": claim.source,
                 "finding": claim.explain,
+                "restricted": next((f.part for f in claim.forms if f.form == "corrected"), ""),
                 "corrected": str(together(map(Verdict, corrected.values()))) if corrected else None,
                 "holds": [
                     reading.reading

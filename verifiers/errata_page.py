@@ -1,6 +1,8 @@
-r"""The errata as a page to cite.
+r"""The errata as pages to cite.
 
-``python -m driftproof.verifiers.errata_page docs/errata.md`` writes it anew.
+``python -m driftproof.verifiers.errata_page docs [TEX]`` writes ``errata.md``; of the notes in
+``errata/``, a page for each erratum on which a theorem depends, what stands between their marks;
+and a note on each paper. With TEX, a folder, each note becomes LaTeX there as well.
 
 Each erratum has its statement, what it changes and why, a counterexample with both sides' numbers,
 what holds instead, and a BibTeX entry. The numbers are what the standalone scripts print
@@ -15,9 +17,11 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from driftproof.toolkit import __version__
@@ -27,14 +31,18 @@ from driftproof.toolkit.readings import DEPENDS, SEVERITIES
 from driftproof.toolkit.report.latex_text import latex_text
 from driftproof.toolkit.report.page import first_sentence
 from driftproof.toolkit.report.papers import Reference
-from driftproof.toolkit.statements import Statement, mistakes
+from driftproof.toolkit.statements import Statement, mistakes, sentences
+from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers import errata
 from driftproof.verifiers.counterexamples import scripts
-from driftproof.verifiers.pages import math, order, plain
+from driftproof.verifiers.formulas import as_written
+from driftproof.verifiers.pages import filled, math, order, plain
+from driftproof.verifiers.tex_page import tex
 from driftproof.verifiers.verify import claim_entry
 
 REFUTED = re.compile(r"REFUTED (printed.*?): left = (\S+) (>|!=) right = (\S+)")
 SIGNS: Mapping[str, str] = {">": ">", "!=": "≠"}
+ROOT = Path(__file__).resolve().parents[1]
 BAR = r"\|"
 """A bar in a cell of a table."""
 HEAD = """\
@@ -50,9 +58,13 @@ smallest instance that we know. The verdict's own cases may be larger, and the p
 numbers of those.
 *Counted at* another statement means that it is the same mistake; a mistake counts once.
 
-**To cite one**, take its BibTeX entry. Its anchor is its name, with `-` for `/` and `.`, such as
-`errata.html#comfedl-theorem-1`, and does not change. `driftproof errata --json` has the same as
-data. For driftproof itself, `CITATION.cff` says how it is cited.
+Each mistake on which a theorem depends has a note of one page, to hand to an author or an editor,
+and each paper one of two pages. `make notes` writes them as LaTeX, and as PDF where it finds
+pdflatex.
+
+**To cite one**, take its BibTeX entry; its `url` is the paper's. Its anchor is its name, with `-`
+for `/` and `.`, such as `errata.html#comfedl-theorem-1`, and does not change. `driftproof errata
+--json` has the same as data. For driftproof itself, `CITATION.cff` says how it is cited.
 """
 
 
@@ -74,7 +86,7 @@ def page() -> str:
         f"{plain(first_sentence(entry['changes'])).replace('|', BAR)} |"
         for entry in entries
     ]
-    made += ["\n## The papers\n", *_papers(entries)]
+    made += ["\n## Notes\n", *_noted(entries), "\n## The papers\n", *_papers(entries)]
     for severity, means in SEVERITIES.items():
         made.append(f"\n## {severity.capitalize()}\n\n{means[:1].upper()}{means[1:]}.")
         made += [_erratum(entry) for entry in entries if entry["severity"] == severity]
@@ -126,6 +138,11 @@ def _erratum(entry: Mapping[str, Any]) -> str:
         f"\n### {entry['claim']}\n",
         f"{'; '.join(about)} ([the paper, statement by statement]({paper}.md)).",
     ]
+    if matters(entry):
+        lines += [
+            "",
+            f"**A note of one page**: [{anchor(leaf.name)}](errata/{anchor(leaf.name)}.md).",
+        ]
     lines += ["", *_formulas(told["statement"]), f"**What it changes:** {plain(entry['changes'])}"]
     if entry["finding"]:
         lines += ["", f"**Why:** {plain(entry['finding'])}"]
@@ -197,10 +214,9 @@ def _instead(entry: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
     """Return what holds in the place of the print: the corrected form, and readings that hold."""
     lines: list[str] = []
     if entry["corrected"]:
-        right = told["forms"].get("corrected", "")
+        right = as_written(leaf_of(entry)).get("corrected", told["forms"].get("corrected", ""))
         note = plain(told["notes"].get("corrected", ""))
-        where = told["readings"].get("corrected", "")  # what it leaves out, beside the print
-        form = f"Corrected form, {where}" if where else "Corrected form"
+        form = "Corrected form" + (f", {entry['restricted']}" if entry["restricted"] else "")
         lines += ["", f"**{form}: {entry['corrected']}.** {note}"]
         if right and order(right) not in told["statement"]:
             lines += ["", *_formulas(right)[:-1]]
@@ -211,30 +227,41 @@ def _instead(entry: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
 
 
 def _cite(entry: Mapping[str, Any], papers: Sequence[Reference]) -> list[str]:
-    """Return an entry of BibTeX, folded away; ASCII, with LaTeX for the letters.
+    """Return an entry of BibTeX, folded away."""
+    shown = ["", "<details><summary>BibTeX</summary>", "", *bibtex(entry, papers)]
+    return [*shown, "", "</details>"]
 
-    It has no year: this version was not released yet, and its number names it.
-    """
+
+def bibtex(entry: Mapping[str, Any], papers: Sequence[Reference]) -> list[str]:
+    """Return an entry of BibTeX: ASCII, with LaTeX for the letters, and CITATION.cff's date."""
     claim = entry["claim"]
+    cff = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    (date,) = re.findall(r"^date-released: (\S+)$", cff, re.M)
     title = f"Erratum to {entry['source']}"
     place = rf"driftproof {__version__}, errata.html\#{anchor(claim)}, {entry['severity']}"
     note = [f"The paper, {paper.tag}: {paper.told.removesuffix('.')}" for paper in papers]
     if scripts(claim):
         note.append(f"The counterexample: driftproof counterexample {claim} --run")
     return [
-        "",
-        "<details><summary>BibTeX</summary>",
-        "",
         "```bibtex",
         f"@misc{{driftproof-{claim.replace('/', '-')},",
         "  author = {{The driftproof developers}},",
         f"  title  = {{{{{latex_text(title)}}}}},",
+        f"  year   = {{{date[:4]}}},",
+        f"  date   = {{{date}}},",
+        f"  version = {{{__version__}}},",
+        *(f"  url    = {{{paper.link}}}," for paper in papers[-1:] if paper.link),
         f"  howpublished = {{{place}}},",
-        f"  note   = {{{latex_text('. '.join(note))}}},",
+        *wrap(
+            f"note   = {{{latex_text('. '.join(note))}}},",
+            96,
+            initial_indent="  ",
+            subsequent_indent=" " * 12,
+            break_long_words=False,
+            break_on_hyphens=False,
+        ),
         "}",
         "```",
-        "",
-        "</details>",
     ]
 
 
@@ -261,7 +288,154 @@ def _number(text: str) -> str:
     return f"{float(text):.6g}"
 
 
+def notes(folder: Path) -> dict[str, str]:
+    """Return the notes by name: those on errata, which stand in a folder, and those on papers."""
+    entries = {entry["claim"]: entry for entry in errata.errata()}
+    blocks = {
+        kind: lambda claim, made=made: "\n".join(made(entries[claim])).strip()
+        for kind, made in MARKS.items()
+    }
+    made = {}
+    for entry in entries.values():
+        if matters(entry):
+            name = anchor(entry["claim"])
+            made[name] = filled((folder / f"{name}.md").read_text(encoding="utf-8"), blocks)
+    papers = sorted({claim.partition("/")[0] for claim in entries})
+    return made | {f"on-{paper}": on_paper(paper, list(entries.values())) for paper in papers}
+
+
+def matters(entry: Mapping[str, Any]) -> bool:
+    """Say whether a theorem depends on an erratum that is counted here."""
+    return entry["depends"] == "theorem" and not entry["same_as"]
+
+
+def leaf_of(entry: Mapping[str, Any]) -> Any:
+    """Return an erratum's claim."""
+    return leaves("claim")[entry["claim"]].load()
+
+
+def _noted(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return links to the notes."""
+    mistakes = [anchor(entry["claim"]) for entry in entries if matters(entry)]
+    papers = sorted({f"on-{entry['claim'].partition('/')[0]}" for entry in entries})
+    lists = ((mistakes, "On a mistake"), (papers, "On a paper"))
+    return [
+        f"- {said}: " + ", ".join(f"[{name}](errata/{name}.md)" for name in names) + "."
+        for names, said in lists
+    ]
+
+
+def _head(entry: Mapping[str, Any]) -> list[str]:
+    """Return what kind of mistake it is, and in which paper."""
+    severity = entry["severity"]
+    lines = [f"**{severity.capitalize()}**: {SEVERITIES[severity]}. On it depends a result that"]
+    lines[0] += " the paper announces." + " It rests on one character." * entry["one_character"]
+    return [*lines, "", *(_told(Reference(*paper)) for paper in _cites(entry))]
+
+
+def _cites(entry: Mapping[str, Any]) -> list[Any]:
+    return list(claim_entry(leaves("claim")[entry["claim"]])["papers"])
+
+
+def _told(paper: Reference) -> str:
+    link = f" [{paper.link.removeprefix('https://')}]({paper.link})" if paper.link else ""
+    return f"{plain(paper.told)}{link}\n"
+
+
+def _sides(entry: Mapping[str, Any]) -> list[str]:
+    """Return both sides, as the scripts print them."""
+    claim = entry["claim"]
+    rows = [row for script in scripts(claim) for row in printed(script)]
+    if not rows:
+        return [
+            "No instance meets the hypothesis as it is printed, so that there is nothing to run."
+        ]
+    lines = ["| as printed | left | | right |", "|---|---|---|---|"]
+    for form, left, sign, right in rows:
+        form = plain(form.removeprefix("printed").removeprefix(": ") or "the print")
+        lines.append(f"| {form} | {_number(left)} | {SIGNS[sign]} | {_number(right)} |")
+    names = ", ".join(script.name for script in scripts(claim))
+    said = f"To repeat it, without driftproof's code: `driftproof counterexample {claim} --run`"
+    return [*lines, "", f"{said} ({names}; numpy and Python's own library alone)."]
+
+
+def _corrected(entry: Mapping[str, Any]) -> list[str]:
+    """Return the corrected form of a bound, in the order of its terms, and what it asks for."""
+    claim = leaf_of(entry)
+    (form,) = [form for form in claim.forms if form.form == "corrected"]
+    left = claim.statement.partition(r"\le")[0]
+    lines = math(rf"{left}\le {as_written(claim)['corrected']}")
+    if form.assumes:
+        lines += ["It asks for: " + "; ".join(plain(a.statement) for a in form.assumes) + ".", ""]
+    paper = entry["claim"].partition("/")[0]
+    said = f"`driftproof verify {claim.name}` says {entry['corrected']} of it"
+    return [*lines, f"{said}; [docs/{paper}.md](../{paper}.md) derives it."]
+
+
+def _do(entry: Mapping[str, Any]) -> list[str]:
+    return [plain(entry["changes"])]
+
+
+def _cited(entry: Mapping[str, Any]) -> list[str]:
+    return bibtex(entry, [Reference(*paper) for paper in _cites(entry)])
+
+
+MARKS = {"head": _head, "sides": _sides, "corrected": _corrected, "do": _do, "cite": _cited}
+"""What is written into a note: by the kind of a mark, what makes a block of an erratum."""
+
+
+def on_paper(paper: str, entries: Sequence[Mapping[str, Any]]) -> str:
+    """Return the note on a paper: what matters first, then its other mistakes, and what holds."""
+    own = [entry for entry in entries if entry["claim"].startswith(f"{paper}/")]
+    cited = {tuple(one): None for entry in own for one in _cites(entry)}
+    known = [one for one in sentences(errata.statements()) if one.claim.startswith(f"{paper}/")]
+    count = Counter(str(one.verdict) for one in known)
+    told = ", ".join(f"{count[verdict]} {verdict}" for verdict in sorted(count))
+    lines = [f"# A note on {Reference(*next(iter(cited))).title}", ""]
+    lines += [_told(Reference(*one)) for one in cited]
+    lines += [f"Of {len(known)} printed statements that were checked: {told}.", ""]
+    heads = [entry for entry in own if not entry["same_as"]]
+    most = min((entry["depends"] for entry in heads), key=[*DEPENDS].index)
+    lines += ["## What matters", "", f"On it depends: {DEPENDS[most]}.", ""]
+    for entry in heads:
+        if entry["depends"] == most:
+            lines += [f"**{plain(entry['source'])}: {entry['severity']}.**", ""]
+            lines += _formulas(claim_entry(leaves("claim")[entry["claim"]])["statement"])
+            lines += [f"{plain(entry['finding'])} *What to do:* {plain(entry['changes'])}", ""]
+        if matters(entry):
+            lines += [f"[The note of one page]({anchor(entry['claim'])}.md)", ""]
+    rest = [entry for entry in heads if entry["depends"] != most]
+    if rest:
+        lines += ["## Other mistakes", "", "| | kind | depends on it |", "|---|---|---|"]
+        for entry in rest:
+            said = plain(f"{entry['source']}. {first_sentence(entry['changes'])}")
+            cells = said.replace("|", BAR), entry["severity"], entry["depends"]
+            lines.append(f"| {' | '.join(cells)} |")
+    undecided = [one.claim for one in known if one.verdict is Verdict.INCONCLUSIVE]
+    holds = [
+        plain(leaves("claim")[one.claim].metadata["source"].partition(", ")[2])
+        for one in known
+        if one.verdict is Verdict.SUPPORTED and one.severity is None
+    ]
+    lines += ["", "## What holds", "", "Supported as printed: " + "; ".join(holds) + "."]
+    if undecided:
+        lines += ["", "Undecided: " + ", ".join(f"`{claim}`" for claim in undecided) + "."]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main() -> None:
+    """Write the page of errata and the notes, and the notes as LaTeX too if a folder is named."""
+    parser = argparse.ArgumentParser(description="Write the errata as pages.")
+    parser.add_argument("docs", type=Path)
+    parser.add_argument("tex", type=Path, nargs="?")
+    given = parser.parse_args()
+    (given.docs / "errata.md").write_text(page(), encoding="utf-8")
+    for name, note in notes(given.docs / "errata").items():
+        (given.docs / "errata" / f"{name}.md").write_text(note, encoding="utf-8")
+        if given.tex:
+            given.tex.mkdir(parents=True, exist_ok=True)
+            (given.tex / f"{name}.tex").write_text(tex(note), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Write the errata as a page.")
-    parser.add_argument("page", type=Path)
-    parser.parse_args().page.write_text(page(), encoding="utf-8")
+    main()

@@ -1,7 +1,7 @@
 """Generated controls: siblings of every right side, and what became of them.
 
 A sibling that survives need not be false: the claim may be true with room to spare. So survivors
-are listed with how near they came to being refused, and only a true claim that is refused is a
+are listed with how near they were to being refused, and only a true claim that is refused is a
 failure.
 """
 
@@ -15,15 +15,13 @@ from typing import Any
 
 from driftproof.toolkit.discover import Leaf
 from driftproof.toolkit.groups import number
-from driftproof.toolkit.readings import ByProof, Stated, Undecided, literal
+from driftproof.toolkit.readings import ByProof, Undecided
 from driftproof.toolkit.verdict import Row, Verdict
 from driftproof.verifiers import record
 from driftproof.verifiers.claim_types.claim import Claim
 from driftproof.verifiers.controls import checked
 from driftproof.verifiers.judges.bounds import unmet
 from driftproof.verifiers.running.jobs import blaming
-from driftproof.verifiers.search.finding import Finding
-from driftproof.verifiers.search.search import Effort, falsify
 from driftproof.verifiers.siblings import UNASSUMED, Control, controls_of, removable
 from driftproof.verifiers.verify import Settings, judge, union_bound
 
@@ -53,7 +51,7 @@ class Judged:
         claim, form: of which right side it is a sibling.
         kind, change: what was changed.
         cases: on how many cases of the claim it differs so that it could be refused.
-        refused: "" if it survived, else by what it was refused: "case" or "search".
+        refused: whether a case refuted it.
         ratio: the largest left / right that was met (None: none was).
         reason: why it survived.
     """
@@ -63,14 +61,14 @@ class Judged:
     kind: str
     change: str
     cases: int
-    refused: str = ""
+    refused: bool = False
     ratio: float | None = None
     reason: str = ""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the generated controls came to.
+    """What became of the generated controls.
 
     Attributes:
         siblings: each of them.
@@ -99,16 +97,11 @@ def check(
     *,
     seed: int,
     workers: int,
-    effort: Effort | None = None,
     started: Callable[[int], None] = lambda total: None,
     ended: Callable[[str], None] = lambda claim: None,
     told: Callable[[str], None] = lambda text: None,
 ) -> Outcome:
-    """Make controls of the selected claims and judge them.
-
-    Args:
-        effort: of a search for a violation of each sibling that no case refuted (None: none).
-    """
+    """Make controls of the selected claims and judge them."""
     refuted = record.refuted_on_record()
     plans = []
     for count, leaf in enumerate(chosen, 1):
@@ -121,8 +114,6 @@ def check(
     for row in rows:
         by_form.setdefault((row.claim, row.form_key), []).append(row)
     siblings = [judged for plan in plans for judged in plan.judged(by_form)]
-    if effort is not None:
-        siblings = _searched(plans, siblings, effort, workers)
     names = {plan.claim.name for plan in plans}
     own = [
         row for row in rows
@@ -181,24 +172,6 @@ class _Plan:
                         name, form, UNASSUMED, _said(self.claim, place), len(met), met, own[form]
                     )
 
-    def to_search(self, survivors: Sequence[Judged]) -> Iterator[tuple[Leaf, dict[str, Judged]]]:
-        """Yield claims that state what survived, and what each of their readings stands for."""
-        left = {(s.form, s.kind, s.change): s for s in survivors if s.claim == self.claim.name}
-        keys = {c.name: (c.form, c.sibling.kind, c.sibling.what) for c in self.controls}
-        names = {name: left[key] for name, key in keys.items() if key in left}
-        if names:
-            yield (
-                self._altered(partial(_as_readings, forms=self.forms, names=frozenset(names))),
-                names,
-            )
-        for place in removable(self.claim):
-            what = _said(self.claim, place)
-            all_forms = {form: left.get((form, UNASSUMED, what)) for form in self.forms}
-            forms = {form: survivor for form, survivor in all_forms.items() if survivor}
-            if forms:
-                change = partial(_without_one, place=place, forms=frozenset(forms))
-                yield self._altered(change), forms
-
     def _altered(self, change: Callable[[AnyClaim], AnyClaim]) -> Altered:
         leaf = self.leaf
         return Altered(
@@ -245,35 +218,6 @@ def _unassuming(claim: AnyClaim, place: int) -> AnyClaim:
     return replace(without, cases=cases)
 
 
-def _as_readings(claim: AnyClaim, forms: frozenset[str], names: frozenset[str]) -> AnyClaim:
-    """Return a claim that states some of its siblings, on whatever cases."""
-    stated = {
-        control.name: replace(control.stated, assumes=control.stated.assumes[:-1])
-        for control in _controls(claim, forms)
-        if control.name in names
-    }
-    return _stating(claim, stated)
-
-
-def _without_one(claim: AnyClaim, place: int, forms: frozenset[str]) -> AnyClaim:
-    """Return a claim that states some of its forms without one assumption."""
-    stated = {
-        f.key: Stated(f.right, left=f.left, range=f.range, assumes=f.assumes)
-        for f in claim.forms
-        if f.key in forms
-    }
-    others = [a for k, a in enumerate(claim.assumes) if k != place]
-    return replace(_stating(claim, stated), assumes=others)
-
-
-def _stating(claim: AnyClaim, stated: Mapping[str, Stated[Any]]) -> AnyClaim:
-    readings = {name: literal(right, quote="generated") for name, right in stated.items()}
-    return replace(
-        claim, right=None, readings=readings, corrected=None, correction="", false_siblings=(),
-        erratum=None, prove=None,
-    )  # fmt: skip
-
-
 def _without(name: str, place: int) -> str:
     return f"{name}-without-{place + 1}"
 
@@ -297,7 +241,7 @@ def _judged(
 ) -> Judged:  # fmt: skip
     judged = Judged(claim, form, kind, change, cases, ratio=largest(rows))
     if _refuted(rows):
-        return replace(judged, refused="case")
+        return replace(judged, refused=True)
     return replace(judged, reason=_why(judged, rows, largest(_applied(own))))
 
 
@@ -319,27 +263,3 @@ def largest(rows: Sequence[Row]) -> float | None:
     """Return the largest left / right of some rows (None: none has one)."""
     ratios = [row.ratio for row in rows if row.ratio is not None and isfinite(row.ratio)]
     return max(ratios, default=None)
-
-
-def _searched(
-    plans: Sequence[_Plan], siblings: Sequence[Judged], effort: Effort, workers: int
-) -> list[Judged]:
-    """Search for a violation of what survived, and return all siblings with what was met."""
-    survivors = [judged for judged in siblings if not judged.refused]
-    wanted = [found for plan in plans for found in plan.to_search(survivors)]
-    better: dict[tuple[str, str, str, str], Judged] = {}
-    for source, readings in wanted:
-        for finding in falsify([source], effort, workers=workers):
-            judged = readings[finding.form.removeprefix("printed: ")]
-            better[judged.claim, judged.form, judged.kind, judged.change] = _after(judged, finding)
-    return [better.get((s.claim, s.form, s.kind, s.change), s) for s in siblings]
-
-
-def _after(judged: Judged, finding: Finding) -> Judged:
-    ratio = max((x for x in (judged.ratio, finding.ratio) if x is not None), default=None)
-    if finding.found:
-        return replace(judged, refused="search", ratio=ratio, reason="")
-    if finding.ratio is None or finding.reason:  # not searched, or no judge confirmed it
-        return replace(judged, reason=f"{judged.reason}; {finding.status}: {finding.reason}")
-    reason = f"{judged.reason}; the search came to {number(finding.ratio)}"
-    return replace(judged, ratio=ratio, reason=reason)

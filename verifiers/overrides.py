@@ -217,7 +217,7 @@ class Overrides:
         ]  # fmt: skip
 
     def told(self, claims: Iterable[Claim[Any]]) -> str:
-        """Say what is judged in the place of the claims' own cases."""
+        """Say what is judged instead of the claims' own cases."""
         left_out = sum(map(self.left_out, claims))
         without = "" if not left_out else (
             f" {left_out} of the claims' cases have no such parameter, or may not have such a "

@@ -24,31 +24,48 @@ from driftproof.toolkit.statements import Statement, worst_first
 from driftproof.toolkit.verdict import Verdict, together
 from driftproof.verifiers import errata, record
 from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.formulas import as_written, fitting
 from driftproof.verifiers.verify import claim_entry
 
-MARK = re.compile(r"<!-- (claim|errata): (\S+) -->\n(.*?)<!-- end -->", re.S)
+MARK = re.compile(r"<!-- (\w+): (\S+) -->\n(.*?)<!-- end -->", re.S)
 
 
 def written_into(text: str) -> str:
-    """Return a page with everything between its marks made anew.
+    """Return a paper's page with everything between its marks written again.
 
     Raises:
         DriftproofError: a mark that names no claim or no paper, or one that has no end.
     """
-    begun = len(re.findall("<!-- (?:claim|errata): ", text))
-    if not begun == text.count("<!-- end -->") == len(MARK.findall(text)):
-        raise DriftproofError(
-            "a page whose marks do not pair",
-            "<!-- claim: NAME --> or <!-- errata: PAPER -->, and <!-- end --> after each",
-            "add the mark that is missing",
-        )
     for kind, paper, _ in MARK.findall(text):
         own = [name for name in leaves("claim") if name.startswith(f"{paper}/")]
         for name in sorted(set(own) - set(claims_on(text))) if kind == "errata" else ():
             text = f"{text.rstrip()}\n\n<!-- claim: {name} -->\n<!-- end -->\n"
-    made: Mapping[str, Callable[[str], str]] = {"claim": claim_block, "errata": errata_block}
+    return filled(text, {"claim": claim_block, "errata": errata_block})
+
+
+def filled(text: str, blocks: Mapping[str, Callable[[str], str]]) -> str:
+    """Return a page with what stands after each ``<!-- KIND: NAME -->`` written again.
+
+    Args:
+        text: the page.
+        blocks: by the kind of a mark, what makes a block of its name.
+
+    Raises:
+        DriftproofError: a mark without its end, or of another kind.
+    """
+    begun = len(re.findall(r"<!-- \w+: ", text))
+    marks = MARK.findall(text)
+    paired = begun == text.count("<!-- end -->") == len(marks)
+    if not paired or any(kind not in blocks for kind, *_ in marks):
+        wanted = " or ".join(f"<!-- {kind}: NAME -->" for kind in blocks)
+        raise DriftproofError(
+            "a page whose marks do not pair, or are of another kind",
+            f"{wanted}, and <!-- end --> after each",
+            "add the mark that is missing",
+        )
     return MARK.sub(
-        lambda mark: f"<!-- {mark[1]}: {mark[2]} -->\n{made[mark[1]](mark[2])}\n<!-- end -->", text
+        lambda mark: f"<!-- {mark[1]}: {mark[2]} -->\n{blocks[mark[1]](mark[2])}\n<!-- end -->",
+        text,
     )
 
 
@@ -63,7 +80,7 @@ def claim_block(name: str) -> str:
     if name not in known:
         raise unknown_name("claim", name, known)
     claim: Claim[Any] = known[name].load()
-    told = claim_entry(known[name])
+    rights = claim_entry(known[name])["forms"] | as_written(claim)
     head = f"**`{name}`** ({claim.source})"
     one = _statements().get(name)
     lines = [f"{head}: **{one.verdict}**" if one else f"{head}: corrected forms of ours", ""]
@@ -71,14 +88,15 @@ def claim_block(name: str) -> str:
         lines += math(line.strip())
     forms = [form for form in claim.forms if form.form != "sibling"]
     shown: set[str] = {""}
-    alone = len(forms) == 1 and one is not None and not told["forms"]  # its verdict stands above
+    alone = len(forms) == 1 and one is not None and not rights  # its verdict stands above
     for position, form in enumerate([] if alone else forms):
-        right = told["forms"].get(form.key, "")
-        alike = position + 1 < len(forms) and told["forms"].get(forms[position + 1].key) == right
+        right = rights.get(form.key, "")
+        alike = position + 1 < len(forms) and rights.get(forms[position + 1].key) == right
         lines.append(f"- {_form(name, form)}")
         if right not in shown and not alike and order(right) not in claim.statement:
             shown.add(right)
-            lines += ["", *("  " + line if line else "" for line in math(right))]
+            made = "\n".join(math(right)).splitlines()
+            lines += ["", *("  " + line for line in made), ""]
     erratum = claim.erratum
     said = []
     if erratum is not None:
@@ -127,13 +145,13 @@ def _form(name: str, form: Form) -> str:
     cases = record.read().get(name, {}).get(form.key, {})
     verdict = together(map(Verdict, cases.values())) if cases else "not on record"
     kind = f", {form.reading_kind}" if form.reading_kind and form.reading else ""
-    kind = f", {form.quote}" if form.form == "corrected" and form.quote else kind
+    kind = f", {form.part}" if form.form == "corrected" and form.part else kind
     return f"{plain(form.key)}{kind}: {verdict}"
 
 
 def math(latex: str) -> list[str]:
-    """Return lines of a page that show a formula by itself."""
-    return ["```math", latex, "```", ""]
+    """Return lines of a page that show a formula by itself, on as many lines as it needs."""
+    return ["```math", fitting(latex), "```", ""]
 
 
 def order(right: str) -> str:

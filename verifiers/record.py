@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from driftproof.toolkit.discover import leaves, package_folder
 from driftproof.toolkit.errors import DriftproofError
@@ -28,18 +27,13 @@ def folder() -> Path:
 
 
 def read() -> Record:
-    """Return the verdicts on record."""
-    return read_files(FILE)
-
-
-def read_files(name: str) -> dict[str, Any]:
-    """Return what the papers' files of one name hold, by claim.
+    """Return the verdicts on record.
 
     Raises:
-        DriftproofError: one cannot be read.
+        DriftproofError: a file of them cannot be read.
     """
-    recorded: dict[str, Any] = {}
-    for path in sorted(folder().glob(f"*/{name}")):
+    recorded: Record = {}
+    for path in sorted(folder().glob(f"*/{FILE}")):
         try:
             recorded |= json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
@@ -47,28 +41,6 @@ def read_files(name: str) -> dict[str, Any]:
                 f"{path}: {error}", "the record that driftproof ships", "reinstall driftproof"
             ) from error
     return recorded
-
-
-def write_files(name: str, recorded: Mapping[str, Any]) -> None:
-    """Write the papers' files of one name, sorted.
-
-    Raises:
-        DriftproofError: one cannot be written.
-    """
-    papers: dict[str, dict[str, Any]] = {
-        path.parent.name: {} for path in folder().glob(f"*/{name}")
-    }
-    for claim, entries in recorded.items():
-        papers.setdefault(claim.partition("/")[0], {})[claim] = entries
-    for paper, entries in papers.items():
-        path = folder() / paper / name
-        text = json.dumps(entries, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-        try:
-            path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise DriftproofError(
-                f"{path}: {error.strerror}", "a record that can be written", "record in a checkout"
-            ) from error
 
 
 def refuted_on_record() -> set[tuple[str, str]]:
@@ -96,7 +68,7 @@ def expected(rows: Sequence[Row]) -> list[Row]:
 def write(rows: Sequence[Row], profile: str) -> None:
     """Put the rows' verdicts on record; what was not run keeps its own.
 
-    With the quick profile, a claim's whole record is made anew, so that no verdict of a case that
+    With the quick profile, a claim's whole record is replaced, so that no verdict of a case that
     is gone stays.
     """
     check_own({row.claim for row in rows} - set(leaves("claim")))
@@ -108,7 +80,18 @@ def write(rows: Sequence[Row], profile: str) -> None:
         recorded.setdefault(row.claim, {}).setdefault(row.form_key, {})[row.case["key"]] = (
             row.verdict
         )
-    write_files(FILE, recorded)
+    papers: dict[str, Record] = {path.parent.name: {} for path in folder().glob(f"*/{FILE}")}
+    for claim, forms in recorded.items():
+        papers.setdefault(claim.partition("/")[0], {})[claim] = forms
+    for paper, entries in papers.items():
+        path = folder() / paper / FILE
+        text = json.dumps(entries, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise DriftproofError(
+                f"{path}: {error.strerror}", "a record that can be written", "record in a checkout"
+            ) from error
 
 
 def check_own(strange: Collection[str]) -> None:

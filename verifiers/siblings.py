@@ -76,7 +76,7 @@ class InLetters:
             for s in self.expression.free_symbols
         }
         other = {here: there for here, there in letters.items() if here != there}
-        # putting in what is there already would simplify every maximum anew
+        # putting in what is there already would simplify every maximum again
         return self.expression.xreplace(other) if other else self.expression
 
 
@@ -255,7 +255,7 @@ class Control:
         number: among the claim's controls, from 1.
         form: the key of the form.
         sibling: what was changed.
-        stated: it in the place of the form; it says nothing on cases that do not tell it apart,
+        stated: it, instead of the form; it says nothing on cases that do not tell it apart,
             so that no time is spent on judging it there.
         cases: on how many of the claim's cases it could be refuted.
     """

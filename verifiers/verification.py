@@ -1,4 +1,4 @@
-"""``driftproof.verify``: claims judged from Python, and what they came to as one object."""
+"""``driftproof.verify``: claims judged from Python, and the outcome as one object."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 LINES = 60
 """The most forms that are shown as text."""
 ATTEMPTS = 200
-"""How many simpler cases are tried in the place of one that refutes."""
+"""How many simpler cases are tried instead of one that refutes."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -205,7 +205,7 @@ def verify(
     algorithm: Mapping[str, Any] | None = None,
     replicates: int | None = None,
 ) -> Verification:
-    """Judge claims, and return what they came to.
+    """Judge claims, and return the outcome.
 
     Runs in this process, on one thread, and writes no file; the command uses all cores, and keeps
     a ledger. Verdicts are the same.

@@ -38,7 +38,6 @@ from driftproof.verifiers.running.jobs import (
     users_file,
 )
 from driftproof.verifiers.running.scheduler import FEW, Cache, run_jobs
-from driftproof.verifiers.searched import shown
 from driftproof.verifiers.siblings import right_sides_of
 from driftproof.verifiers.worst_case.machine_checked import machine_checked
 
@@ -276,7 +275,6 @@ def claim_entry(source: Source) -> dict[str, Any]:
         "papers": cited(leaf.path, claim.source) if leaf else [],
         # a claim that was handed over as an object has no file that is known
         "command": f"driftproof verify {leaf.typed if leaf else 'FILE.py'}",
-        "searched": shown(claim.name) if leaf and leaf.module else {},
         "counterexample": f"driftproof counterexample {claim.name}"
         if scripts(claim.name)
         else None,

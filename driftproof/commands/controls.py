@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from driftproof.commands import _shared as shared
-from driftproof.toolkit.errors import DriftproofError
 
 if TYPE_CHECKING:
     from driftproof.verifiers.generated import Outcome
@@ -21,43 +20,31 @@ if TYPE_CHECKING:
     "--generated", is_flag=True,
     help="Make the siblings instead of taking those that are written by hand.",
 )  # fmt: skip
-@click.option(
-    "--search", type=shared.Seconds(), default=0.0, show_default=True,
-    help="With --generated: seconds of search for each sibling that no case refutes.",
-)  # fmt: skip
 @shared.seed
 @shared.workers
 @shared.cluster
 @shared.as_json
 @click.pass_context
 def command(
-    ctx: click.Context, select: tuple[str, ...], generated: bool, search: float, seed: int,
-    workers: int, cluster: str | None, as_json: bool,
+    ctx: click.Context, select: tuple[str, ...], generated: bool, seed: int, workers: int,
+    cluster: str | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Judge false siblings: each must be refused, and no true claim.
 
     A sibling that is generated may be true, where the claim has room to spare: those that survive
     are listed.
     """
-    if search and not generated:
-        raise DriftproofError(
-            f"--search {search:g} without --generated",
-            "generated siblings, which alone are searched",
-            "add --generated",
-        )
     with (
         shared.working_on(cluster, workers) as workers,
         shared.progress("controls", quiet=ctx.obj["quiet"]) as (started, ended, told),
     ):
         if generated:
             from driftproof.verifiers.generated import check as check_generated
-            from driftproof.verifiers.search.search import Effort
             from driftproof.verifiers.verify import select as chosen_by
 
-            effort = Effort(search, seed=seed) if search else None
             outcome = check_generated(
-                chosen_by(select), seed=seed, workers=workers, effort=effort, started=started,
-                ended=ended, told=told,
+                chosen_by(select), seed=seed, workers=workers, started=started, ended=ended,
+                told=told,
             )  # fmt: skip
         else:
             from driftproof.verifiers.controls import check
@@ -102,16 +89,14 @@ def _summary(outcome: Outcome) -> None:
 def _shares(outcome: Outcome) -> None:
     differ = [s for s in outcome.siblings if s.cases]
     alike = [s for s in outcome.siblings if not s.cases]
-    refused = sum(bool(s.refused) for s in differ)
-    searched = sum(s.refused == "search" for s in differ)
+    refused = sum(s.refused for s in differ)
     if differ:
         shared.tell(
             f"Siblings that differ on a case: {refused} of {len(differ)} refused "
-            f"({refused / len(differ):.0%}{f', {searched} by the search' if searched else ''})."
+            f"({refused / len(differ):.0%})."
         )
     if alike:
-        found = sum(bool(s.refused) for s in alike)
-        shared.tell(f"Siblings that differ on no case: {found} of {len(alike)} refused.")
+        shared.tell(f"Siblings that differ on no case: {len(alike)}.")
     shared.tell(
         f"True forms wrongly refused: {len(outcome.wrong)} of {outcome.forms}; promised: one or "
         f"more with probability {outcome.promised:.1g} at most."

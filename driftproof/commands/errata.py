@@ -19,7 +19,8 @@ def command(as_json: bool) -> None:
         return
     lines: list[tuple[str, ...]] = []
     for e in entries:
-        instead = [f"corrected: {e['corrected']}"] if e["corrected"] else []
+        form = ", ".join(["corrected", e["restricted"]] if e["restricted"] else ["corrected"])
+        instead = [f"{form}: {e['corrected']}"] if e["corrected"] else []
         instead += [f"read as: {reading}" for reading in e["holds"] if reading]
         severity = e["severity"] + (f" (counted at {e['same_as']})" if e["same_as"] else "")
         severity += " (rests on one character)" if e["one_character"] else ""

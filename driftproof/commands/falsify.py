@@ -47,12 +47,11 @@ MET = 1e-5
 )
 @shared.as_json
 @shared.resume
-@click.option("--record", is_flag=True, help="Put the tightest case of each bound on record.")
 @click.pass_context
 def command(
     ctx: click.Context, select: tuple[str, ...], budget: float, climbs: int | None, warm: bool,
     controls: bool, seed: int, workers: int, cluster: str | None, out: Path | None, as_json: bool,
-    resume: bool, record: bool,
+    resume: bool,
 ) -> int:  # fmt: skip
     """Search for instances and hyperparameters that break a bound or an identity.
 
@@ -69,8 +68,8 @@ def command(
     from driftproof.toolkit.environment import environment
     from driftproof.toolkit.ledger import Ledger
     from driftproof.toolkit.report.files import write_text
-    from driftproof.verifiers.record import check_own, refuted_on_record
-    from driftproof.verifiers.search import constants, recorded
+    from driftproof.verifiers.record import refuted_on_record
+    from driftproof.verifiers.search import constants
     from driftproof.verifiers.search.finding import FAILED
     from driftproof.verifiers.search.search import Effort, falsify
     from driftproof.verifiers.standalone.files import demoted, write
@@ -78,8 +77,6 @@ def command(
     chosen, problems = constants.chosen(select)
     sources = [*chosen, *(members.source for members in problems)]
     own = [leaf.path.stem for leaf in sources if leaf.module is None]
-    if record:
-        check_own(own)
     out = shared.folder(out, "-".join(["search", *dict.fromkeys(own)]))
     path = out / "search.json"
     if path.exists() and not (resume or ctx.obj["quiet"]):
@@ -122,16 +119,19 @@ def command(
         if findings:
             _summary(findings, scripts, known)
         shared.tell(f"{path}: every finding, with its case")
-    if record:
-        with shared.progress("record", quiet=ctx.obj["quiet"]) as (started, ended, _):
-            changed = recorded.record(
-                chosen, findings, seed, workers=workers, started=started, ended=ended
-            )
-        click.echo(f"tightest cases that are new on record: {len(changed)}", err=True)
     if any(f.status == FAILED for f in findings):
         return 2
     new = [f for f in findings if f.found and not f.is_control and (f.claim, f.form) not in known]
     return 1 if new or any(one.attack.exceeded for one in reached) else 0
+
+
+def _tightness(ratio: float | None) -> str:
+    """Return left / right in words; None is a right side of 0."""
+    from driftproof.toolkit.groups import number
+
+    if ratio is None:
+        return "∞"
+    return "1, met" if -1e-6 < ratio - 1 < 1e-7 else number(ratio)
 
 
 def _data(one: Reached) -> dict[str, Any]:
@@ -174,7 +174,6 @@ def _summary(
 ) -> None:  # fmt: skip
     from driftproof.toolkit.groups import number
     from driftproof.verifiers.search.finding import CANDIDATE, FAILED, NOT_SEARCHED, NOTHING, power
-    from driftproof.verifiers.searched import tightness
 
     lines = []
     for f in findings:
@@ -184,7 +183,7 @@ def _summary(
         if not f.is_control and f.status == NOTHING:
             found, controls = power(findings, f.claim)
             note = f"power {found} of {controls}" if controls else "no control: power unknown"
-        ratio = tightness(f.ratio) if f.found or f.ratio is not None else ""
+        ratio = _tightness(f.ratio) if f.found or f.ratio is not None else ""
         if f.growth is not None:
             ratio = f"grows like T^{f.growth:.2f}"
         note = ", ".join([

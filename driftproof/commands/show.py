@@ -79,13 +79,8 @@ def print_leaf(leaf: Leaf, shown: Mapping[str, Any]) -> None:
             click.echo(f"{head}: {_text(shown[head])}")
     for title, text, _ in shown.get("assumptions", []):
         click.echo(f"{title}: {text}")
-    rights, searched = shown.get("right_sides", {}), shown.get("searched", {})
-    for key in {**rights, **searched}:
-        if key in rights:
-            click.echo(f"right side, {key}: {rights[key]}")
-        if key in searched:
-            click.echo(f"search, {key}: {searched[key]['told']}")
-            click.echo(f"{searched[key]['python']}\n")
+    for key, right in shown.get("right_sides", {}).items():
+        click.echo(f"right side, {key}: {right}")
     if leaf.kind == "claim":
         rows = [(form, verdict, str(count)) for form, verdict, count in shown["verdicts_on_record"]]
         if rows:
@@ -207,7 +202,6 @@ def _claim(leaf: Leaf, claim: Any) -> dict[str, Any]:
         "explanation": about["explain"],
         "cases": [str(case) for case in claim.judged_on],
         "verdicts_on_record": counted,
-        "searched": about["searched"],
         "counterexample": about["counterexample"],
     }
 

@@ -28,6 +28,7 @@ def notes(group: Group) -> str:
     notes = {
         "intended": kind == ReadingKind.INTENDED,
         f"study: {kind}": kind in (ReadingKind.NARROWER, ReadingKind.WIDER),
+        group.rows[0].part: group.form == "corrected" and group.rows[0].part,
         "attained": group.attained,
         "weakly tested": group.weakly_tested,
         "no instance can meet it": group.empty,

@@ -28,7 +28,7 @@ OPERATORS = {
     "∉": r"\notin", "∀": r"\forall", "∃": r"\exists", "⊂": r"\subset", "∪": r"\cup", "∩": r"\cap",
     "⌈": r"\lceil", "⌉": r"\rceil", "⌊": r"\lfloor", "⌋": r"\rfloor", "⟨": r"\langle",
     "⟩": r"\rangle", "ℓ": r"\ell", "∝": r"\propto", "⁄": "/", "°": r"^{\circ}", "′": "'",
-    "ϕ": r"\phi", "ϵ": r"\epsilon", "ε": r"\varepsilon", "ο": "o",
+    "✓": r"\checkmark", "ϕ": r"\phi", "ϵ": r"\epsilon", "ε": r"\varepsilon", "ο": "o",
 }  # fmt: skip
 """What stands in formulas and is no letter of a decomposition."""
 ACCENTS = {
@@ -52,9 +52,13 @@ def latex_text(text: str) -> str:
 
     >>> print(latex_text("50 % of η² ≤ w̄_t, Poincaré"))
     50 \% of $\eta$$^{2}$ $\le$ \={w}\_t, Poincar\'{e}
+    >>> latex_text("1 ≠ 0")
+    '1 $\\ne$ 0'
     """
     made: list[tuple[str, bool]] = []  # each letter, and whether it is a formula
-    for letter in unicodedata.normalize("NFD", text):
+    composed = unicodedata.normalize("NFC", text)  # ≠ is one letter, and no = that is crossed out
+    parts = (x if x in OPERATORS else unicodedata.normalize("NFD", x) for x in composed)
+    for letter in "".join(parts):
         if letter in ACCENTS and made:
             base, formula = made.pop()
             accent, in_formula = ACCENTS[letter]

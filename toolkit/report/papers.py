@@ -41,9 +41,9 @@ class Reference:
 
     @property
     def link(self) -> str:
-        """Where it is on arXiv ("": it is not there)."""
+        """Where it can be read: on arXiv, or at its ``url`` ("": the entry has neither)."""
         number = self._field("eprint")
-        return f"https://arxiv.org/abs/{number}" if number else ""
+        return f"https://arxiv.org/abs/{number}" if number else self._field("url")
 
     @property
     def told(self) -> str:
@@ -54,7 +54,7 @@ class Reference:
         )
         fields = ("journal", "booktitle", "howpublished", "note", "year")
         place = next((self._field(name) for name in fields[:3] if self._field(name)), "")
-        number = f"arXiv:{self._field('eprint')}" if self.link else ""
+        number = f"arXiv:{self._field('eprint')}" if self._field("eprint") else ""
         parts = (several, self.title, place, self._field("note"), number, self._field("year"))
         return ". ".join(part for part in parts if part) + "."
 

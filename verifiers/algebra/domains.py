@@ -95,7 +95,7 @@ def points(expression: Any, where: Sequence[Any] = ()) -> Iterator[Point]:
 
 
 def belongs(symbol: Any, value: Any) -> bool:
-    """Say whether a number may be put in the place of a symbol: it meets all that this assumes.
+    """Say whether a number may stand for a symbol: it meets all that this assumes.
 
     Of a value with letters, only what sympy derives from what the letters assume counts.
     """
@@ -144,7 +144,7 @@ def _candidates(expression: Any, letters: Sequence[Any], where: Sequence[Any]) -
 
 
 def _whole(symbol: Any, least: int) -> Any:
-    """Return a whole number that may be put in the place of a symbol, if one is close to hand."""
+    """Return a whole number that may stand for a symbol, if one is close to hand."""
     from sympy import Integer
 
     near = (Integer(v) for v in range(least, least + 10))

@@ -3,7 +3,7 @@ r"""Bands for the means of a left side over a grid of horizons, all of them at o
 Left sides of rates are averages along a run, far below the most that they could be, so the
 finite-sample intervals of ``toolkit.statistics`` would need some ten thousand replicates to see
 them at all. The bands are Student's t intervals with Bonferroni's correction over the grid. They
-are not valid for every law of the replicates; ``verifiers.calibration.rates`` shows how often
+are not valid for every law of the replicates; ``tests.calibration.rates`` shows how often
 verdicts that rest on them are wrong, skewed replicates included.
 """
 

@@ -588,7 +588,7 @@ def decide(
 
     One false comparison among many true ones refutes, so that side pays for all of them; support
     needs every comparison, so each may be tested at the full level. Either error has probability
-    at most alpha, whenever one looks (``verifiers.calibration`` simulates it).
+    at most alpha, whenever one looks (``tests.calibration`` simulates it).
 
     Args:
         low, high: an enclosure of the right side, in units of the range, of each comparison or all.

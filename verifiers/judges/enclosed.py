@@ -264,7 +264,10 @@ def judge(
     )
     facts, decisive = _facts(worst), worst.verdict
     if decisive is Verdict.REFUTED:
-        facts["rhs"] = float(worst.right.upper())
+        high = float(worst.right.upper())
+        # what rounding leaves of 0 is 0, and left over it is no tightness
+        nothing = worst.right.contains(0) and high < DOUBT * facts["lhs"]["low"]
+        facts["rhs"] = 0.0 if nothing else high
         reason = (
             f"with every assumption met, left ≥ {facts['lhs']['low']:.6g} exceeds right = "
             f"{facts['rhs']:.6g}, in ball arithmetic"

@@ -78,7 +78,7 @@ class Pass:
         return "\0".join(map(str, ("constant", self.problem, self.role, self.seed)))
 
     def work(self) -> bytes:
-        """Search, and return what it came to as JSON."""
+        """Search, and return what was found as JSON."""
         problem = self.members.load()[self.number]
         with blaming(self.members.source), telling_the_method(type(problem)):
             return json.dumps(asdict(searched(problem, self.role, seed=self.seed))).encode()
@@ -86,7 +86,7 @@ class Pass:
 
 @dataclass(frozen=True)
 class Reached:
-    """How closely the search came to one constant.
+    """How near the search got to one constant.
 
     Attributes:
         problem: the problem in words.

@@ -1,4 +1,4 @@
-"""What a search came to for one form of a claim."""
+"""The outcome of a search for one form of a claim."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import Any
 from driftproof.toolkit.cases import Case
 from driftproof.verifiers.claim_types.claim import Claim
 from driftproof.verifiers.expression import case_of, pasted
-from driftproof.verifiers.searched import FOUND
 
 NOT_SEARCHED, NOTHING, FAILED = "not searched", "nothing found", "failed"
 CANDIDATE = "candidate"
-CONFIRMED, VERIFIED = FOUND
+CONFIRMED, VERIFIED = "confirmed", "verified"
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class Finding:
     @property
     def found(self) -> bool:
         """Whether a violation was confirmed."""
-        return self.status in FOUND
+        return self.status in (CONFIRMED, VERIFIED)
 
     @property
     def is_control(self) -> bool:

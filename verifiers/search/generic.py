@@ -37,7 +37,7 @@ from driftproof.verifiers.search.letters import letters_of, right_sides, roles_i
 from driftproof.verifiers.search.numbers import parameter
 from driftproof.verifiers.search.structure import Structure, altered, real, with_values
 
-ATOMS = 256
+OUTCOMES = 256
 """Outcomes of a candidate's noise up to which they are enumerated; beyond, 64 are sampled."""
 TOGETHER = 16_384
 """Replicates of one run: candidates times outcomes."""
@@ -276,7 +276,7 @@ class Generic:
 
     def _noise(self, example: Batch) -> tuple[int, Tensor | None, Any]:
         """Return the outcomes of a candidate, their chances, and the draws if enumerated."""
-        counting = EnumeratedContext(self.structure.clients, limit=ATOMS)
+        counting = EnumeratedContext(self.structure.clients, limit=OUTCOMES)
         one = self.family.members(example.parts.changed(lambda x: x[..., :1]))
         try:
             outcome = self._run(one, self._first(example), counting)

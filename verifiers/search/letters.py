@@ -96,17 +96,10 @@ def letters_of(assumptions: Sequence[Assumption], notation: Notation) -> set[str
 @lru_cache(maxsize=4096)
 def _letters_of(relation: Any, key: Key) -> frozenset[str]:
     notation = Notation.of(key)
-    asked = _Asked(notation)
+    asked = Letters(notation, bare=True)
     with suppress(TypeError):  # it compares by hand: those asked for until then count
         relation(asked)
     return frozenset(notation[letter] for letter in asked.used)
-
-
-class _Asked(Letters):
-    """The letters, which remember what was asked for."""
-
-    def __init__(self, notation: Mapping[str, str]) -> None:
-        super().__init__(notation, bare=True)
 
 
 def _distance(relation: Any, notation: Notation, roles: Roles, count: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""How near a claim's form comes to being broken on one case: left / right, in doubles."""
+"""How near a claim's form is to being broken on one case: left / right, in doubles."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from driftproof.verifiers.judges import bounds
 from driftproof.verifiers.search.generic import in_total_expectation, largest_ratio, ratio
 from driftproof.verifiers.search.horizons import Horizons, horizons_of, tells_nothing
 
-ATOMS = 1024
+OUTCOMES_ALONE = 1024
 """Outcomes that are enumerated; beyond them 64 replicates are sampled."""
 CLEARLY = 1e3
 """How many times what counts as equal two computed sides must be apart (1e-3 of their size).
@@ -124,7 +124,9 @@ def measured(claim: BoundClaim | RateClaim, form: Form, case: Case, seed: int) -
     """
     left = in_total_expectation(form.left or claim.left)
     try:
-        return run_exactly(case.problem, case.algorithm, rounds=case.rounds, left=left, limit=ATOMS)
+        return run_exactly(
+            case.problem, case.algorithm, rounds=case.rounds, left=left, limit=OUTCOMES_ALONE
+        )
     except TooManyAtoms:
         context = sampled_context(case.problem, (str(seed), "search", case.key))
         return run(case.problem, case.algorithm, context, rounds=case.rounds, left=left)

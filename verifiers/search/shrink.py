@@ -81,7 +81,7 @@ def _counts(case: Case) -> Iterator[Change]:
 
 
 def _plainer(case: Case) -> Iterator[Change]:
-    """Defaults, zeros and ones in the place of numbers; fewer knots."""
+    """Defaults, zeros and ones instead of numbers; fewer knots."""
     for part, of in _parts(case):
         defaults = {f.name: f.default for f in fields(of)}
         ranges = constraints(type(of))
@@ -118,12 +118,16 @@ def _parts(case: Case) -> list[tuple[str, Any]]:
     return [(name, part) for name, part in parts if part is not None]
 
 
-def rounded(value: float, digits: int) -> float:
-    """Return a number with so many significant digits (0: 0).
+def rounded(value: Any, digits: int) -> Any:
+    """Return a value, its numbers with so many significant digits (0: 0).
 
-    >>> rounded(0.01234, 2), rounded(-1234.0, 1), rounded(5.0, 0)
-    (0.012, -1000.0, 0.0)
+    >>> rounded(0.01234, 2), rounded((-1234.0, 5), 1), rounded(5.0, 0)
+    (0.012, (-1000.0, 5), 0.0)
     """
+    if isinstance(value, tuple):
+        return tuple(rounded(x, digits) for x in value)
+    if not isinstance(value, float):
+        return value
     if digits == 0 or value == 0 or not np.isfinite(value):
         return 0.0 if digits == 0 else value
     return float(f"{value:.{digits - 1}e}")
@@ -155,7 +159,7 @@ def _round(
 ) -> Case | None:
     now = getattr(getattr(case, part), name)
     if path is None:
-        return _set(case, part, name, _rounded(now, digits))
+        return _set(case, part, name, rounded(now, digits))
     try:
         number = _at(now, path)
     except (IndexError, TypeError):
@@ -232,9 +236,3 @@ def _without_knot(case: Case, name: str, path: tuple[int, ...], knot: int) -> Ca
     if not _is_curve(curve) or len(curve) < 2 or knot >= len(curve):
         return None
     return _set(case, "problem", name, _put(value, path, curve[:knot] + curve[knot + 1 :]))
-
-
-def _rounded(value: Any, digits: int) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_rounded(x, digits) for x in value)
-    return rounded(value, digits) if isinstance(value, float) else value

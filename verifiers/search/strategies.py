@@ -37,23 +37,22 @@ from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.comparison import ComparisonClaim
 from driftproof.verifiers.search.inside import is_quick, moved_inside
 from driftproof.verifiers.search.members import (
-    MOST,
-    Family,
-    bilevel_problems,
-    compositions,
-    decimal,
-    families_of,
-    losses,
-    minimax_problems,
-    sizes,
+    POWERS,
+    choices_of,
+    members,
+    plain_and_examples,
+    with_both_tails,
 )
 from driftproof.verifiers.search.search import Space, spaces_of
-from driftproof.verifiers.search.structure import altered
+from driftproof.verifiers.search.structure import Choices, altered
 from driftproof.verifiers.search.units import judged
 
 P = TypeVar("P", bound=Parameters)
 A = TypeVar("A", bound=Algorithm)
+KINDS = ("field", "composition", "minimax", "bilevel")
 SMALL = (-2, -3, -5)
+MOST = 20
+"""A number is at most so many units."""
 STEPS = (1, 2, 3, 5, 10)
 HORIZONS = (1, 2, 3, 5, 10)
 
@@ -105,15 +104,10 @@ def problems(kind: str) -> st.SearchStrategy[Problem]:
     Raises:
         DriftproofError: there is no such kind, or no piecewise family of it.
     """
-    families: dict[str, st.SearchStrategy[Any]] = {
-        "field": st.one_of(losses(False), losses(True)),
-        "composition": compositions(),
-        "minimax": minimax_problems(),
-        "bilevel": bilevel_problems(),
-    }
-    if kind not in families:
-        raise unknown_name("kind of piecewise problems", kind, families)
-    return families[kind]
+    every = choices_of(kind)
+    if not every:
+        raise unknown_name("kind of piecewise problems", kind, KINDS)
+    return st.one_of([members(choices) for choices in every])
 
 
 def hyperparameters(algorithm: A | type[A]) -> st.SearchStrategy[A]:
@@ -142,26 +136,29 @@ def _instances(claim: Claim[Any], form: Form, space: Space) -> st.SearchStrategy
     # those of the full profile take long
     templates = [case for case in every if case in claim.cases] or every
     drawn = []
-    for one in families_of(space.choices):
-        examples = [*one.examples, *([one.plain] if one.plain is not None else [])]
-        starts = [replace(case, problem=x) for case in templates for x in examples] or templates
+    for choices in with_both_tails(space.choices):
+        some = plain_and_examples(choices)
+        starts = [replace(case, problem=x) for case in templates for x in some] or templates
         if any(moved_inside(claim, form, case, in_ball=False) is not None for case in starts):
-            drawn.append(_cases(claim, form, templates, one))
+            drawn.append(_cases(claim, form, templates, choices, next(iter(some), None)))
     return st.one_of(drawn) if drawn else None
 
 
 def _cases(
-    claim: Claim[Any], form: Form, templates: Sequence[Case], family: Family
-) -> st.SearchStrategy[Case]:
-    """Return cases: a member, hyperparameters and a horizon, moved into the assumptions."""
+    claim: Claim[Any], form: Form, templates: Sequence[Case], choices: Choices,
+    plain: Problem | None,
+) -> st.SearchStrategy[Case]:  # fmt: skip
+    """Return cases: a member, hyperparameters and a horizon, moved into the assumptions.
+
+    Args:
+        plain: the simplest member (None: members are those of the templates' family).
+    """
 
     @st.composite
     def cases(draw: st.DrawFn) -> Case:
         template = templates[draw(st.integers(0, len(templates) - 1))]
-        members = family.members
-        if members is None:
-            members = _redrawn(template.problem, options=False)
-        problem = draw(members)
+        own = plain is None
+        problem = draw(_redrawn(template.problem, options=False) if own else members(choices))
         case = Case(problem)
         if template.algorithm is not None:
             algorithm = draw(_redrawn(template.algorithm, options=False))
@@ -171,9 +168,9 @@ def _cases(
                 algorithm = altered(algorithm, {"participation": share}) or algorithm
             case = Case(problem, algorithm, draw(st.sampled_from(HORIZONS)))
         start = template
-        if family.plain is not None:
-            shaped = altered(family.plain, {"clients": problem.clients, "dim": problem.dim})
-            start = replace(template, problem=shaped or family.plain)
+        if plain is not None:
+            shaped = altered(plain, {"clients": problem.clients, "dim": problem.dim})
+            start = replace(template, problem=shaped or plain)
         settled = None
         for tried in _plainer(case, start):
             settled = moved_inside(claim, form, tried)
@@ -242,3 +239,17 @@ def _numbers(constraint: Constraint) -> st.SearchStrategy[float]:
     if np.isfinite(low):
         return sizes(first).map(lambda x: low + x).filter(constraint.allows)
     return sizes(-MOST).filter(constraint.allows)
+
+
+def sizes(low: int) -> st.SearchStrategy[float]:
+    """Return a strategy of numbers of ``low`` units or more, of every size."""
+    return st.builds(decimal, st.integers(low, MOST), st.sampled_from(POWERS))
+
+
+def decimal(units: int, power: int) -> float:
+    """Return units·10^power, the nearest double to it.
+
+    >>> decimal(3, -1), decimal(-12, 2)
+    (0.3, -1200.0)
+    """
+    return float(f"{units}e{power}")

@@ -90,7 +90,7 @@ class Climb:
         return "\0".join(map(str, parts))
 
     def work(self) -> bytes:
-        """Do it, and return what it came to as JSON.
+        """Do it, and return the outcome as JSON.
 
         What a claim's own code raises is told as {"failed": …}: it costs that claim its row, and
         the other claims nothing.
@@ -136,7 +136,7 @@ class Climb:
     def _place(
         self, space: Generic | Growth | Shipped, at: np.ndarray, met: bool
     ) -> dict[str, Any]:
-        """Return where a climb came to, or the first assumption that is not met there."""
+        """Return where a climb ended, or the first assumption that is not met there."""
         claim = loaded(self.claim)
         try:
             case = space.case(at)
@@ -166,7 +166,7 @@ class Climb:
 
 @dataclass(frozen=True)
 class Confirmation(Climb):
-    """Judge the case that a climb came to, and make it simple.
+    """Judge the case at which a climb ended, and make it simple.
 
     Attributes:
         at: the place of the climb.

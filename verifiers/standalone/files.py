@@ -1,4 +1,4 @@
-"""The files of a search's scripts: written if they come to the judge's numbers in an own process."""
+"""The files of a search's scripts: kept if they give the judge's numbers in a process of their own."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def sides(script: Path) -> tuple[float, float, float]:
 
 
 def refuse_others(script: Path, lhs: Mapping[str, Any], rhs: float | None) -> None:
-    """Remove a script that does not come to the judge's numbers.
+    """Remove a script that does not give the judge's numbers.
 
     Raises:
         NoScriptError: it does not, or it does not run.
@@ -134,7 +134,7 @@ def refuse_others(script: Path, lhs: Mapping[str, Any], rhs: float | None) -> No
         left, right, error = sides(script)
         if not agrees(left, right, error, lhs, rhs):
             raise NoScriptError(
-                f"{SECOND} comes to {left:g} > {right:g}, the judge does not; please report it"
+                f"{SECOND} gives {left:g} > {right:g}, the judge does not; please report it"
             )
     except NoScriptError:
         script.unlink()

@@ -73,7 +73,7 @@ def _chosen(key: str, form: str) -> bool:
 
 
 def _refuse_others(script: Path, row: Row) -> None:
-    """Raise NoScriptError unless a script comes to the row's numbers."""
+    """Raise NoScriptError unless a script gives the row's numbers."""
     lhs = row.lhs or {}
     if row.evidence is not Evidence.CLASS:
         refuse_others(script, lhs, row.rhs)
@@ -82,7 +82,7 @@ def _refuse_others(script: Path, row: Row) -> None:
     # its functions are half as bad as the worst, and exceed a bound that is rounded up
     if row.rhs is None or not row.rhs <= right < left <= (lhs.get("high") or left):
         raise NoScriptError(
-            f"its script comes to {left:g} > {right:g}, the judge does not; please report it"
+            f"its script gives {left:g} > {right:g}, the judge does not; please report it"
         )
 
 

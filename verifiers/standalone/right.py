@@ -11,7 +11,7 @@ import sympy
 from driftproof.toolkit.constants import MEASURED, ROLES, RUN_ROLES, Letters, expressed
 from driftproof.verifiers.judges.bounds import roles_of
 from driftproof.verifiers.standalone.refusal import NoScriptError
-from driftproof.verifiers.standalone.texts import WIDEST, assigned
+from driftproof.verifiers.standalone.texts import WIDEST
 
 
 def means_of(claim: Any, case: Any, right: Any) -> list[str]:
@@ -21,14 +21,11 @@ def means_of(claim: Any, case: Any, right: Any) -> list[str]:
     return sorted(name.removeprefix(MEASURED) for name in names if name.startswith(MEASURED))
 
 
-def right_text(
-    claim: Any, case: Any, right: Any, known: Mapping[str, Any], *, short: bool = False
-) -> str:
+def right_text(claim: Any, case: Any, right: Any, known: Mapping[str, Any]) -> str:
     """Return the right side as text: ``right = …``, or ``right_side`` of the measured means.
 
     Args:
         known: names that have a value in the script.
-        short: put the constants beside each other, without what each of them means.
 
     Raises:
         NoScriptError: the expression has something that Python's math has not.
@@ -42,8 +39,8 @@ def right_text(
         raise NoScriptError("a letter and a measured mean of its right side have one name")
     own = {x: _plain(roles[notation[x]]) for x in letters}
     new = {x: value for x, value in own.items() if x not in known or known[x] != value}
-    lines = assigned(new) if short else []
-    for letter, value in new.items() if not short else ():
+    lines = []
+    for letter, value in new.items():
         role = notation[letter]
         meaning = ROLES.get(role) or RUN_ROLES.get(role) or role.replace("_", " ")
         lines.append(_with_comment(f"{letter} = {value!r}", meaning))

@@ -24,12 +24,9 @@ from driftproof.verifiers.standalone.texts import (
     continued,
     kept,
     names_in,
-    one_line_each,
     used,
 )
 
-LONGEST = 60
-"""Lines of a script."""
 ENUMERATED, SAMPLED = 2**16, 20_000
 """Outcomes of all draws that a script goes through, and how many it samples if there are more."""
 DRAWS = """
@@ -130,23 +127,15 @@ def script_of(claim: Claim[Any], form: Form, case: Case) -> str:
     whole = used("\n".join((IMPORTS, *texts)))
     read = names_in(whole) - set(re.findall(r"^(?:def )?(\w+)(?:\(| = )", whole, re.MULTILINE))
     header = {name: x for name, x in known.items() if name in read}
-    for short, joined in ((False, False), (True, False), (True, True)):
-        right = right_text(claim, case, form.right, header, short=short)
-        body = used("\n".join((IMPORTS, "HERE", *texts[:3], right, *texts[3:])))
-        body = _with_counts(body, case, header)
-        body = one_line_each(body) if joined else body
-        if "combinations(" not in body:
-            body = body.replace("import combinations, islice", "import islice")
-        if "islice(" not in body:
-            body = body.replace("import combinations, islice", "import combinations")
-        lines = [*_docstring(claim, form, short), *_laid_out(body, assigned(header))]
-        lines.append(_printed(form))
-        empty = [k for k, line in enumerate(lines) if not line]
-        for k in reversed(empty[: max(0, len(lines) - LONGEST)]):
-            del lines[k]
-        if len(lines) <= LONGEST:
-            return "\n".join(lines) + "\n"
-    raise NoScriptError(f"it would have {len(lines)} lines, more than {LONGEST}")
+    right = right_text(claim, case, form.right, header)
+    body = used("\n".join((IMPORTS, "HERE", *texts[:3], right, *texts[3:])))
+    body = _with_counts(body, case, header)
+    if "combinations(" not in body:
+        body = body.replace("import combinations, islice", "import islice")
+    if "islice(" not in body:
+        body = body.replace("import combinations, islice", "import combinations")
+    lines = [*_docstring(claim, form), *_laid_out(body, assigned(header)), _printed(form)]
+    return "\n".join(lines) + "\n"
 
 
 def _printed(form: Form) -> str:
@@ -321,13 +310,11 @@ def _drawn(inside: str, values: dict[str, Any], facts: dict[str, Any]) -> int:
     return number
 
 
-def _docstring(claim: Claim[Any], form: Form, short: bool) -> list[str]:
+def _docstring(claim: Claim[Any], form: Form) -> list[str]:
     """Return the script's first lines: what it shows, and of what."""
     quotes = '"""'
     statement = f"{claim.source}: {claim.statement}".replace(quotes, "'''")
     lines = textwrap.wrap(statement, WIDEST, break_on_hyphens=False)
-    if short and len(lines) > 1:
-        lines = textwrap.wrap(claim.source, WIDEST)
     title = f"{claim.name}, {form.key}: a case that breaks it, found by driftproof falsify."
     first, *more = textwrap.wrap(title, WIDEST - 4)
     return [f"r{quotes}{first}", *more, *lines, quotes, ""]

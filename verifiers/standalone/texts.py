@@ -119,23 +119,3 @@ def continued(line: str) -> list[str]:
         break_on_hyphens=False,
     )  # fmt: skip
     return [" " * start + part for part in lines]
-
-
-def one_line_each(text: str) -> str:
-    r"""Return a text whose functions of one statement stand on one line, where they fit.
-
-    >>> print(one_line_each("def f(x):  # twice\n    return 2 * x\ny = f(1)"))
-    def f(x): return 2 * x  # twice
-    y = f(1)
-    """
-    lines = text.splitlines()
-    for node in reversed([n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)]):
-        first, last = node.lineno - 1, node.end_lineno or node.lineno
-        head, _, comment = lines[first].partition("  # ")
-        if last - first != 2 or "  # " in lines[last - 1]:
-            continue
-        line = f"{head} {lines[last - 1].strip()}" + (f"  # {comment}" if comment else "")
-        line = line if len(line) <= WIDEST else line.partition("  # ")[0]
-        if len(line) <= WIDEST:
-            lines[first:last] = [line]
-    return "\n".join(lines)

@@ -5,7 +5,7 @@ One module a family: how a vector of real numbers becomes instances.
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable, Set
 from typing import Any, Protocol
 
 import numpy as np
@@ -55,8 +55,9 @@ class Family(Protocol):
     def parts(self, rows: Rows, of: Structure) -> Any:
         """Return the instances (``Parts``) that vectors stand for."""
 
-    def members(self, parts: Any, copies: int = 1) -> Any:
-        """Return them as one problem (``Members``) of which a run has ``copies`` replicates."""
+    @property
+    def members(self) -> Callable[..., Any]:
+        """From them, and how many replicates a run has of each, to one problem (``Members``)."""
 
     def member(self, parts: Any, of: Structure) -> Problem:
         """Return the first of them as a problem."""
@@ -66,12 +67,7 @@ FAMILIES: dict[str, Family] = {
     family.leaf_name: family
     for family in (Compositions(), LossFunctions(), MinimaxProblems(), BilevelProblems())
 }
-_BY_NEED = {
-    "composition": Compositions.leaf_name,
-    "field": LossFunctions.leaf_name,
-    "minimax": MinimaxProblems.leaf_name,
-    "bilevel": BilevelProblems.leaf_name,
-}
+_BY_NEED = dict(zip(("composition", "field", "minimax", "bilevel"), FAMILIES.values(), strict=True))
 
 
 def family_for(algorithm: Algorithm | None, problem: Problem) -> Family | None:
@@ -79,6 +75,5 @@ def family_for(algorithm: Algorithm | None, problem: Problem) -> Family | None:
     if algorithm is None:
         return None
     if problem.offers == "minimax" and algorithm.needs in OFFERS["minimax"]:
-        return FAMILIES[MinimaxProblems.leaf_name]
-    name = _BY_NEED.get(algorithm.needs)
-    return None if name is None else FAMILIES[name]
+        return _BY_NEED["minimax"]
+    return _BY_NEED.get(algorithm.needs)

@@ -24,6 +24,7 @@ class BilevelProblems:
     """``PiecewiseBilevel``."""
 
     leaf_name = PiecewiseBilevel.leaf_name
+    members = LevelMembers
 
     def choices(self, algorithm: Algorithm, problem: Problem, asked: Set[str]) -> Choices:
         """Return from what structures are drawn."""
@@ -53,16 +54,12 @@ class BilevelProblems:
             coupling = coupling * torch.sign(coupling.mean(0) * cross.mean(0))  # F'' = 2w̄r > 0
         else:
             coupling = torch.zeros_like(cross)
-            _bound_below(plain.values, upper.values, cross.mean(0) / curvature.mean(0))
+            _bound_below(plain.values, upper.values, cross.mean(0) / curvature.mean(0), rows.rise)
         return LevelParts(
             plain, upper, coupling, curvature=curvature, cross=cross, offsets=offsets,
             **decoding.noises(rows, of, NOISES),
             wave=decoding.wave(rows, of, "curvature_noise", "cross_noise"), rare=of.rare,
         )  # fmt: skip
-
-    def members(self, parts: Any, copies: int = 1) -> LevelMembers:
-        """Return them as one problem."""
-        return LevelMembers(parts, copies)
 
     def member(self, parts: Any, of: Structure) -> PiecewiseBilevel:
         """Return the first of them."""
@@ -77,7 +74,7 @@ class BilevelProblems:
         )  # fmt: skip
 
 
-def _bound_below(plain: torch.Tensor, upper: torch.Tensor, r: torch.Tensor) -> None:
+def _bound_below(plain: torch.Tensor, upper: torch.Tensor, r: torch.Tensor, rise: float) -> None:
     """Change u' where it ends, in place, so that F rises to both sides.
 
     Along y, F/r has the derivative h̄'/r + ū', which has to be above 0 where y is large, and below
@@ -87,7 +84,7 @@ def _bound_below(plain: torch.Tensor, upper: torch.Tensor, r: torch.Tensor) -> N
         plain, upper: values of h_i' and u_i', [clients, dim, knots, candidates].
         r: dy*/dx, [dim, candidates].
     """
-    steepest = decoding.RISE * upper.abs().amax((0, 2))
+    steepest = rise * upper.abs().amax((0, 2))
     ends = plain[:, :, 0].mean(0), plain[:, :, -1].mean(0)
     for end, sign in ((-1, 1.0), (0, -1.0)):
         # where y* falls with x, a large y is at a small x

@@ -24,6 +24,7 @@ class Compositions:
     """``PiecewiseComposition``."""
 
     leaf_name = PiecewiseComposition.leaf_name
+    members = PiecewiseMembers
 
     def choices(self, algorithm: Algorithm, problem: Problem, asked: Set[str]) -> Choices:
         """Return from what structures are drawn."""
@@ -54,13 +55,9 @@ class Compositions:
         # where inner functions are opposed, F rises to both sides as it is, and is to stay so
         opposed = rows.opposed & (of.opposed == "inner")
         kept = inner.values[..., opposed], outer.values[..., opposed]
-        _bound_below(parts)
+        _bound_below(parts, rows.rise)
         inner.values[..., opposed], outer.values[..., opposed] = kept
         return parts
-
-    def members(self, parts: Any, copies: int = 1) -> PiecewiseMembers:
-        """Return them as one problem."""
-        return PiecewiseMembers(parts, copies)
 
     def member(self, parts: Any, of: Structure) -> PiecewiseComposition:
         """Return the first of them."""
@@ -73,7 +70,7 @@ class Compositions:
         )  # fmt: skip
 
 
-def _bound_below(parts: PiecewiseParts) -> None:
+def _bound_below(parts: PiecewiseParts, rise: float) -> None:
     """Change the outer functions' outermost values, in place, so that F rises to both sides."""
     assert parts.inner is not None
     assert parts.outer is not None
@@ -83,5 +80,5 @@ def _bound_below(parts: PiecewiseParts) -> None:
         mean = slope.mean(0)
         value, plain = parts.outer.values[:, :, end], parts.plain.values[:, :, end].mean(0)
         falls = value.mean(0) * mean if parts.inside else (value * slope).mean(0)
-        least = decoding.RISE * parts.outer.values.abs().amax((0, 2)) * mean
+        least = rise * parts.outer.values.abs().amax((0, 2)) * mean
         value += sign * torch.clamp(least - sign * (falls + plain), min=0.0) / mean

@@ -14,9 +14,6 @@ from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
 from driftproof.verifiers.search.numbers import scale
 from driftproof.verifiers.search.structure import Structure
 
-RISE = 1e-6
-"""How much an objective rises where it ends, in units of its steepest derivative."""
-
 
 class Rows:
     """The rows of a matrix [size, candidates], taken one after another; beyond its end, zeros.
@@ -26,13 +23,19 @@ class Rows:
         opposed: of which candidates the clients differ in ``of.opposed`` alone, and so that it
             cancels in their mean, [candidates].
         opposing: whether there are such candidates: without noise, about half of them.
+        rise: how much an objective rises where it ends, in units of its steepest derivative.
     """
+
+    rise = 1e-6
 
     def __init__(self, z: np.ndarray, of: Structure) -> None:
         self._z, self.used = z, 0
         self.opposing = bool(of.opposed) and of.clients > 1 and not of.noises
         none = np.zeros(self.columns, bool)
         self.opposed = self.take(1)[0] > 0 if self.opposing else none
+
+    def begin(self, name: str) -> None:
+        """Note that the rows of what has this name come next."""
 
     @property
     def columns(self) -> int:
@@ -53,6 +56,7 @@ class Rows:
 
 def curves(rows: Rows, of: Structure, name: str) -> PiecewiseLinear:
     """Return curves with free knots and values, constant beyond: [clients, dim, knots, …]."""
+    rows.begin(name)
     width, height = rows.scale(), rows.scale()
     raw = _own(rows, of, name, 2 * of.knots).reshape(-1, of.dim, 2, of.knots, rows.columns)
     knots = _ascending(raw[:, :, 0], width)
@@ -94,6 +98,7 @@ def _opposed(rows: Rows, of: Structure, free: PiecewiseLinear) -> PiecewiseLinea
 def rising_curves(rows: Rows, of: Structure, name: str) -> PiecewiseLinear:
     """Return curves that rise, with free knots and slopes; the outermost pieces go on."""
     count = max(2, of.knots)
+    rows.begin(name)
     width, height = rows.scale(), rows.scale()
     raw = _own(rows, of, name, 2 * count).reshape(-1, of.dim, 2, count, rows.columns)
     knots = _ascending(raw[:, :, 0], width)
@@ -114,18 +119,21 @@ def no_curves(rows: Rows, of: Structure) -> PiecewiseLinear:
 
 def vectors(rows: Rows, of: Structure, name: str, middle: float = 0.0) -> Tensor:
     """Return numbers of either sign around ``middle`` times their size, [clients, dim, …]."""
+    rows.begin(name)
     size = rows.scale()
     return _spread(of, size * (middle + _own(rows, of, name, 1)))
 
 
 def positive_vectors(rows: Rows, of: Structure, name: str) -> Tensor:
     """Return numbers above 0, [clients, dim, candidates]."""
+    rows.begin(name)
     size = rows.scale()
     return _spread(of, size * np.exp(np.clip(_own(rows, of, name, 1), -18.0, 18.0)))
 
 
 def noises(rows: Rows, of: Structure, names: tuple[str, ...]) -> dict[str, Tensor]:
     """Return the sizes of all noises, name → [candidates]; of those that are off, 0."""
+    rows.begin("")
     sizes = {name: torch.zeros(rows.columns, dtype=torch.float64) for name in names}
     return sizes | {name: torch.from_numpy(rows.scale(-0.5)) for name in of.noises}
 
@@ -155,7 +163,7 @@ def as_vectors(numbers: Tensor) -> Vectors:
 def _own(rows: Rows, of: Structure, name: str, count: int) -> np.ndarray:
     """Return ``count`` rows for each client and coordinate (one client's, if all are alike)."""
     own = 1 if name in of.alike and name != of.opposed else of.clients
-    raw = rows.take(own * of.dim * count).reshape(own, of.dim * count, rows.columns)
+    raw = np.stack([rows.take(of.dim * count) for _ in range(own)])
     alike = name in of.alike and ~rows.opposed if name == of.opposed else rows.opposed
     return np.where(alike, raw[:1], raw)
 

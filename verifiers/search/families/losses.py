@@ -21,6 +21,7 @@ class LossFunctions:
     """``PiecewiseLosses``."""
 
     leaf_name = PiecewiseLosses.leaf_name
+    members = PiecewiseMembers
 
     def choices(self, algorithm: Algorithm, problem: Problem, asked: Set[str]) -> Choices:
         """Return from what structures are drawn."""
@@ -38,15 +39,11 @@ class LossFunctions:
         none = torch.zeros(rows.columns, dtype=torch.float64)
         noise = decoding.noises(rows, of, ("plain_noise",))["plain_noise"]
         if not of.convex:
-            _bound_below(plain.values)
+            _bound_below(plain.values, rows.rise)
         return PiecewiseParts(
             plain, None, None, torch.zeros_like(plain.left), none, none, torch.ones_like(none),
             none, noise, rare=of.rare,
         )  # fmt: skip
-
-    def members(self, parts: Any, copies: int = 1) -> PiecewiseMembers:
-        """Return them as one problem."""
-        return PiecewiseMembers(parts, copies)
 
     def member(self, parts: Any, of: Structure) -> PiecewiseLosses:
         """Return the first of them."""
@@ -57,9 +54,9 @@ class LossFunctions:
         )  # fmt: skip
 
 
-def _bound_below(values: torch.Tensor) -> None:
+def _bound_below(values: torch.Tensor, rise: float) -> None:
     """Change the outermost values [clients, dim, knots, …], in place, so that F rises there."""
     steepest = values.abs().amax((0, 2))
     for end, sign in ((-1, 1.0), (0, -1.0)):
         value = values[:, :, end]
-        value += sign * torch.clamp(decoding.RISE * steepest - sign * value.mean(0), min=0.0)
+        value += sign * torch.clamp(rise * steepest - sign * value.mean(0), min=0.0)

@@ -21,6 +21,7 @@ class MinimaxProblems:
     """``PiecewiseMinimax``: with b̄ ≠ 0 F rises to both sides whatever h is, as k̄ is convex."""
 
     leaf_name = PiecewiseMinimax.leaf_name
+    members = LevelMembers
 
     def choices(self, algorithm: Algorithm, problem: Problem, asked: Set[str]) -> Choices:
         """Return from what structures are drawn."""
@@ -40,10 +41,6 @@ class MinimaxProblems:
             decoding.vectors(rows, of, "coupling", 1.0), **decoding.noises(rows, of, NOISES),
             rare=of.rare,
         )  # fmt: skip
-
-    def members(self, parts: Any, copies: int = 1) -> LevelMembers:
-        """Return them as one problem."""
-        return LevelMembers(parts, copies)
 
     def member(self, parts: Any, of: Structure) -> PiecewiseMinimax:
         """Return the first of them."""

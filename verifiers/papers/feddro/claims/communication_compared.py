@@ -54,7 +54,8 @@ READINGS: Mapping[str, Stated[Other] | Stated[Undecided]] = {
     kind="complexity",
     source="FedDRO (2023), text after Corollary 5.3",
     statement=r"\mathcal O(\epsilon^{-3/2}d) \text{ ``is better than any Federated CO algorithm "
-    r"proposed in the literature'', Huang et al. (2021); Gao et al. (2022); Guo et al. (2022)}",
+    r"proposed in the literature'',}\quad "
+    r"\text{Huang et al. (2021); Gao et al. (2022); Guo et al. (2022)}",
     readings=READINGS,
     erratum=Erratum(
         "false",

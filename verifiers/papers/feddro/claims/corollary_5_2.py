@@ -58,7 +58,7 @@ def steps_of_local_updates(right: RightSide) -> list[Step]:
         changes="The choice of I is right; the term of the first embedding is Theorem 5.1's.",
         same_as="feddro/theorem-5.1",
     ),
-    corrected=Stated(parts.corrected, quote="σ = Δ = 0"),
+    corrected=Stated(parts.corrected, part="σ = Δ = 0"),
     correction="The corrected Theorem 5.1 (feddro/theorem-5.1); 𝒞 is 1/√(|b|KT) for such I.",
     false_siblings=[
         ("half of the embedding's error", lambda c: parts.corrected(c, sympy.Rational(1, 2))),

@@ -94,7 +94,7 @@ def steps(right: RightSide) -> list[Step]:
         "samples makes the embedding exact.)",
         depends="constant",
     ),
-    corrected=Stated(parts.corrected, quote="σ = Δ = 0"),
+    corrected=Stated(parts.corrected, part="σ = Δ = 0"),
     correction=(
         "Without noise and with equal inner gradients all x_k agree and x̄ moves "
         "along ∇h(x̄) + ∇g(x̄)∇f(ȳ), at most B_gL_fe_t from ∇Φ, e_t = (1 − β)^t e_0. For η ≤ "

@@ -60,9 +60,9 @@ corrected = Terms(
         "the first estimate in m": lambda c: 2 * value_noise(c) / (c.alpha * c.eta * c.T),
         "the first estimate in u": lambda c: 2 * value_noise(c) / (c.gamma * c.eta * c.T),
         "the noise of g": lambda c: 2 * c.gamma * c.eta * value_noise(c),
-        "the noise of g, second order": lambda c: 2 * (c.gamma * c.eta) ** 2 * value_noise(c),
         "the noise of ∇f": lambda c: c.alpha * c.eta / c.K * (c.C_g * c.sigma_f) ** 2,
         "the noise of ∇g": lambda c: 2 * c.alpha * c.eta / c.K * (c.C_f * c.sigma_g) ** 2,
+        "the noise of g, second order": lambda c: 2 * (c.gamma * c.eta) ** 2 * value_noise(c),
         "the noise of g in m": lambda c: (
             2 * c.alpha * c.eta / c.K * (c.gamma * c.eta) ** 2 * value_noise(c)
         ),

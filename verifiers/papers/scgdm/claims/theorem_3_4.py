@@ -98,7 +98,7 @@ def crossing(
     r"C_g^2\sigma_f^2+3C_f^2\sigma_g^2)",
     cases=[
         # two clients with different g, no noise: they leave the minimiser of F behind
-        admitted(DIFFERENT, 3_000, eta=0.05),
+        Case(replace(DIFFERENT, at=0.2), LocalSCGDM(step_size=0.05, step_factor=0.05), 200),
         admitted(DIFFERENT, 20_000, eta=0.05),
         # two clients with different f: from the minimiser of F, where every term of (6) is 0
         admitted(OPPOSED, 3000, eta=0.1, p=3),

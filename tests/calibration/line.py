@@ -6,34 +6,23 @@ After t steps x_t = (1 − ηL)^t x_0 plus noise of mean 0, and E x_t² = (1 −
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from driftproof.toolkit.algorithms import FedAvg
 from driftproof.toolkit.cases import Case
-from driftproof.toolkit.draws import Law, SignMean
-from driftproof.toolkit.oracles import ClientVectors
+from driftproof.toolkit.draws import SignMean
 from driftproof.toolkit.parameters import NonNegative, Positive, Real
 from driftproof.toolkit.problem import Problem, Solution, problem
-from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.verify import Settings, judge
 
 
 @problem(name="line", source="a problem for calibration", statement=r"F(x) = \tfrac L2 x^2")
 class Line(Problem):
-    """Scalar, one client.
-
-    Args:
-        curvature: L.
-        at: x_0, of any sign.
-        noise: σ, the gradient's standard deviation.
-    """
+    """Scalar, one client: L, x_0 of any sign, and the gradient's standard deviation σ."""
 
     clients: int = 1
     dim: int = 1
@@ -44,53 +33,44 @@ class Line(Problem):
     notation = {"x_0": "at", "sigma": "field_gradient_noise"}
 
     @cached_property
-    def constants(self) -> Mapping[str, float]:
-        """L and σ."""
+    def constants(self):
         return {"objective_smoothness": self.curvature, "field_gradient_noise": self.noise}
 
     @cached_property
-    def solution(self) -> Solution:
-        """Inf F = 0 at 0."""
+    def solution(self):
         return Solution(0.0, 0.0, np.zeros(1), {"method": "closed form", "gap": 0.0})
 
-    def start(self) -> np.ndarray:
-        """Return x_0."""
+    def start(self):
         return np.array([self.at])
 
-    def objective(self, x: Tensor) -> Tensor:
-        """Return L x²/2."""
+    def objective(self, x):
         return self.curvature / 2 * (x * x).sum(0)
 
-    def gradient(self, x: Tensor) -> Tensor:
-        """Return L x."""
+    def gradient(self, x):
         return self.curvature * x
 
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> _Oracles:
-        """Return the gradient field."""
+    def oracles(self, dtype, device="cpu", clients=None):
         return _Oracles(self, dtype, device)
 
 
+# judged as driftproof's own leaves are: of a user's problem each constant would be attacked first
+Line.__module__ = "driftproof.line"
+
+
 class _Oracles:
-    def __init__(self, of: Line, dtype: torch.dtype, device: str) -> None:
+    def __init__(self, of, dtype, device):
         self._of, self.clients = of, 1
         self.client_weights = torch.ones((1, 1, 1), dtype=dtype, device=device)
 
-    def field_law(self, batch: int) -> Law | None:
-        """One sign, unless there is no noise."""
+    def field_law(self, batch):
         return SignMean(batch, (1,)) if self._of.noise else None
 
-    def field_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
-        """Return L x + σξ."""
+    def field_grad(self, x, xi):
         exact = self._of.curvature * x
         return exact if xi is None else exact + self._of.noise * xi
 
 
-def verdict(
-    member: Line, step_size: float, rounds: int, left: Callable[[Any], Any],
-    right: Callable[[Any], Any], *, profile: str = "smoke", **fields: Any,
-) -> Verdict:  # fmt: skip
+def verdict(member, step_size, rounds, left, right, *, profile="smoke", **fields):
     """Judge left ≤ right on a run of one local step a round, as ``driftproof verify`` does."""
     case = Case(member, FedAvg(local_steps=1, step_size=step_size), rounds)
     decorate = bound(

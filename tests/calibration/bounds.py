@@ -6,44 +6,40 @@ true for δ ≥ 0 and false for δ < 0, at sizes from 1e-12 to 1e6.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
-
 import numpy as np
 import sympy
 
 from driftproof.toolkit.measure import each, given_past, sq
-from driftproof.verifiers.calibration.counts import Judged
-from driftproof.verifiers.calibration.line import Line, verdict
+from tests.calibration.line import Line, verdict
+from tests.calibration.table import Judged
 
-Right = Callable[[Any], Any]
 LARGE = 1e4
 """What is added and taken off again, so that most digits cancel."""
 LONG = 13
 """Steps whose signs have more outcomes than are enumerated."""
 
 
-def _margin(random: np.random.Generator, smallest: float) -> float:
+def _margin(random, smallest):
     """Return δ: 0 in a third of all cases, else of either sign, from 10^smallest to 0.9."""
     size = min(0.9, 10 ** random.uniform(smallest, 0))
     return float(random.choice([0.0, size, -size]))
 
 
-def _measured(value: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _measured(value):
     """Take a value of x after each step; |x|² before it is measured beside it."""
     return lambda view: each(
         "transition", value(view.mean("w")), before=sq(view.before.w.mean(0))
     )  # fmt: skip
 
 
-def _grown(right: Right, delta: float) -> Right:
+def _grown(right, delta):
     """Return a right side that is not negative, 1 + δ times as large."""
     if delta == 0:
         return right
     return lambda c: sympy.Float(1 + delta, 30) * right(c)
 
 
-def exact(statements: int, seed: int = 0) -> Iterator[Judged]:
+def exact(statements, seed=0):
     """Judge bounds on runs without noise: tight, tiny, cancelling, with starts of any sign."""
     random = np.random.default_rng([seed, 1])
     for number in range(statements):
@@ -62,16 +58,16 @@ def exact(statements: int, seed: int = 0) -> Iterator[Judged]:
         value, right = EXACT[name]
         reached = verdict(
             Line(curvature=curvature, at=at), step_size, steps, _measured(value),
-            _grown(right, delta), range=staticmethod(lambda c: 10 * (1 + c.x_0**2)),
+            _grown(right, delta), range=lambda c: 10 * (1 + c.x_0**2),
         )  # fmt: skip
         yield Judged(f"{name}, δ = {delta:.3g}, x_0 = {at:.3g}", delta >= 0, reached)
 
 
-def _recursion(c: Any) -> Any:
+def _recursion(c):
     return (1 - c.eta * c.L) ** 2 * c.measured("before")
 
 
-EXACT: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+EXACT = {
     "a square at its closed form": (sq, lambda c: (1 - c.eta * c.L) ** 2 * c.x_0**2),
     "the size of a start of any sign": (
         lambda x: x.abs().sum(0), lambda c: sympy.Abs(1 - c.eta * c.L) * sympy.Abs(c.x_0)
@@ -85,25 +81,25 @@ EXACT: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 """What is measured of x after a step, and a right side that it attains."""
 
 
-def _moment(c: Any) -> Any:
+def _moment(c):
     """Return E x_t² after LONG steps."""
     kept = (1 - c.eta * c.L) ** 2
     return kept**LONG * c.x_0**2 + c.eta**2 * c.sigma**2 * sum(kept**j for j in range(LONG))
 
 
-def _largest(c: Any) -> Any:
+def _largest(c):
     """Return the most that x_t² can be after LONG steps; before them, only 0 is measured."""
     kept = 1 - c.eta * c.L
     far = kept**LONG * sympy.Abs(c.x_0) + c.eta * c.sigma * sum(kept**j for j in range(LONG))
     return far**2
 
 
-def _widest(c: Any) -> Any:
+def _widest(c):
     """Return more than a square can be after any step."""
     return (sympy.Abs(c.x_0) + c.eta * c.sigma * LONG) ** 2
 
 
-def sampled(statements: int, seed: int = 0) -> Iterator[Judged]:
+def sampled(statements, seed=0):
     """Judge means of sampled replicates, and equalities that hold almost surely."""
     random = np.random.default_rng([seed, 2])
     for number in range(statements):
@@ -114,31 +110,31 @@ def sampled(statements: int, seed: int = 0) -> Iterator[Judged]:
             what = "E x_T² at its closed form"
             reached = verdict(
                 member, 0.1, LONG + 1, _last_square, _grown(_moment, delta),
-                range=staticmethod(_largest),
+                range=_largest,
             )  # fmt: skip
         else:  # w̄ after a step is w̄ − ηu, so the squares of both are equal
             what, delta = "an equality that holds almost surely", min(delta, 0.0)
             reached = verdict(
                 member, 0.1, LONG + 1, _residual, _less(delta),
-                range=staticmethod(lambda c: (-_widest(c), _widest(c))),
+                range=lambda c: (-_widest(c), _widest(c)),
             )  # fmt: skip
         truth = delta >= 0
         yield Judged(f"{what}, δ = {delta:.3g}, size {size:.3g}", truth, reached)
 
 
-def _last_square(view: Any) -> Any:
+def _last_square(view):
     """Measure x_t² as the last round begins (and anything, E x_0² say, where that is less)."""
     x = view.round_start("w")
     return each("round", sq(x) if view.round == LONG else 0 * sq(x))
 
 
-def _residual(view: Any) -> Any:
+def _residual(view):
     moved = view.mean("w") - view.before.w.mean(0) + 0.1 * view.mean("u")
     before = view.before.w.mean(0)
     return each("transition", sq(moved + before) - sq(before))
 
 
-def given_pasts(statements: int, seed: int = 0) -> Iterator[Judged]:
+def given_pasts(statements, seed=0):
     """Judge one-step inequalities in total expectation where pasts have to be sampled.
 
     Half of them are broken, or nearly, by rare pasts alone: those in which the first j signs agree.
@@ -154,43 +150,43 @@ def given_pasts(statements: int, seed: int = 0) -> Iterator[Judged]:
             left, right, largest = _next_square, _more_noise(delta), _twice_the_noise
         reached = verdict(
             member, 0.1, LONG, left, _grown(right, delta) if rare else right,
-            range=staticmethod(largest),
+            range=largest,
         )  # fmt: skip
         yield Judged(f"{rare} first signs agree, δ = {delta:.3g}", delta >= 0, reached)
 
 
-def _less(delta: float) -> Right:
+def _less(delta):
     return lambda c: sympy.Float(1e-3 * delta, 30) * c.sigma**2
 
 
-def _rarely(count: int) -> Right:
+def _rarely(count):
     return lambda c: sympy.Rational(1, 2**count) + 0 * c.eta
 
 
-def _one(c: Any) -> Any:
+def _one(c):
     return 1 + 0 * c.eta
 
 
-def _more_noise(delta: float) -> Right:
+def _more_noise(delta):
     """Return E x_{t+1}² given x_t, with 1 + δ times the noise's part."""
     grown = sympy.Float(1 + delta, 30)
     return lambda c: (1 - c.eta * c.L) ** 2 * c.measured("before") + grown * c.eta**2 * c.sigma**2
 
 
-def _twice_the_noise(c: Any) -> Any:
+def _twice_the_noise(c):
     return 2 * c.eta**2 * c.sigma**2
 
 
-def _next_square(view: Any) -> Any:
+def _next_square(view):
     """Measure E x_{t+1}² and x_t² given the past."""
     return given_past(sq(view.mean("w")), before=sq(view.before.w.mean(0)))
 
 
-def _rare_pasts(count: int, noise: float) -> Callable[[Any], Any]:
+def _rare_pasts(count, noise):
     """Measure 1 where the first ``count`` steps all went up, at the step after them; else 0."""
     reached = sum(0.1 * noise * 0.9**j for j in range(count))
 
-    def left(view: Any) -> Any:
+    def left(view):
         before = view.before.w.mean(0)
         up = (before.sum(0) >= reached * (1 - 1e-9)).to(before)
         return given_past(up if view.t == count else 0 * up)

@@ -1,6 +1,6 @@
 r"""Calibration of rates: how often slopes are judged wrongly, on decays whose order is known.
 
-    python -m driftproof.verifiers.calibration.rates
+    python -m tests.calibration.rates
 
 A synthetic statement is a decay A T^{-a} (log T)^b with or without a transient, measured on a grid
 of horizons with or without noise, and a claimed order. It is judged by the functions that judge
@@ -14,91 +14,82 @@ The same statements judged by a least-squares slope and a margin of 0.1 show wha
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections import defaultdict
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.algebra.orders import Order
-from driftproof.verifiers.calibration.betting import TEST_LEVEL
 from driftproof.verifiers.judges.bands import bands
 from driftproof.verifiers.judges.growth import possible
 from driftproof.verifiers.judges.slope import decide
+from tests.calibration.betting import TEST_LEVEL
 
 RESOLUTION = 0.05
-STATEMENTS = 100
-"""Statements of each kind."""
 MARGIN = 0.1
 """Of the judge that is the control: how far a fitted slope may lie above the exponent."""
 GRIDS = (16, 64, 1024, 16384)
 """The last horizon over the first, which is 64; horizons double."""
-Random = np.random.Generator
-Judge = Callable[[np.ndarray, list[np.ndarray], Order], Verdict]
-Curve = Callable[[Random, np.ndarray], np.ndarray]
 
 
-def pure(random: Random, x: np.ndarray) -> np.ndarray:
+def pure(random, x):
     """No transient."""
     return np.ones_like(x)
 
 
-def slow(random: Random, x: np.ndarray) -> np.ndarray:
+def slow(random, x):
     """1 + C/T^{1/4}: up to the leading term's size at the last horizon, or minus half of it."""
     size = float(random.uniform(-0.5 * x[0] ** 0.25, min(2.8, x[-1] ** 0.25)))
-    curve: np.ndarray = 1 + size * x**-0.25
-    return curve
+    return 1 + size * x**-0.25
 
 
-def fast(random: Random, x: np.ndarray) -> np.ndarray:
+def fast(random, x):
     """1 + C/T^{1/2} + D/T: two terms."""
     return 1 + random.uniform(-2, 4) * x**-0.5 + random.uniform(-10, 20) / x
 
 
-def burn_in(random: Random, x: np.ndarray) -> np.ndarray:
+def burn_in(random, x):
     """Flat up to a horizon of the first half of the grid, then it decays."""
     begin = x[0] * random.uniform(1, (x[-1] / x[0]) ** 0.5)
-    curve: np.ndarray = np.minimum(1.0, x / begin) ** 0.5
-    return curve
+    return np.minimum(1.0, x / begin) ** 0.5
 
 
-TRANSIENTS: dict[str, Curve] = {
+TRANSIENTS = {
     "none": pure, "1 + C/T^¼": slow, "1 + C/T^½ + D/T": fast, "burn-in": burn_in,
 }  # fmt: skip
 
 
-def still(random: Random, mean: float, size: int) -> np.ndarray:
+def still(random, mean, size):
     """No noise."""
     return np.full(size, mean)
 
 
-def even(random: Random, mean: float, size: int) -> np.ndarray:
+def even(random, mean, size):
     """Symmetric noise of a twentieth of the mean."""
     return mean * (1 + 0.05 * random.standard_normal(size))
 
 
-def skewed(random: Random, mean: float, size: int) -> np.ndarray:
+def skewed(random, mean, size):
     """A gamma law with standard deviation 0.3 of the mean: its skewness is 0.6."""
     return mean * random.gamma(1 / 0.09, 0.09, size)
 
 
-def heavy(random: Random, mean: float, size: int) -> np.ndarray:
+def heavy(random, mean, size):
     """A lognormal law with standard deviation 0.5 of the mean: its skewness is 1.6."""
     deviation = np.sqrt(np.log(1.25))
-    samples: np.ndarray = mean * np.exp(deviation * random.standard_normal(size) - deviation**2 / 2)
-    return samples
+    return mean * np.exp(deviation * random.standard_normal(size) - deviation**2 / 2)
 
 
 NOISES = {"none": (still, 1), "even": (even, 64), "skewed": (skewed, 256), "heavy": (heavy, 1024)}
 """Law and replicates."""
 
 
-@dataclass(frozen=True)
-class Truth:
-    """A kind of decay and the order that is claimed of it.
+class Truth(NamedTuple):
+    """A kind of decay, and the order that is claimed of it.
 
     Attributes:
-        name: what it is.
         slower: by which power of T the decay is slower than claimed (negative: faster).
         logs: by which power of log T it is slower.
         floor: a floor, as a share of the decay at the last horizon.
@@ -108,16 +99,6 @@ class Truth:
     slower: float = 0.0
     logs: float = 0.0
     floor: float = 0.0
-
-    @property
-    def false(self) -> bool:
-        """Whether the claim is false by more than the resolution (or by a floor)."""
-        return self.slower > RESOLUTION or self.floor > 0
-
-    @property
-    def true(self) -> bool:
-        """Whether the claim holds."""
-        return self.slower <= 0 and self.logs <= 0 and not self.floor
 
 
 TRUTHS = (
@@ -136,13 +117,13 @@ TRUTHS = (
 )
 
 
-def excluding(x: np.ndarray, values: list[np.ndarray], claimed: Order) -> Verdict:
+def excluding(x, values, claimed):
     """Judge as driftproof does."""
     _, low, high = bands(values, TEST_LEVEL)
     return decide(possible(x, low, high, claimed), claimed, RESOLUTION)[0]
 
 
-def fitted(x: np.ndarray, values: list[np.ndarray], claimed: Order) -> Verdict:
+def fitted(x, values, claimed):
     """Judge by a least-squares slope, its 95 % interval and the last local slope, plus a margin."""
     y, at = np.log([v.mean() for v in values]), np.log(x)
     slope, half = line(at, y)
@@ -151,7 +132,7 @@ def fitted(x: np.ndarray, values: list[np.ndarray], claimed: Order) -> Verdict:
     return Verdict.SUPPORTED if agrees else Verdict.INCONCLUSIVE
 
 
-def line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+def line(x, y):
     """Return a least-squares slope and half of its 95 % confidence interval (Student's t)."""
     from scipy.special import stdtrit  # scipy.stats takes a second to import
 
@@ -164,9 +145,7 @@ def line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     return float(slope), float(stdtrit(freedom, 0.975) * np.sqrt(variance))
 
 
-def statement(
-    random: Random, truth: Truth, transient: Curve, noise: str, span: int
-) -> tuple[np.ndarray, list[np.ndarray], Order]:
+def statement(random, truth, transient, noise, span):
     """Return horizons, replicates and the order claimed of them."""
     x = 64.0 * 2.0 ** np.arange(round(np.log2(span)) + 1)
     exponent = -random.uniform(0.25, 1.5)
@@ -176,63 +155,34 @@ def statement(
     return x, [law(random, mean, size) for mean in decay], Order(exponent)
 
 
-@dataclass(frozen=True)
-class Count:
-    """Verdicts on statements of one kind."""
-
-    truth: Truth
-    transient: str
-    noise: str
-    span: int
-    statements: int
-    supported: int
-
-
-def counts(
-    judge: Judge,
-    *,
-    statements: int = STATEMENTS,
-    seed: int = 0,
-    truths: tuple[Truth, ...] = TRUTHS,
-    spans: tuple[int, ...] = GRIDS,
-    noises: tuple[str, ...] = tuple(NOISES),
-) -> Iterator[Count]:
-    """Judge statements of each kind."""
+def supports(judge, statements=100, truths=TRUTHS, spans=GRIDS, noises=tuple(NOISES)):
+    """Return how many statements of each kind are SUPPORTED: (truth, transient, noise, span)."""
+    found = {}
     for which, truth in enumerate(truths):
-        for number, (name, transient) in enumerate(TRANSIENTS.items()):
-            for loud, noise in enumerate(noises):
-                for span in spans:
-                    random = np.random.default_rng([seed, which, number, loud, span])
-                    verdicts = [
-                        judge(*statement(random, truth, transient, noise, span))
-                        for _ in range(statements)
-                    ]
-                    supported = sum(verdict is Verdict.SUPPORTED for verdict in verdicts)
-                    yield Count(truth, name, noise, span, statements, supported)
+        kinds = product(enumerate(TRANSIENTS.items()), enumerate(noises), spans)
+        for (number, (name, transient)), (loud, noise), span in kinds:
+            random = np.random.default_rng([0, which, number, loud, span])
+            made = (statement(random, truth, transient, noise, span) for _ in range(statements))
+            count = sum(judge(*one) is Verdict.SUPPORTED for one in made)
+            found[truth.name, name, noise, span] = count
+    return found
 
 
-def main(statements: int) -> None:
-    """Print the table: supports by what is claimed, how long the grid is, and which noise."""
-    write = sys.stdout.write
+def main(statements):
+    """Print supports by what is claimed, how long the grid is, and which noise and transient."""
     for name, judge in (("excluding", excluding), ("slope ± 0.1", fitted)):
-        counted = list(counts(judge, statements=statements))
+        counts = supports(judge, statements)
         for truth in TRUTHS:
-            mine = [count for count in counted if count.truth is truth]
-            cells = []
-            for key, values in (("span", GRIDS), ("noise", NOISES), ("transient", TRANSIENTS)):
-                for value in values:
-                    group = [count for count in mine if getattr(count, key) == value]
-                    share = sum(c.supported for c in group) / sum(c.statements for c in group)
-                    cells.append(f"{value}: {share:.3f}")
-            total = sum(count.statements for count in mine)
-            supported = sum(count.supported for count in mine)
-            worst = max(count.supported / count.statements for count in mine)
-            write(
-                f"{name:12} {truth.name:33} supported {supported:5d} of {total} = "
-                f"{supported / total:.4f}, at most {worst:.3f} | {', '.join(cells)}\n"
-            )
-        sys.stdout.flush()
+            mine = {tuple(kind): n for (of, *kind), n in counts.items() if of == truth.name}
+            groups = defaultdict(list)
+            for kind, n in mine.items():
+                for key in kind:
+                    groups[key].append(n / statements)
+            cells = ", ".join(f"{key}: {np.mean(x):.3f}" for key, x in groups.items())
+            total, worst = statements * len(mine), max(mine.values()) / statements
+            print(f"{name:12} {truth.name:33} supported {sum(mine.values()):5d} of {total}, "
+                  f"at most {worst:.3f} | {cells}", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else STATEMENTS)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
-
 import numpy as np
 
 from driftproof.toolkit.cases import Case
-from driftproof.verifiers.calibration.counts import Judged
-from driftproof.verifiers.calibration.line import Line
 from driftproof.verifiers.claim_types.compared import Comparison, components
-from driftproof.verifiers.claim_types.comparison import ComparisonClaim, comparison
+from driftproof.verifiers.claim_types.comparison import comparison
 from driftproof.verifiers.judges import comparisons
+from tests.calibration.line import Line
+from tests.calibration.table import Judged
+
+FAMILIES = ("two numbers", "an enclosure", "a vector with components that are 0", "counted rounds")
 
 
-def _claim(kind: Literal["identity", "complexity"]) -> ComparisonClaim[int]:
+def _claim(kind):
     decorate = comparison(
         name="calibration/numbers", kind=kind, source="–", statement="x", cases=[Case(Line())],
         right=0,
@@ -23,15 +22,14 @@ def _claim(kind: Literal["identity", "complexity"]) -> ComparisonClaim[int]:
     return decorate(lambda case, right: [])
 
 
-def identities(statements: int, seed: int = 0) -> Iterator[Judged]:
+def identities(statements, seed=0):
     """Judge numbers of sizes from 1e-15 to 1e15, vectors with zeros, enclosures and counts."""
     random = np.random.default_rng([seed, 4])
     for number in range(statements):
         size = 10 ** random.uniform(-15, 15)
         off = float(random.choice([0.0, 1.0, -1.0]) * 10 ** random.uniform(-5.5, 1))
         value = float(random.choice([-1, 1])) * size
-        kind: Literal["identity", "complexity"] = "identity"
-        name = FAMILIES[number % len(FAMILIES)]
+        kind, name = "identity", FAMILIES[number % len(FAMILIES)]
         if name == "two numbers":
             compared = [Comparison(name, value, value, value * (1 + off))]
         elif name == "an enclosure":
@@ -50,6 +48,3 @@ def identities(statements: int, seed: int = 0) -> Iterator[Judged]:
         claim = _claim(kind)
         row = comparisons.judge(claim, claim.cases[0], claim.forms[0], compared)
         yield Judged(f"{name}, off by {off:.3g} at size {size:.3g}", off == 0, row.verdict)
-
-
-FAMILIES = ("two numbers", "an enclosure", "a vector with components that are 0", "counted rounds")
