@@ -4,7 +4,7 @@
 # make coverage  lines and branches of the judges that their tests miss
 # make mutation  changes the judges in small ways and lists what no test notices; hours, so
 #                make mutation SAMPLE="--sample 40 --seed 1" takes some of them
-# make prove    has Coq check every class certificate on record; needs coqc; the table is report-prove/machine_checked.json
+# make prove    has Coq check every class verdict on record; needs coqc; the table is report-prove/machine_checked.json
 # make docs     builds the documentation site into docs/_build/html; a warning is an error
 # make notes    writes the notes on errata as LaTeX into docs/_build/notes; as PDF if there is pdflatex
 # make bench    times every case into report-bench/, then the table of targets
@@ -42,8 +42,8 @@ mutation: $(READY)
 # 1 of driftproof prove is a certificate that is not machine-checked: the table says which
 prove: $(READY)
 	$(BIN)/driftproof verify $(OVER_CLASSES) --out report-prove
-	ls report-prove/certificates/*.json | grep -v counterexample | \
-	  xargs $(BIN)/driftproof prove --out report-prove/coq --json > report-prove/machine_checked.json
+	$(BIN)/driftproof prove report-prove/certificates/*.json --out report-prove/coq --json \
+	  > report-prove/machine_checked.json
 
 docs: $(READY)
 	$(BIN)/sphinx-build -W --keep-going -n -q docs docs/_build/html

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import importlib
 import io
-import os
 import signal
 import sys
 import threading
@@ -20,7 +19,6 @@ import click
 
 from driftproof.toolkit import __version__
 from driftproof.toolkit.errors import DriftproofError, after_system_error, unknown_name
-from driftproof.toolkit.supervised import supervised
 from driftproof.toolkit.workers import end_pool
 
 INTERNAL = 70
@@ -71,7 +69,7 @@ def cli(ctx: click.Context, debug: bool, quiet: bool) -> None:
 
 
 def main() -> None:
-    """Run the command line; foreseeable mistakes are told without a traceback.
+    """Run the command line; foreseeable mistakes have no traceback.
 
     ``--debug`` and ``--quiet`` may stand before or after the command.
     """
@@ -82,8 +80,7 @@ def main() -> None:
     words = sys.argv[1:]
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminated)
-    own = any(os.path.isfile(word) for word in words)
-    sys.exit(supervised(lambda: status(words), wanted=own))
+    sys.exit(status(words))
 
 
 def _terminated(number: int, frame: FrameType | None) -> None:
@@ -95,7 +92,6 @@ def status(words: Sequence[str]) -> int:
     everywhere = [word for word in ("--debug", "--quiet") if word in words]
     debug = "--debug" in everywhere
     try:
-        _refuse_what_no_name_has(words)
         code = cli.main(
             [*everywhere, *(word for word in words if word not in everywhere)],
             prog_name="driftproof",
@@ -139,14 +135,3 @@ def status(words: Sequence[str]) -> int:
 def _tell(error: DriftproofError) -> None:
     text = f"driftproof: {error.got}\n    wanted: {error.wanted}\n    remedy: {error.remedy}"
     click.echo(text, err=True)
-
-
-def _refuse_what_no_name_has(words: Sequence[str]) -> None:
-    """Raise if a word holds the letter that no file, folder or claim can have in its name."""
-    odd = next((word for word in words if "\0" in word), None)
-    if odd is not None:
-        raise DriftproofError(
-            f"{odd!r} holds a NUL, the letter of number 0",
-            "names and paths without it",
-            "leave it out",
-        )

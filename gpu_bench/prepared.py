@@ -14,10 +14,10 @@ from driftproof.toolkit.federation import sampled_context
 from driftproof.toolkit.kernels.registry import Fused, Variant, kernel_of
 from driftproof.toolkit.memory import keep_freed_memory
 
-STEPS = "plain steps"
+PLAIN_STEPS = "plain steps"
 CACHES = 64 << 20
 """Bytes of inputs to rotate through: beyond the second-level caches of processors and GPUs."""
-ROUNDS = 1000
+ROUNDS_DRAWN = 1000
 """Rounds whose draws are taken in turn."""
 
 State = Any
@@ -44,7 +44,7 @@ class Prepared:
             workload.problem, ("bench", str(seed)), replicates=workload.replicates,
             dtype=getattr(torch, dtype), device=device,
         )  # fmt: skip
-        self.ctx.local_steps, self.ctx.horizon = algorithm.local_steps, ROUNDS + 2
+        self.ctx.local_steps, self.ctx.horizon = algorithm.local_steps, ROUNDS_DRAWN + 2
         self.kernel: Fused | None = kernel_of(algorithm, workload.problem)
         cost = self.cost
         size = cost.bytes if cost is not None else 0.0
@@ -98,7 +98,7 @@ class Prepared:
             self.kernel.on(of.algorithm, of.problem, self.ctx)
         )  # fmt: skip
         fused = {variant.name: self._fused(variant) for variant in fitting}
-        return fused | {STEPS: self._plain}
+        return fused | {PLAIN_STEPS: self._plain}
 
     def poison(self) -> None:
         """Leave not-a-numbers where the next tensors will lie, so that unwritten results show."""
@@ -121,7 +121,7 @@ class Prepared:
 
     def _begin(self, number: int) -> int:
         """Return the step at which a call's round starts: never the first, which may differ."""
-        return self.workload.algorithm.local_steps * (1 + number % ROUNDS)
+        return self.workload.algorithm.local_steps * (1 + number % ROUNDS_DRAWN)
 
     def _fused(self, variant: Variant) -> Callable[[int], State]:
         of = self.workload

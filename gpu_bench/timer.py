@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import torch
 
-SHORT = 50e-6
+CLOCK_BOUND = 50e-6
 """Seconds: what is shorter is repeated inside one reading, so that the clock is no part of it."""
-LONG = 2.0
+READ_ONCE = 2.0
 """Seconds: what is longer is read once."""
 TURNS = 10
 """Parts that a call's readings are taken in, so that what disturbs the machine disturbs all."""
 SETTLE = 2e-3
 """Seconds of calls that do not count at the start of a turn: another's threads may still spin."""
-WIDE = 2.0
+BUSY_SPREAD = 2.0
 """Upper over lower quartile from which on the machine was busy with something else."""
 
 
@@ -45,7 +45,7 @@ class Timing:
     def disturbed(self) -> bool:
         """Whether the readings are so far apart that the machine did something else as well."""
         low, high = self.quartiles
-        return high > WIDE * low
+        return high > BUSY_SPREAD * low
 
 
 def timed(call: Callable[[int], Any], device: str = "cpu", **more: Any) -> Timing:
@@ -63,7 +63,7 @@ def timed_in_turn(
         calls: take the number of the call, to rotate inputs by.
         device: "cpu" reads the host's clock; "cuda" has an event before and after each reading
             on the stream, so that the host's own time counts only where the device waits for it.
-        budget: seconds to spend on each, about; what takes longer than ``LONG`` is read once.
+        budget: seconds to spend on each, about; what takes longer than ``READ_ONCE`` is read once.
         least, most: readings.
         warm_up: calls that do not count: compilation, allocation, handles.
     """
@@ -72,7 +72,7 @@ def timed_in_turn(
         for reader in readers:
             wanted = float(np.clip(budget / (reader.once * reader.inside), least, most))
             part = math.ceil(int(wanted) * turn / TURNS) - len(reader.seconds)
-            if part > 0 and reader.once <= LONG:
+            if part > 0 and reader.once <= READ_ONCE:
                 reader.run(int(SETTLE / reader.once) if len(calls) > 1 else 0)
                 reader.read(part)
     return [Timing(np.array(reader.seconds)) for reader in readers]
@@ -82,7 +82,7 @@ class _Reader:
     """One call, warmed up, and what was read of it so far.
 
     Attributes:
-        once: seconds of the fastest call that did not count; one that is ``LONG`` is the reading.
+        once: seconds of the fastest call that did not count; if above ``READ_ONCE``, the reading.
         inside: calls in a reading.
     """
 
@@ -94,10 +94,10 @@ class _Reader:
             if self.cuda:
                 torch.cuda.synchronize(device)
             self.once = max(1e-9, min(self.once, time.perf_counter() - began))
-            if self.once > LONG:
+            if self.once > READ_ONCE:
                 break
-        self.number, self.inside = 0, max(1, round(SHORT / self.once))
-        self.seconds = [self.once] if self.once > LONG else []
+        self.number, self.inside = 0, max(1, round(CLOCK_BOUND / self.once))
+        self.seconds = [self.once] if self.once > READ_ONCE else []
 
     def run(self, times: int) -> None:
         """Call so many times."""

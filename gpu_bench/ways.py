@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from driftproof.gpu_bench.peer import Peer
-from driftproof.gpu_bench.prepared import STEPS, Prepared
+from driftproof.gpu_bench.prepared import PLAIN_STEPS, Prepared
 from driftproof.gpu_bench.workload import Workload
 from driftproof.toolkit.errors import MissingError
 
@@ -39,7 +39,7 @@ def ways(
     if cost is not None:
         own |= {name: getattr(cost, name) for name in COUNTED}
     for place, (name, call) in enumerate(prepared.variants().items()):
-        itself = name == STEPS and dtype == "float64" and device == "cpu"
+        itself = name == PLAIN_STEPS and dtype == "float64" and device == "cpu"
         row = {"variant": name, "taken": place == 0, "reference": itself} | own
         yield _way(row, error_of(prepared, name, reference), allowed, call)
     for peer in peers:

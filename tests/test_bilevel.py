@@ -366,28 +366,6 @@ def test_random_quadratic_members(problem):
     assert float(problem.objective(x).min()) >= problem.solution.low - 1e-10
 
 
-ATTAINED = [
-    (QuadraticBilevel(hessian_heterogeneity=0.2, cross_heterogeneity=0.3, upper_noise=0.1), {
-        "lower_strong_convexity", "lower_smoothness", "upper_smoothness", "upper_gradient_noise",
-        "lower_sample_smoothness", "lower_sample_convexity", "objective_smoothness",
-        "strong_convexity"}),
-    (NOISY, {"lower_hessian_noise", "lower_gradient_noise", "lower_cross_noise"}),
-    (LogisticBilevel(clients=2, dim=2, lower_dim=2, samples=3, validation=6), {
-        "lower_strong_convexity", "lower_smoothness", "lower_sample_smoothness",
-        "lower_sample_convexity", "upper_smoothness"}),
-    (CompositionalBilevel(dim=2, inner_dim=2, series="joint", plain_slope=0.5, plain_noise=0.1,
-                          inner_value_noise=0.2, inner_gradient_noise=0.3), {
-        "lower_smoothness", "lower_strong_convexity", "upper_gradient_bound", "upper_smoothness",
-        "upper_gradient_noise", "lower_gradient_noise", "lower_cross_noise"}),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("problem", "roles"), ATTAINED)
-def test_constants_that_are_called_attained_are(problem, roles):
-    for role in roles:
-        assert attack(problem, role) > 0.99, role
-
-
 @pytest.mark.parametrize(
     "change",
     [

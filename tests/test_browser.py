@@ -15,28 +15,6 @@ from tests.once import every_claim, experiment
 
 pytestmark = needs_chromium
 
-HOSTILE = """
-from driftproof import bound, each, grid, sq
-from driftproof.synthetic.problems import BoundedComposition
-from driftproof.toolkit.algorithms import ComFedL
-
-def right(c):
-    return (c.tau * c.eta * c.G_g * c.G_f) ** 2
-
-
-@bound(
-    name="own/<img src=x onerror=document.title='ERROR'></script><script>1</script>",
-    source="<b>bold</b> & \\"quoted\\"",
-    statement=r"</math><script>document.title='ERROR'</script>x \\le y",
-    cases=grid(BoundedComposition(distance=100.0), ComFedL(local_steps=2), rounds=2),
-    explain="<script>document.title='ERROR'</script>",
-    right=right,
-    range=right,
-)
-def hostile(view):
-    return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
-"""
-
 
 @pytest.fixture(scope="module")
 def browser():
@@ -333,21 +311,6 @@ def test_paper_has_the_summary_and_what_is_refuted(opened, verified):
     assert page.locator("details.claim[open], details.evidence[open]").count() == 0
     pages = len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4")))
     assert 5 < pages < 60  # 502 with every article and every fold, of the profile quick
-
-
-def test_a_hostile_claim_is_shown_as_text(opened, tmp_path):
-    (tmp_path / "mine.py").write_text(HOSTILE, encoding="utf-8")
-    out = tmp_path / "r"
-    made = driftproof("verify", str(tmp_path / "mine.py"), "--workers", "1", "--out", str(out))
-    assert made.returncode == 0, made.stderr
-    page = opened(out / "index.html")
-    scrolled(page)
-    assert "ERROR" not in page.title()
-    page.locator("#table > summary").click()
-    assert "<img src=x" in page.locator("#summary").inner_text()
-    assert "<img src=x" in page.locator("article summary").first.inner_text()
-    assert page.locator("img").count() == 0
-    assert page.troubles == []
 
 
 def test_the_page_of_an_experiment(opened, tmp_path_factory):

@@ -9,7 +9,7 @@ import tracemalloc
 import zlib
 from math import prod
 from pathlib import Path
-from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ from driftproof.toolkit.datasets import adult
 from driftproof.toolkit.discover import find, leaves
 from driftproof.toolkit.errors import DriftproofError, MissingError
 from driftproof.toolkit.file_reader import CHUNK, opened
-from driftproof.toolkit.idx import MOST, as_idx, read_idx
+from driftproof.toolkit.idx import MOST_BYTES, as_idx, read_idx
 from driftproof.toolkit.zip_reader import members
 from tests.commands import driftproof
 
@@ -180,7 +180,7 @@ GOOD = as_idx(np.arange(12).reshape(3, 2, 2))
         (GOOD[:2] + b"\x0d" + GOOD[3:], 2, "byte 0d"),
         (GOOD[:3] + b"\x01" + GOOD[4:], 3, "byte 01"),
         (GOOD[:9], 9, "the end of the file"),
-        (GOOD[:4] + b"\xff" * 12 + GOOD[16:], 4, f"at most {MOST:,} bytes"),
+        (GOOD[:4] + b"\xff" * 12 + GOOD[16:], 4, f"at most {MOST_BYTES:,} bytes"),
         (GOOD[:-5], len(GOOD) - 5, "the end of the file"),
         (GOOD + b"xy", len(GOOD), "more bytes"),
     ],
@@ -320,7 +320,7 @@ LINE = (
         ("|1x3 Cross validator\n\n", "offset 22: the end of the file"),
         (LINE + " " * 600 + "\n", "line 2: 512 bytes and no end of the line"),
         (LINE[:-1], "line 1: 119 bytes and no end of the line"),
-        ("\n" * (adult.MOST + 1), "line 100001: more lines"),
+        ("\n" * (adult.MOST_LINES + 1), "line 100001: more lines"),
     ],
 )
 def test_a_broken_table_is_told_with_line_and_column(tmp_path, text, said):
@@ -428,27 +428,22 @@ def test_what_file_managers_leave_is_no_drawing(tmp_path):
     assert OMNIGLOT.load(tmp_path).classes == 3
 
 
-def archive_of(path, *contents, packing=ZIP_DEFLATED):
+def archive_of(path, *contents):
     """Write an archive of named contents, and return its bytes."""
-    with ZipFile(path, "w", packing) as archive:
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
         for name, content in contents:
             archive.writestr(name, content)
     return bytearray(path.read_bytes())
 
 
 def test_a_zip_bomb_is_refused_in_little_memory(tmp_path):
-    """64 MiB of zeros, told as such or not; a list of members of 2 GiB; a picture of 10 MB."""
+    """64 MiB of zeros, told as such or not; a picture of 10 MB."""
     path = tmp_path / "archive.zip"
     honest = archive_of(path, ("bomb", bytes(2**26)))
     size = struct.pack("<I", 2**26)
     assert honest.count(size) == 2  # before the content, and in the list of members
     small = honest.replace(size, struct.pack("<I", 1000))
-    listed = honest[:-10] + struct.pack("<I", 2**31) + honest[-6:]
-    for data, said in (
-        (honest, "member 'bomb': 67,108,864 bytes"),
-        (small, "member 'bomb': broken (Bad CRC-32"),
-        (listed, f"offset {len(honest) - 10}: a list of members of 2,147,483,648 bytes"),
-    ):
+    for data, said in ((honest, "member 'bomb': more bytes"), (small, "broken (Bad CRC-32")):
         path.write_bytes(data)
         tracemalloc.start()
         assert said in told(lambda: list(members(path, 2**14)))
@@ -462,31 +457,15 @@ def test_a_zip_bomb_is_refused_in_little_memory(tmp_path):
     tracemalloc.stop()
 
 
-@pytest.mark.parametrize("name", ["../out", "a/../../out", "/out"])
-def test_a_name_that_leads_out_is_refused(tmp_path, name):
-    path = tmp_path / "inside" / "archive.zip"
-    path.parent.mkdir()
-    archive_of(path, (name, b"x"))
-    assert "leads out of the archive" in told(lambda: list(members(path, 10)))
-    assert sorted(tmp_path.rglob("*")) == [path.parent, path]
-
-
-def test_an_archive_of_another_kind_is_told(tmp_path):
+def test_an_archive_that_zipfile_cannot_read_is_told(tmp_path):
     path = tmp_path / "archive.zip"
-    archive_of(path, ("a", b"x"), packing=ZIP_BZIP2)
-    assert "member 'a': compression 12" in told(lambda: list(members(path, 10)))
     plain = archive_of(path, ("a", b"x"))
     assert list(members(path, 10)) == [("a", b"x")]
     at = plain.index(b"PK\x01\x02") + 8
-    path.write_bytes(plain[:at] + b"\x01" + plain[at + 1 :])
+    path.write_bytes(plain[:at] + b"\x01" + plain[at + 1 :])  # encrypted, it says
     assert "member 'a': broken" in told(lambda: list(members(path, 10)))
-    path.write_bytes(plain[:-22] + b"PK\x06\x07" + bytes(16) + plain[-22:])
-    assert "a zip64 archive" in told(lambda: list(members(path, 10)))
     path.write_bytes(bytes(plain).replace(b"PK\x01\x02", b"PK\x01\x03"))
     assert "list of members: broken" in told(lambda: list(members(path, 10)))
-    later = plain[: at - 2] + bytes([99]) + plain[at - 1 :]  # zipfile has no such version yet
-    path.write_bytes(later)
-    assert "broken (zip file version 9.9)" in told(lambda: list(members(path, 10)))
 
 
 def test_a_folder_is_known_by_its_files(tmp_path):

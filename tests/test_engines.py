@@ -109,7 +109,6 @@ def rounds_of(algorithm):
         "fastdro": 2,
         "fedsvrg": 2,
         "gradient-tracking-gda": 2,
-        "sgda": 1 if getattr(algorithm, "order", "") == "simultaneous" else 2,
         "stocbio": getattr(algorithm, "inner_calls", 0) + getattr(algorithm, "terms", 0) + 2,
         "gcivr": 1 if getattr(algorithm, "sends", "") == "jacobian" else 2,
     }.get(algorithm.leaf_name, 1)

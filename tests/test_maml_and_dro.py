@@ -336,7 +336,7 @@ def test_a_clipped_variance_bound_is_not_convex():
     ],
 )
 def test_each_client_in_a_process_of_its_own_gives_the_same(algorithm, problem):
-    made = run_on_wire(problem, algorithm, ("w",), rounds=2, processes=2, replicates=3)
+    made = run_on_wire(problem, algorithm, ("w",), rounds=2, replicates=3)
     ctx = sampled_context(problem, ("w",), replicates=3)
     state = run(problem, algorithm, ctx, rounds=2, kernels=False).state
     last = getattr(state, algorithm.iterate)[0].numpy()

@@ -21,7 +21,6 @@ from driftproof.synthetic.problems import (
     QuadraticMinimax,
 )
 from driftproof.toolkit.algorithms import (
-    SGDA,
     FedAvgS,
     FedIHGP,
     FedInn,
@@ -40,7 +39,7 @@ from driftproof.toolkit.statistics import interval
 
 WRITTEN = {
     "fedinn", "fedout", "fedihgp", "fednest", "fednest-sgd", "lfednest", "lfednest-svrg",
-    "fedsvrg", "fedavg-s", "sgda", "stocbio",
+    "fedsvrg", "fedavg-s", "stocbio",
 }  # fmt: skip
 NAMES, ROUNDS, REPLICATES = ("nested",), 3, 4
 
@@ -377,18 +376,6 @@ def fed_avg_s(at, clients, chance, x, y, ell):
     return {"x": x, "y": y}
 
 
-def sgda(at, clients, chance, x, y, ell):
-    """Lin et al.'s Algorithm 2 on f = (1/m) Σ f_i."""
-    m = len(clients)
-    for k in range(ROUNDS):
-        xi = [chance.sample("xi", k, i) for i in range(m)]
-        up = sum(clients[i].f_y(x, y, xi[i]) for i in range(m)) / m
-        seen = y + at.inner_step_size * up if at.order == "alternating" else y
-        down = sum(clients[i].f_x(x, seen, xi[i]) for i in range(m)) / m
-        x, y = x - at.outer_step_size * down, y + at.inner_step_size * up
-    return {"x": x, "y": y}
-
-
 def stoc_bio(at, clients, chance, x, y, ell):
     """Ji et al.'s Algorithm 2 on the means f and g, with v_Q of (6)."""
     m, Q = len(clients), at.terms
@@ -432,7 +419,7 @@ def again(algorithm):
         return lambda *given: fed_nest(*given, inner, outer)
     return {
         FedInn: only_fed_inn, FedOut: only_fed_out, FedIHGP: only_fed_ihgp, FedSVRG: fed_svrg,
-        FedAvgS: fed_avg_s, SGDA: sgda, StocBiO: stoc_bio,
+        FedAvgS: fed_avg_s, StocBiO: stoc_bio,
     }[type(algorithm)]  # fmt: skip
 
 
@@ -457,7 +444,6 @@ CASES = [
     *((FedSVRG(local_steps=3, participation=p, batch=2), MINIMAX) for p in (1.0, 0.5)),
     *((FedAvgS(local_steps=3, order=o, participation=p, **FIELDS), MINIMAX)
       for o in ("simultaneous", "alternating") for p in (1.0, 0.5)),
-    *((SGDA(order=o, **FIELDS), MINIMAX) for o in ("simultaneous", "alternating")),
     *((StocBiO(inner_calls=3, terms=q, series_step=s, **FIELDS), on)
       for q, s in ((0, 0.0), (3, 0.0), (2, 0.4)) for on in BOTH),
 ]  # fmt: skip
@@ -493,7 +479,7 @@ def test_the_federation_does_what_is_written(algorithm, problem):
 
 
 def test_every_transcription_is_compared_on_noise_and_on_sampled_clients():
-    alone = {"sgda", "stocbio"}  # one machine
+    alone = {"stocbio"}  # one machine
     for name in WRITTEN:
         held = [(a, p) for a, p in CASES if a.leaf_name == name]
         assert held, name
@@ -517,8 +503,6 @@ MUTANTS = [
     (FedNest(participation=0.5, **NEST), BILEVEL, fed_out, "h = sum(h_i) / len(S)",
      "h = sum(h_i) / len(clients)"),
     (FedIHGP(terms=4), BILEVEL, fed_ihgp, "sum(p_i) / len(S)\n    return", "sum(p_i)\n    return"),
-    (SGDA(**FIELDS), MINIMAX, sgda, "f_y(x, y, xi[i]) for i in range(m)) / m",
-     "f_y(x, y, xi[i]) for i in range(m))"),
     # a stale or missing anchor
     (FedNest(**NEST), BILEVEL, fed_inn, "clients[i].g_y(x, y, zeta) + q",
      "clients[i].g_y(x, y_i, zeta) + q"),

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from driftproof.toolkit.algorithm import Algorithm, algorithm
-from driftproof.toolkit.algorithms import SGDA, ComFedL, FedIHGP, FedInn
+from driftproof.toolkit.algorithms import GCIVR, ComFedL, FedIHGP, FedInn
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.parameters import Constraint, Positive, PositiveInt, constraints, sweep
@@ -77,8 +77,8 @@ def test_a_subclass_narrows_what_its_parent_allows():
     with pytest.raises(DriftproofError, match="terms"):
         FedIHGP(terms=0)
     with pytest.raises(DriftproofError) as told:
-        SGDA(local_steps=2)
-    assert told.value.wanted == "local_steps 1: there is one machine"
+        GCIVR(local_steps=2)
+    assert told.value.wanted == "local_steps 1: clients share every step"
     with pytest.raises(DriftproofError, match="True or False"):
         FedInn(variance_reduced=1)
 

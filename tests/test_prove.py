@@ -13,12 +13,30 @@ from flint import fmpq, fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from driftproof.synthetic.classes import (
+    similar,
+    smooth_strongly_convex,
+    start_at_minimiser,
+)
+from driftproof.toolkit.algorithms import FedSVRG
+from driftproof.toolkit.measure import each, sq
 from driftproof.verifiers.worst_case import check, coqc
+from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.coq_file import _File, coq
 from driftproof.verifiers.worst_case.refutation import refuted
 from driftproof.verifiers.worst_case.squares import squares
 from driftproof.verifiers.worst_case.theorem import Theorem, UntranslatedError, one_space
-from tests.certificates import RUNS, UNREADABLE, counterexamples, edits, made
+from tests.certificates import (
+    LOCAL,
+    NEAR,
+    RUNS,
+    UNREADABLE,
+    counterexamples,
+    distance,
+    edits,
+    made,
+    proved,
+)
 from tests.commands import driftproof
 
 LIBRARY = Path(__file__).parents[1] / "driftproof" / "coq"
@@ -79,6 +97,34 @@ def test_coq_accepts(name, tmp_path):
         "ClassicalDedekindReals.sig_forall_dec",
         "FunctionalExtensionality.functional_extensionality_dep",
     } <= coqc.AXIOMS  # fmt: skip
+
+
+def server(view):
+    return each("round", "local_step", sq(view.mean("x") - view.minimiser))
+
+
+@COQ
+def test_coq_accepts_a_recursion_with_points_that_several_clients_share(tmp_path):
+    """FedSVRG: all clients agree after the first step of a round. FedAvg is another algorithm."""
+    case = build(
+        FedSVRG(local_steps=2, step_size=0.1), [smooth_strongly_convex(1, 0.1), NEAR],
+        rounds=2, left=server, clients=2,
+    )[-1]  # fmt: skip
+    text = coq(proved(case).text).text
+    assert "‖(fedsvrg (1/10) 2 [g_0; g_1] x_0 2) - xs‖² <=" in text
+    coqc.prove(text)
+    with pytest.raises(coqc.RefusedTheoremError):
+        coqc.prove(text.replace("‖(fedsvrg", "‖(fedavg"))
+
+
+@COQ
+def test_coq_accepts_an_iterate_that_is_the_start_again():
+    """From x* two clients go opposite ways, and their mean is x*."""
+    case = build(
+        LOCAL, [smooth_strongly_convex(1, 0.1), similar(1), start_at_minimiser()],
+        rounds=1, left=distance, clients=2,
+    )[-1]  # fmt: skip
+    coqc.prove(coq(proved(case).text).text)
 
 
 OF_CONVEX = (

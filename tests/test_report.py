@@ -27,8 +27,6 @@ from driftproof.verifiers.running.jobs import row_from
 from driftproof.verifiers.verify import Settings, header, judge, select
 from tests.once import every_claim
 
-HOSTILE = '"><script>alert(1)</script>\\frac{</math>'
-
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
@@ -74,11 +72,12 @@ def parse(page):
 
 
 def test_the_page_is_well_formed_and_needs_nothing_from_elsewhere(report):
-    _, _, _, page = report
+    _, head, _, page = report
+    papers = {one.link for one in references(head)} - {""}
     for tag, attributes in parse(page):
         for key in ("src", "href", "data-src"):
             target = attributes.get(key) or ""
-            if tag == "a" and target.startswith("https://arxiv.org/abs/"):
+            if tag == "a" and target in papers:
                 continue  # a link to a paper loads nothing
             assert not re.match(r"(https?:)?//", target), (tag, target)
     assert not re.search(r"url\((?!data:)", page)
@@ -166,7 +165,7 @@ def test_an_instance_is_told_without_the_marks_of_its_docstring(report):
         r'the instance in full</summary>.*?<div class="about">(.*?)</details>', page, re.S
     )
     assert any("<strong>Optimum.</strong>" in one for one in told)
-    assert any("<math" in one for one in told)
+    assert any("<sub>" in one for one in told)
     for one in told:
         assert "**" not in one
         assert "``" not in one
@@ -289,30 +288,6 @@ def test_a_row_over_a_class_tells_its_letters(report):
     for row in of_classes:
         assert letters(row.instance)
         assert f'<span class="letters">{letters(row.instance)}</span>' in page
-
-
-def test_hostile_names_are_escaped(tmp_path):
-    row = Row(
-        claim=HOSTILE, form="printed", edition=HOSTILE, reading=HOSTILE, kind="bound",
-        case={"key": "k", "label": HOSTILE}, verdict=Verdict.REFUTED, evidence=Evidence.EXACT,
-        reason=HOSTILE, instance={HOSTILE: 1.0}, lhs={"mean": 2.0, "low": 2.0, "high": 2.0},
-        rhs=1.0, series={"x": [1, 2], "mean": [1.0, 2.0], "bound": [1.0, 1.0]},
-    )  # fmt: skip
-    about = {
-        "kind": "bound",
-        "source": HOSTILE,
-        "statement": HOSTILE,
-        "assumes": [[HOSTILE, HOSTILE, [HOSTILE]]],
-        "forms": {f"printed: {HOSTILE}": HOSTILE},
-        "notes": {"printed": HOSTILE},
-        "explain": HOSTILE,
-        "command": HOSTILE,
-    }
-    head = header([], Settings()) | {"claims": {HOSTILE: about}, "union_bound": 0.0}
-    page = render(head, [row])
-    assert "<script>alert" not in page
-    scripts = [tag for tag, _ in parse(page) if tag == "script"]
-    assert len(scripts) == 2  # the plot's data and the page's own
 
 
 def test_latex_that_is_none_is_shown_as_text():

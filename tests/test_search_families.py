@@ -13,7 +13,6 @@ from scipy.optimize import brentq
 from driftproof.synthetic.pieces.piecewise_levels import LevelMembers
 from driftproof.synthetic.problems import PiecewiseBilevel, PiecewiseMinimax
 from driftproof.toolkit.algorithms import (
-    SGDA,
     ComFedL,
     FedAvg,
     FedAvgS,
@@ -80,7 +79,6 @@ RUNS = [
     ("piecewise-minimax", FedAvg(local_steps=2)),
     ("piecewise-minimax", FedSVRG(local_steps=2)),
     ("piecewise-minimax", FedAvgS(local_steps=2, order="alternating")),
-    ("piecewise-minimax", SGDA()),
     ("piecewise-minimax", FedNest(inner_steps=2, outer_steps=2, terms=2)),
     ("piecewise-bilevel", FedInn(inner_steps=3)),
     ("piecewise-bilevel", FedOut(outer_steps=2, terms=3, series="summed")),

@@ -21,7 +21,6 @@ from driftproof.toolkit.heterogeneity import heterogeneity
 from driftproof.toolkit.split import FederatedSplit, cut, split
 from driftproof.toolkit.splits import (
     IID,
-    ByGroup,
     Dirichlet,
     DominantClass,
     LabelShards,
@@ -31,7 +30,7 @@ from driftproof.toolkit.splits import (
 from tests.commands import driftproof
 from tests.leaves import members
 
-CLASSES, GROUPS, EXAMPLES = 10, 12, 2400
+CLASSES, EXAMPLES = 10, 2400
 EVERY = members("split")
 
 
@@ -44,7 +43,7 @@ def balanced(of, examples=EXAMPLES, seed=1):
     return generator(seed).permutation(np.arange(examples) % of)
 
 
-LABELS, ALPHABETS = balanced(CLASSES), balanced(GROUPS, seed=2)
+LABELS = balanced(CLASSES)
 
 
 def assert_lawful(parts, clients, examples, *, whole):
@@ -57,12 +56,12 @@ def assert_lawful(parts, clients, examples, *, whole):
 
 
 @pytest.mark.parametrize("member", EVERY)
-@given(clients=st.integers(1, GROUPS), seed=st.integers(0, 2**32))
+@given(clients=st.integers(1, 12), seed=st.integers(0, 2**32))
 def test_every_example_is_at_one_client_at_most_and_the_generator_decides(member, clients, seed):
-    parts = member.parts(LABELS, ALPHABETS, clients, generator(seed))
+    parts = member.parts(LABELS, clients, generator(seed))
     assert_lawful(parts, clients, EXAMPLES, whole=member.uses_all)
-    again = member.parts(LABELS, ALPHABETS, clients, generator(seed))
-    other = member.parts(LABELS, ALPHABETS, clients, generator(seed + 1))
+    again = member.parts(LABELS, clients, generator(seed))
+    other = member.parts(LABELS, clients, generator(seed + 1))
     assert all(map(np.array_equal, parts, again))
     if len(np.concatenate(parts)) > clients * 2:  # of few draws, two may be the same
         assert not all(map(np.array_equal, parts, other))
@@ -76,7 +75,7 @@ def test_every_example_is_at_one_client_at_most_and_the_generator_decides(member
 def test_whatever_the_labels_a_split_is_lawful_or_an_error(member, labels, clients, seed):
     labels = np.array(labels)
     try:
-        parts = member.parts(labels, labels % 3, clients, generator(seed))
+        parts = member.parts(labels, clients, generator(seed))
     except DriftproofError as error:
         told = (error.got, error.wanted, error.remedy)
     else:
@@ -90,7 +89,7 @@ def test_the_first_examples_of_a_client_are_a_random_sample_of_it(member):
     """The mean rank of the first half of a part is ½, to five standard errors."""
     ranks, halves = [], 0
     for seed in range(40):
-        for part in member.parts(LABELS, ALPHABETS, 4, generator(seed)):
+        for part in member.parts(LABELS, 4, generator(seed)):
             half = len(part) // 2
             if len(part) > 20:
                 ranks.append((np.argsort(np.argsort(part))[:half].mean() + 0.5) / len(part) - 0.5)
@@ -137,7 +136,7 @@ def test_heterogeneity_by_loops(data, clients):
 def test_a_dominant_class_makes_the_variation_that_its_share_says(share):
     """ρ m and (1 − ρ)m/9 are whole numbers for m = 900 and ρ = 0.28 (252, 72), 0.6 …"""
     parts = DominantClass(share=share, size=900).parts(
-        balanced(CLASSES, 10_000), None, CLASSES, generator(3)
+        balanced(CLASSES, 10_000), CLASSES, generator(3)
     )
     measured = heterogeneity(balanced(CLASSES, 10_000), parts, CLASSES)
     assert measured.mean_variation == pytest.approx(abs(share - 0.1), abs=1e-12)
@@ -149,10 +148,10 @@ def test_a_dominant_class_makes_the_variation_that_its_share_says(share):
 def test_a_dominant_class_needs_so_many_of_each_class():
     rule = DominantClass(share=0.5, size=400)
     with pytest.raises(DriftproofError) as told:
-        rule.parts(LABELS, None, CLASSES, generator(0))
+        rule.parts(LABELS, CLASSES, generator(0))
     assert "240 examples of class 0" in told.value.got
     assert "400 of them" in told.value.wanted  # 200 of its own client, 9 × 22 or 23 of the others
-    parts = DominantClass(share=0.5, size=18).parts(LABELS, None, 12, generator(0))
+    parts = DominantClass(share=0.5, size=18).parts(LABELS, 12, generator(0))
     own = [np.bincount(LABELS[part], minlength=CLASSES).argmax() for part in parts]
     assert own == [*range(CLASSES), 0, 1]
 
@@ -166,7 +165,7 @@ def test_alike_clients_become_alike_as_they_grow():
             chosen = OneLarge(large=size, small=size) if rule.changed() else rule
             mean = np.mean([
                 heterogeneity(
-                    labels, chosen.parts(labels, None, 10, generator(seed)), 2
+                    labels, chosen.parts(labels, 10, generator(seed)), 2
                 ).mean_variation
                 for seed in range(60)
             ])  # fmt: skip
@@ -180,7 +179,7 @@ def test_dirichlet_shares_over_clients_have_their_moments():
     rule = Dirichlet(concentration=concentration, draw_for="class")
     shares = np.array([
         np.bincount(LABELS[part], minlength=CLASSES) / (EXAMPLES / CLASSES)
-        for seed in range(300) for part in rule.parts(LABELS, None, clients, generator(seed))
+        for seed in range(300) for part in rule.parts(LABELS, clients, generator(seed))
     ]).reshape(300, clients, CLASSES)  # fmt: skip
     variance = (clients - 1) / clients**2 / (clients * concentration + 1)
     assert_moments(shares[:, 0].ravel(), 1 / clients, variance)
@@ -196,7 +195,7 @@ def test_dirichlet_shares_of_a_client_have_their_moments():
     assert size < np.bincount(labels).min()  # no class is used up at the first client
     shares = np.array([
         np.bincount(
-            labels[rule.parts(labels, None, clients, generator(seed))[0]], minlength=len(prior)
+            labels[rule.parts(labels, clients, generator(seed))[0]], minlength=len(prior)
         ) / size
         for seed in range(1500)
     ])  # fmt: skip
@@ -215,7 +214,7 @@ def assert_moments(values, mean, variance):
 def test_dirichlet_concentrations_go_from_one_class_to_alike():
     variations = [
         heterogeneity(
-            LABELS, Dirichlet(concentration=a).parts(LABELS, None, 10, generator(4)), CLASSES
+            LABELS, Dirichlet(concentration=a).parts(LABELS, 10, generator(4)), CLASSES
         ).mean_variation
         for a in (1e-6, 0.01, 1.0, 100.0, 1e6)
     ]
@@ -226,7 +225,7 @@ def test_dirichlet_concentrations_go_from_one_class_to_alike():
 
 def test_reduced_classes_keep_the_last_of_the_first_half():
     labels = balanced(CLASSES, 50_000)  # as many as CIFAR-10
-    parts = ReducedClasses().parts(labels, None, 8, generator(0))
+    parts = ReducedClasses().parts(labels, 8, generator(0))
     dealt = np.sort(np.concatenate(parts))
     assert np.bincount(labels[dealt]).tolist() == [100] * 5 + [5000] * 5
     for c in range(CLASSES):
@@ -241,51 +240,39 @@ def test_reduced_classes_keep_the_last_of_the_first_half():
 def test_label_shards_give_few_classes():
     """MNIST's numbers in small: 200 shards of 12, of one class each; each of 100 clients has 2."""
     labels = balanced(CLASSES, 2400)
-    parts = LabelShards().parts(labels, None, 100, generator(0))
+    parts = LabelShards().parts(labels, 100, generator(0))
     assert {len(part) for part in parts} == {24}
     assert max(len(set(labels[part])) for part in parts) == 2
     # both shards are of one class with probability 19/199, so 1 + 180/199 classes on average
     means = [
-        np.mean([len(set(labels[p])) for p in LabelShards().parts(labels, None, 100, generator(s))])
+        np.mean([len(set(labels[p])) for p in LabelShards().parts(labels, 100, generator(s))])
         for s in range(100)
     ]
     error = np.std(means) / 10
     assert abs(np.mean(means) - 1 - 180 / 199) < 5 * error < 0.05
 
 
-def test_groups_stay_whole():
-    parts = ByGroup().parts(LABELS, ALPHABETS, GROUPS, generator(0))
-    assert [set(ALPHABETS[part]) for part in parts] == [{k} for k in range(GROUPS)]
-    dealt = [set(ALPHABETS[part]) for part in ByGroup().parts(LABELS, ALPHABETS, 5, generator(0))]
-    assert sorted(len(own) for own in dealt) == [2, 2, 2, 3, 3]
-    assert sum(map(len, dealt)) == GROUPS
-    assert set.union(*dealt) == set(range(GROUPS))
-
-
 FEW = np.array([0, 1, 1, 2])
 
 
 @pytest.mark.parametrize(
-    ("rule", "labels", "groups", "clients", "got", "remedy"),
+    ("rule", "labels", "clients", "got", "remedy"),
     [
-        (IID(), FEW, None, 5, "client 4 without an example", "fewer clients"),
-        (IID(), FEW, None, 0, "0 clients", "clients=10"),
-        (IID(), FEW * 1.0, None, 2, "labels of type float64", "integers"),
-        (IID(), FEW[:0], None, 1, "no labels", "number the classes"),
-        (IID(), FEW - 1, None, 1, "labels from -1", "number the classes"),
-        (IID(), FEW, FEW[:2], 1, "groups of type int64 and shape (2,)", "pass groups"),
-        (OneLarge(large=4, small=1), FEW, None, 2, "4 examples", "smaller parts"),
-        (DominantClass(share=1, size=2), FEW, None, 1, "1 examples of class 0", "fewer examples"),
-        (Dirichlet(concentration=1e-3, draw_for="class"), FEW, None, 4, "without an exam", "seed"),
-        (LabelShards(shards=1), FEW, None, 6, "without an example", "fewer clients"),
-        (ReducedClasses(), FEW, None, 5, "without an example", "fewer clients"),
-        (ByGroup(), FEW, None, 2, "no groups", "groups=…"),
-        (ByGroup(), FEW, FEW, 4, "4 clients and 3 groups", "at most 3 clients"),
+        (IID(), FEW, 5, "client 4 without an example", "fewer clients"),
+        (IID(), FEW, 0, "0 clients", "clients=10"),
+        (IID(), FEW * 1.0, 2, "labels of type float64", "integers"),
+        (IID(), FEW[:0], 1, "no labels", "number the classes"),
+        (IID(), FEW - 1, 1, "labels from -1", "number the classes"),
+        (OneLarge(large=4, small=1), FEW, 2, "4 examples", "smaller parts"),
+        (DominantClass(share=1, size=2), FEW, 1, "1 examples of class 0", "fewer examples"),
+        (Dirichlet(concentration=1e-3, draw_for="class"), FEW, 4, "without an exam", "seed"),
+        (LabelShards(shards=1), FEW, 6, "without an example", "fewer clients"),
+        (ReducedClasses(), FEW, 5, "without an example", "fewer clients"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_split_is_told(rule, labels, groups, clients, got, remedy):
+def test_what_cannot_be_split_is_told(rule, labels, clients, got, remedy):
     with pytest.raises(DriftproofError) as told:
-        rule.parts(labels, groups, clients, generator(0))
+        rule.parts(labels, clients, generator(0))
     assert got in told.value.got
     assert remedy in told.value.remedy
 
@@ -296,7 +283,7 @@ class Given(FederatedSplit):
 
     dealt: tuple = ()
 
-    def deal(self, labels, groups, clients, random):
+    def deal(self, labels, clients, random):
         return [np.array(part) for part in self.dealt]
 
 
@@ -313,8 +300,8 @@ class Given(FederatedSplit):
 )
 def test_a_rule_of_ones_own_that_is_wrong_is_told(dealt, said):
     with pytest.raises(DriftproofError, match=said):
-        Given(dealt=dealt).parts(FEW, None, 2, generator(0))
-    assert len(Given(dealt=((0, 1), (3,))).parts(FEW, None, 2, generator(0))) == 2
+        Given(dealt=dealt).parts(FEW, 2, generator(0))
+    assert len(Given(dealt=((0, 1), (3,))).parts(FEW, 2, generator(0))) == 2
 
 
 def test_a_class_that_is_no_split_is_refused():
@@ -330,7 +317,7 @@ def test_one_large_client_is_what_the_imbalanced_images_have():
     random, ends = generator(5), np.cumsum([100, 7, 7])
     order = random.permutation(len(train.labels))[:121]
     wanted = np.split(order, ends)
-    own = OneLarge(large=100, small=7).parts(train.labels, None, 4, generator(5))
+    own = OneLarge(large=100, small=7).parts(train.labels, 4, generator(5))
     assert all(map(np.array_equal, wanted, own))
     for rows, labels, part in zip(*problem.parts[:2], wanted, strict=True):
         np.testing.assert_array_equal(rows[:, :-1], train.scaled(part))

@@ -38,7 +38,7 @@ from driftproof.toolkit.federation import run
 from driftproof.toolkit.measure import States, Steps, average, each, sq
 from driftproof.toolkit.parameters import Positive, PositiveInt
 from driftproof.toolkit.spans.exact import Quantity, Vector
-from driftproof.toolkit.spans.tensor import SIZES, Form, NotLinearError, Span
+from driftproof.toolkit.spans.tensor import SIZES, NotLinearError, Quantities, Span
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.found import worst_case
 from driftproof.verifiers.worst_case.functions import functions
@@ -368,7 +368,7 @@ def test_a_double_is_the_decimal_that_is_printed():
         Fraction(1, 200),
         Fraction(1, 400),
     }
-    assert Form.of(0.3).entries[()] == Quantity.number(Fraction(3, 10))
+    assert Quantities.of(0.3).entries[()] == Quantity.number(Fraction(3, 10))
 
 
 def test_torch_is_followed_exactly():
@@ -391,4 +391,4 @@ def test_torch_is_followed_exactly():
     assert torch.stack([x, x]).shape == (2, 2, SIZES["dimension"], 1)
     assert torch.cat([x, x]).shape == (4, SIZES["dimension"], 1)
     assert x[:1].expand_as(x).entries[1, 0, 0] == Vector.basis(0)
-    assert bool(Form.of(0.5) < 1)
+    assert bool(Quantities.of(0.5) < 1)

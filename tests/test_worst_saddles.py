@@ -32,7 +32,6 @@ from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
 from driftproof.toolkit.algorithms.fednest import FedNest
 from driftproof.toolkit.algorithms.gradient_tracking_gda import GradientTrackingGDA
 from driftproof.toolkit.algorithms.scaffold import Scaffold
-from driftproof.toolkit.algorithms.sgda import SGDA
 from driftproof.toolkit.engines.enumerated import NoiselessContext
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run
@@ -98,13 +97,6 @@ def test_a_state_of_two_fields_is_one_of_pairs():
         for fields in (SADDLES, monotone_lipschitz(L=1, mu=0.5))
     ]  # fmt: skip
     assert together == pytest.approx([of_pairs.value] * 2, rel=1e-6)
-
-
-def test_the_method_on_one_machine_is_descent_ascent_on_the_mean():
-    classes = [SADDLES, similar(zeta=1), start_within(R=1)]
-    method = SGDA(inner_step_size=0.3, outer_step_size=0.3)
-    found = worst_case(method, classes, rounds=2, left=distance_at_end)
-    assert found.value == pytest.approx(0.79**2, rel=1e-6)
 
 
 def test_orders_and_step_sizes_of_the_two_variables_matter():

@@ -1,11 +1,8 @@
 """A process that has imported what the command will import, and forks a child for each command.
 
 ``python -m driftproof verify`` spends most of its seconds on importing torch, sympy and
-matplotlib. A child of this process has them at hand, but ``sys.modules`` does not show them before
-the command imports the first: until then a child looks like a command that has just started, which
-is what ``driftproof.cli`` and ``toolkit.supervised`` look at. A child has its own folder,
-environment, arguments and pipes, runs ``driftproof`` as ``python -m`` does, and ends as a process
-does.
+matplotlib. A child of this process has them. It has its own folder, environment, arguments and
+pipes, runs ``driftproof`` as ``python -m`` does, and ends as a process does.
 
 What it does not show is whether results depend on the order of a set of strings: all children
 have the same. Tests of what is the same to the bit start new processes.
@@ -20,53 +17,24 @@ import os
 import runpy
 import socket
 import sys
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
-from types import ModuleType
 
-import driftproof.cli  # what every command has loaded as it starts
 from driftproof.toolkit.discover import leaves
 
 PRELOADED = (
-    "driftproof.verifiers.verify", "numba", "scipy.optimize", "driftproof.verifiers.errata",
+    "driftproof.cli", "driftproof.verifiers.verify", "driftproof.verifiers.errata", "numba",
+    "scipy.optimize",
     "driftproof.verifiers.controls", "driftproof.toolkit.report.files",
     "driftproof.toolkit.report.mathml", "matplotlib.backends.backend_svg",
     "matplotlib.backends.backend_pdf", "fontTools.subset", "cvxpy", "sklearn.datasets",
 )  # fmt: skip
 
 
-class Withheld(MetaPathFinder, Loader):
-    """Gives back all modules that were taken from ``sys.modules`` when one of them is imported."""
-
-    def __init__(self, modules: dict[str, ModuleType]) -> None:
-        self.modules = modules
-        self.specs = {name: module.__spec__ for name, module in modules.items()}
-
-    def find_spec(self, name, path=None, target=None):
-        if name not in self.modules:
-            return None
-        sys.meta_path.remove(self)
-        # all but the one that is asked for: Python would run a second copy of it
-        sys.modules.update({other: m for other, m in self.modules.items() if other != name})
-        return ModuleSpec(name, self)
-
-    def create_module(self, spec):
-        return self.modules[spec.name]
-
-    def exec_module(self, module):
-        module.__spec__ = self.specs[module.__name__]
-
-
-def withhold() -> None:
-    """Import what commands import, and take it from ``sys.modules`` until one asks for it."""
-    before = {*sys.modules}
+def preload() -> None:
+    """Import what commands import."""
     for name in PRELOADED:
         importlib.import_module(name)
     for kernel in leaves("kernel").values():
         kernel.load()
-    later = [n for n in sys.modules if n not in before]
-    later = [n for n in later if n.partition(".")[0] not in sys.stdlib_module_names]
-    sys.meta_path.insert(0, Withheld({name: sys.modules.pop(name) for name in later}))
     gc.freeze()  # a child need not look through it
 
 
@@ -107,6 +75,5 @@ def command(words: list[str], folder: str, environment: dict[str, str]) -> None:
 
 
 if __name__ == "__main__":
-    assert driftproof.cli
-    withhold()
+    preload()
     serve(socket.socket(fileno=int(sys.argv[1])))

@@ -16,7 +16,7 @@ OUTSIDE_FOR = 3
 
 @dataclass(frozen=True)
 class Climbed:
-    """What a climb came to.
+    """The result of a climb.
 
     Attributes:
         ratio: the largest left / right.

@@ -213,7 +213,7 @@ class Letters:
 
 
 def substituted(expression: Any, values: Mapping[str, Any]) -> Any:
-    """Put expressions in the place of letters, by name; the letters that stay become positive.
+    """Substitute expressions for letters, by name; the letters that stay become positive.
 
     For statements about all positive values of their letters, as a rate's is about all T.
     """

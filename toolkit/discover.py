@@ -26,7 +26,6 @@ from typing import Any
 from driftproof.toolkit.errors import DriftproofError, MissingError, unknown_name
 from driftproof.toolkit.located import located
 from driftproof.toolkit.names import check_name
-from driftproof.toolkit.supervised import entering
 
 
 @dataclass(frozen=True)
@@ -308,26 +307,13 @@ def parse(path: Path) -> ast.Module:
         raise DriftproofError(
             f"{path}: {error.strerror}", "a readable Python file", "check the path"
         ) from error
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # nested too deep
+    except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
         where = f"{path}:{line}" if line else str(path)
         reason = getattr(error, "msg", None) or str(error) or type(error).__name__
         raise DriftproofError(
             f"{where}: {reason}", "a Python file", "mend the line, or name another file"
         ) from error
-
-
-def _refuse_half_letters(path: Path, tree: ast.Module) -> None:
-    r"""Raise if a string of a file holds a surrogate, half a letter, which no file can hold."""
-    for node in ast.walk(tree):
-        text = node.value if isinstance(node, ast.Constant) else None
-        if isinstance(text, str) and re.search("[\ud800-\udfff]", text):
-            assert isinstance(node, ast.Constant)
-            raise DriftproofError(
-                f"{path}:{node.lineno}: a string holds a surrogate, which is half a letter",
-                "letters that a file can hold: the pages and tables are files",
-                r"write the letter itself, or \U and its eight digits, in place of \ud800, say",
-            )
 
 
 def is_own(module: str) -> bool:
@@ -338,8 +324,7 @@ def is_own(module: str) -> bool:
 @cache
 def import_path(path: Path) -> ModuleType:
     """Import a user's own file; what it raises is reported with its own line."""
-    _refuse_half_letters(path, parse(path))
-    entering(path)
+    parse(path)
     name = f"{OWN}.{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

@@ -51,10 +51,10 @@ def after_system_error(error: OSError) -> str:
     return "check the path, or name another --out"
 
 
-LISTED = (
+LISTED_KINDS = (
     "claim", "problem", "algorithm", "dataset", "network", "split", "experiment", "kernel",
 )  # fmt: skip
-FEW = 24
+NAMES_LISTED = 24
 """So many names may stand in a message."""
 
 
@@ -69,6 +69,6 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> DriftproofError:
     elif kind == "role":
         offer = "driftproof show roles tells all of them"
     else:
-        offer = f"driftproof list {kind}s" if kind in LISTED else "take one of them"
-    few = ", ".join(names) if len(names) <= FEW else f"one of {len(names)} known names"
+        offer = f"driftproof list {kind}s" if kind in LISTED_KINDS else "take one of them"
+    few = ", ".join(names) if len(names) <= NAMES_LISTED else f"one of {len(names)} known names"
     return DriftproofError(f"unknown {kind} {name!r}", few, offer)

@@ -17,7 +17,7 @@ CHUNK = 2**20
 
 
 class FileReader:
-    """What is left of an open file; gzip is told by its content, not by its name.
+    """What is left of an open file; gzip is recognised by its content, not by its name.
 
     Attributes:
         path: the file.

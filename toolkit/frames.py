@@ -1,4 +1,4 @@
-"""Tables for pandas, which is an extra: whoever asks for a frame is told how to install it."""
+"""Tables for pandas, which is an extra: without it, the error says how to install it."""
 
 from __future__ import annotations
 

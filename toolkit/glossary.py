@@ -150,7 +150,7 @@ def _cell(letters: Mapping[str, tuple[str, ...]]) -> str:
 
 
 def written_into(text: str) -> str:
-    """Return a page with its tables made anew."""
+    """Return a page with its tables replaced by current ones."""
     begin, end = map(re.escape, MARKS)
     section = f"{MARKS[0]}\n{rendered()}\n{MARKS[1]}"
     return re.sub(f"{begin}.*{end}", lambda _: section, text, flags=re.S)

@@ -1,4 +1,4 @@
-"""Forms: the rows of one form and reading of a claim, and the verdict that they come to."""
+"""Forms: the rows of one form and reading of a claim, and their verdict."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FAR = 0.05
 """Left over right below which a case hardly tests a bound."""
 NOTHING = 1e-17
 """What a distance of 0 is drawn as on a logarithmic axis."""
-LARGEST = 1e150
+LARGEST_DRAWN = 1e150
 """What is larger is not drawn: distances between such numbers, and their squares, overflow."""
 
 
@@ -216,7 +216,7 @@ def _relative(low: float, high: float, value: float, size: float) -> float:
 
 def drawable(number: float) -> bool:
     """Say whether a number has a place on a plot."""
-    return abs(number) <= LARGEST
+    return abs(number) <= LARGEST_DRAWN
 
 
 def number(value: float | None, digits: int = 4) -> str:

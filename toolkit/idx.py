@@ -14,7 +14,7 @@ import numpy as np
 from driftproof.toolkit.file_reader import opened
 
 UNSIGNED_BYTE = 8
-MOST = 2**26
+MOST_BYTES = 2**26
 """Bytes of data that are read; MNIST's largest file has 47 million."""
 
 
@@ -22,7 +22,7 @@ def read_idx(path: Path, dimensions: int) -> np.ndarray:
     """Return the array of an IDX file of unsigned bytes.
 
     Args:
-        path: the file; gzip is told by its content, not by its name.
+        path: the file; gzip is recognised by its content, not by its name.
         dimensions: how many dimensions it must have (3 for images, 1 for labels).
 
     Raises:
@@ -39,8 +39,8 @@ def read_idx(path: Path, dimensions: int) -> np.ndarray:
             if head[at] != byte:
                 raise file.wrong(f"byte {head[at]:02x}", wanted, at)
         sizes = np.frombuffer(file.take(4 * dimensions), dtype=">u4").tolist()
-        if prod(sizes) > MOST:
-            raise file.wrong(f"sizes {sizes}", f"at most {MOST:,} bytes of data", 4)
+        if prod(sizes) > MOST_BYTES:
+            raise file.wrong(f"sizes {sizes}", f"at most {MOST_BYTES:,} bytes of data", 4)
         data = file.take(prod(sizes))
         file.end()
     return np.frombuffer(data, dtype=np.uint8).reshape(sizes)

@@ -20,8 +20,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from driftproof.toolkit.errors import FEW, DriftproofError
-from driftproof.toolkit.supervised import entering
+from driftproof.toolkit.errors import NAMES_LISTED, DriftproofError
 
 PACKAGE = Path(__file__).parents[1]
 INSTALLED = (  # in a checkout the rooms are links to folders beside the package
@@ -114,7 +113,6 @@ def telling_the_file(path: Path | None) -> Iterator[None]:
     if path is None:
         yield
         return
-    entering(path)
     try:
         yield
     except (Exception, SystemExit) as error:  # an exit would end the command without a result
@@ -141,7 +139,7 @@ def telling_the_method(cls: type) -> Iterator[None]:
 
 
 def _mended(error: BaseException, frame: FrameType | None) -> tuple[str, str]:
-    """Return what was wanted in the place of an error of Python's, and what to do."""
+    """Return what an error of Python's means: what was wanted, and what to do."""
     said = str(error)
     if isinstance(error, TypeError) and ("expression to float" in said or "loop of ufunc" in said):
         return (
@@ -163,7 +161,7 @@ def _mended(error: BaseException, frame: FrameType | None) -> tuple[str, str]:
     if isinstance(error, ModuleNotFoundError):
         return "a module that is installed, or a file beside yours", "install it, or rename it"
     closed = isinstance(error, TypeError) or hasattr(getattr(error, "obj", None), "_fields")
-    if name and closed and 0 < len(visible) <= FEW:
+    if name and closed and 0 < len(visible) <= NAMES_LISTED:
         return f"one of {', '.join(visible)}", "take one of them"
     return "a file that runs", "mend the line; --debug shows the whole traceback"
 

@@ -18,7 +18,7 @@ KEPT = (1 << 31) - 1
 def keep_freed_memory() -> bool:
     """Tell glibc not to hand large freed blocks back to the system; say whether it took it.
 
-    Otherwise a large simulation faults its tensors' pages in anew, run after run
+    Otherwise a large simulation faults its tensors' pages in again in each run
     (docs/performance.md has figures). Elsewhere than on glibc nothing is done.
     """
     try:

@@ -6,7 +6,7 @@ import re
 
 from driftproof.toolkit.errors import DriftproofError
 
-LONGEST = 80
+NAME_LETTERS = 80
 """Letters of a name; its plots are files of that name, which systems limit to 255 bytes."""
 
 
@@ -17,10 +17,10 @@ def check_name(kind: str, name: str, where: str = "") -> str:
     'mine/drift'
     """
     lead = f"{where}: " if where else ""
-    if len(name) > LONGEST or len(name.encode(errors="replace")) > 2 * LONGEST:
+    if len(name) > NAME_LETTERS or len(name.encode(errors="replace")) > 2 * NAME_LETTERS:
         raise DriftproofError(
             f"{lead}the {kind}'s name {name[:20]!r}… has {len(name)} letters",
-            f"a name of at most {LONGEST}: its plots are files of that name",
+            f"a name of at most {NAME_LETTERS}: its plots are files of that name",
             "say the rest in the statement",
         )
     if not name.isprintable() or not name.strip() or name != name.strip():

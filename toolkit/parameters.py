@@ -161,7 +161,7 @@ def sweep(*values: T) -> T:
     [1, 2, 5]
 
     Raises:
-        DriftproofError: no value, or a list of them in the place of one.
+        DriftproofError: no value, or a list of them as one.
     """
     several = len(values) == 1 and isinstance(values[0], list | range)
     if several or not values:

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 MOST_OUTCOMES = 4096
 """The most outcomes of the noise that are run one by one, as for a verdict."""
-SHOWN = 6
+CURVES_SHOWN = 6
 """The most measures, and the most clients of each, that a notebook draws."""
 MOMENTS = ("round", "local_step", "step", "client")
-"""What a moment is told by, in the order of a frame's columns."""
+"""What says which moment it is, in the order of a frame's columns."""
 TOLD_BY = {
     ("round",): ("round",),
     ("round", "local_step"): ("round", "local_step"),
@@ -168,14 +168,14 @@ class Run(Mapping[str, Recorded]):
         told = [f"{self.case}, seed {self.seed}. {self.communications} rounds of communication."]
         if self.bad_step is not None:
             told.append(f"Something was not finite after local step {self.bad_step}.")
-        if len(self) > SHOWN:
-            told.append(f"The first {SHOWN} of {len(self)} measures are drawn.")
+        if len(self) > CURVES_SHOWN:
+            told.append(f"The first {CURVES_SHOWN} of {len(self)} measures are drawn.")
         by_client = any("client" in one.moments for one in self.values())
-        if by_client and self.case.problem.clients > SHOWN:
-            told.append(f"Of clients the first {SHOWN} are shown.")
+        if by_client and self.case.problem.clients > CURVES_SHOWN:
+            told.append(f"Of clients the first {CURVES_SHOWN} are shown.")
         table = [line for one in self.values() for line in _first_and_last(one)]
         curved = [one for one in self.values() if len(one.mean) > 1 and one.moments]
-        return shown_run(" ".join(told), table, map(_panel, curved[:SHOWN]))
+        return shown_run(" ".join(told), table, map(_panel, curved[:CURVES_SHOWN]))
 
 
 def _curves(one: Recorded) -> list[tuple[str, np.ndarray]]:
@@ -186,7 +186,7 @@ def _curves(one: Recorded) -> list[tuple[str, np.ndarray]]:
     if "client" not in one.moments:
         return [("mean", np.ones(len(one.mean), dtype=bool))]
     clients = one.moments["client"]
-    return [(f"client {k}", clients == k) for k in range(min(SHOWN, int(clients.max()) + 1))]
+    return [(f"client {k}", clients == k) for k in range(min(CURVES_SHOWN, int(clients.max()) + 1))]
 
 
 def _first_and_last(one: Recorded) -> Iterator[dict[str, Any]]:
@@ -222,7 +222,7 @@ def _panel(one: Recorded) -> dict[str, Any]:
 
 
 def _columns(recorded: Iterable[Recorded], *last: str) -> dict[str, list[Any]]:
-    """Return a frame's columns, empty: those by which some measure's moments are told."""
+    """Return a frame's columns, empty: those that some measure's moments have."""
     told = [name for name in MOMENTS if any(name in one.moments for one in recorded)]
     return {name: [] for name in ("measure", *told, *(last or ("replicate", "weight", "value")))}
 
@@ -507,7 +507,7 @@ class _Engine:
 
 
 def _in_order(axes: tuple[str, ...], count: int, local_steps: int) -> list[np.ndarray]:
-    """Return what so many moments in a row are told by."""
+    """Return the numbers of so many moments in a row."""
     every = np.arange(count)
     return [every // local_steps, every % local_steps + 1] if len(axes) == 2 else [every]
 
@@ -520,6 +520,6 @@ def _of_each_client(moments: Mapping[str, np.ndarray], clients: int) -> dict[str
 
 
 def _joined(outcomes: Sequence[Outcome]) -> np.ndarray:
-    """Return what blocks of replicates took, beside each other: the moments that all came to."""
+    """Return what blocks of replicates took, beside each other: the moments that all reached."""
     moments = min(outcome.taken.shape[1] for outcome in outcomes)
     return np.concatenate([outcome.taken[:, :moments] for outcome in outcomes], 2)

@@ -19,7 +19,7 @@ from driftproof.toolkit.located import place_of
 from driftproof.toolkit.measure import Measure, Moment, Reduction
 
 TRACE_POINTS = 96
-TOGETHER = 64
+MOMENTS_AT_ONCE = 64
 """Moments that are added at once."""
 
 
@@ -133,7 +133,7 @@ class Recorder:
         taken = self.measure(moment)
         if taken is not None:
             self._pending.append(tuple(map(_own, (taken.value, *taken.parts.values()))))
-            if len(self._pending) >= TOGETHER:
+            if len(self._pending) >= MOMENTS_AT_ONCE:
                 self._settle()
         elif self.how[0] == "average":
             raise DriftproofError(

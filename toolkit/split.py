@@ -38,11 +38,7 @@ class FederatedSplit(Parameters, ABC):
 
     @abstractmethod
     def deal(
-        self,
-        labels: np.ndarray,
-        groups: np.ndarray | None,
-        clients: int,
-        random: np.random.Generator,
+        self, labels: np.ndarray, clients: int, random: np.random.Generator
     ) -> Sequence[np.ndarray]:
         """Return the numbers of each client's examples; ``parts`` calls it with checked arguments.
 
@@ -50,11 +46,7 @@ class FederatedSplit(Parameters, ABC):
         """
 
     def parts(
-        self,
-        labels: np.ndarray,
-        groups: np.ndarray | None,
-        clients: int,
-        random: np.random.Generator,
+        self, labels: np.ndarray, clients: int, random: np.random.Generator
     ) -> list[np.ndarray]:
         """Return the numbers of each client's examples: no example twice, no client without one.
 
@@ -63,8 +55,6 @@ class FederatedSplit(Parameters, ABC):
 
         Args:
             labels: class numbers 0, 1, …, [examples], 64-bit.
-            groups: the number of each example's group (alphabet, protected group), [examples];
-                None if there are none.
             clients: how many.
             random: what the rule draws with.
 
@@ -72,8 +62,8 @@ class FederatedSplit(Parameters, ABC):
             DriftproofError: an argument is not what it should be, or the rule leaves a client
                 without an example, deals an example twice, or asks for more than there is.
         """
-        _check_arguments(labels, groups, clients)
-        made = [np.asarray(part) for part in self.deal(labels, groups, clients, random)]
+        _check_arguments(labels, clients)
+        made = [np.asarray(part) for part in self.deal(labels, clients, random)]
         self._check_parts(made, len(labels), clients)
         return made
 
@@ -102,16 +92,13 @@ class FederatedSplit(Parameters, ABC):
             )
 
 
-def _check_arguments(labels: np.ndarray, groups: np.ndarray | None, clients: int) -> None:
-    for name, values in (("labels", labels), ("groups", groups)):
-        if values is None:
-            continue
-        if values.ndim != 1 or values.dtype.kind not in "iu" or values.shape != labels.shape:
-            raise DriftproofError(
-                f"{name} of type {values.dtype} and shape {values.shape}",
-                f"a whole number for each example, shape ({len(labels)},)",
-                f"pass {name} as a vector of 64-bit integers",
-            )
+def _check_arguments(labels: np.ndarray, clients: int) -> None:
+    if labels.ndim != 1 or labels.dtype.kind not in "iu":
+        raise DriftproofError(
+            f"labels of type {labels.dtype} and shape {labels.shape}",
+            "a class number for each example",
+            "pass labels as a vector of 64-bit integers",
+        )
     if not len(labels) or labels.min() < 0:
         raise DriftproofError(
             f"labels from {labels.min()}" if len(labels) else "no labels",

@@ -1,4 +1,4 @@
-"""The verdict on a printed statement: what its readings, taken together, come to.
+"""The verdict on a printed statement: that of its readings, taken together.
 
 A statement may have several parts, and each part several readings. Only literal and intended
 readings decide. A part is as good as the best of them, since a fair referee reads a print as its
@@ -23,7 +23,7 @@ WORST_LAST = (Verdict.INAPPLICABLE, Verdict.SUPPORTED, Verdict.INCONCLUSIVE, Ver
 
 @dataclass(frozen=True)
 class ReadingVerdict:
-    """What one reading of the print came to."""
+    """One reading of the print, with its verdict."""
 
     reading: str
     reading_kind: str

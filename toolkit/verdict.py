@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Verdict(StrEnum):
-    """What a row, or a claim, comes to."""
+    """What a row, or a claim, is found to be."""
 
     SUPPORTED = "SUPPORTED"
     REFUTED = "REFUTED"

@@ -19,8 +19,6 @@ from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from typing import Any
 
-APART = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-"""How the processes of a federation on the wire start: they inherit nothing of this one."""
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 PR_SET_PDEATHSIG = 1
 """Linux: the signal that a process is sent when its parent ends (see prctl)."""
@@ -81,14 +79,6 @@ def _uninterrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def context() -> Any:
-    """Return the context in which the processes of a federation on the wire start."""
-    processes = multiprocessing.get_context(APART)
-    if APART == "forkserver":
-        processes.set_forkserver_preload(["driftproof.toolkit.wire.member"])
-    return processes
 
 
 def end_with(parent: int) -> None:

@@ -16,7 +16,7 @@ from driftproof.toolkit.groups import Group, grouped, statements
 from driftproof.toolkit.report.figures import Figure
 from driftproof.toolkit.report.files import write_report
 from driftproof.toolkit.report.forms_table import COLUMNS, SPARE, cells, chance, meaning
-from driftproof.toolkit.report.notebook import WHOLE, shown_verdicts
+from driftproof.toolkit.report.notebook import CLAIMS_IN_FULL, shown_verdicts
 from driftproof.toolkit.report.page import figures
 from driftproof.toolkit.report.results_table import frame
 from driftproof.toolkit.report.text_table import text_table
@@ -183,7 +183,7 @@ class Verification(Sequence[Row]):
         lines += [f"Left out for want of width: {', '.join(left_out)}."] if left_out else []
         if len(shown) < len(self.forms):
             lines.append(f"{len(self.forms) - len(shown)} more forms: made.frame() has them all.")
-        elif len(self.verdicts) <= WHOLE:
+        elif len(self.verdicts) <= CLAIMS_IN_FULL:
             for form in shown:
                 if form.reason:
                     lines.append(f"{form.claim}, {form.title}: {form.reason}")
@@ -192,7 +192,7 @@ class Verification(Sequence[Row]):
         return "\n".join([*lines, *self._sentences()])
 
     def _repr_html_(self) -> str:
-        whole = len(self.verdicts) <= WHOLE
+        whole = len(self.verdicts) <= CLAIMS_IN_FULL
         entries = {one.name: claim_entry(one) for one in self._judged} if whole else {}
         return shown_verdicts(self.rows, self.verdicts, entries, self._sentences())
 

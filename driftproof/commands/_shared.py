@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.errors import DriftproofError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,25 +28,8 @@ STYLES: Mapping[str, dict[str, Any]] = {
     "INAPPLICABLE": {"fg": "bright_black"},
 }
 
-LONGEST = 80
+NAME_BYTES = 80
 """Bytes of a name that a folder may have beside ``report-``."""
-
-
-if TYPE_CHECKING:
-    _Words = click.Choice[str]
-else:
-    _Words = click.Choice  # click 8.1 has no parameter
-
-
-class Choice(_Words):
-    """One of a few words; a misspelt one is told with the nearest."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the word, or raise with those that there are."""
-        if value not in self.choices:
-            name = (param.name if param is not None else None) or "word"
-            raise unknown_name(name, str(value), self.choices)
-        return str(value)
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -124,9 +107,9 @@ def folder(chosen: Path | None, name: str = "") -> Path:
     if chosen is not None:
         return chosen
     name = name.replace("/", "-")
-    if len(name.encode()) > LONGEST:  # many files: some of it, and a digest of the whole
+    if len(name.encode()) > NAME_BYTES:  # many files: some of it, and a digest of the whole
         digest = hashlib.blake2b(name.encode(), digest_size=4).hexdigest()
-        name = f"{name.encode()[: LONGEST - 16].decode(errors='ignore')}-{digest}"
+        name = f"{name.encode()[: NAME_BYTES - 16].decode(errors='ignore')}-{digest}"
     return Path(f"report-{name}" if name else "report")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from driftproof.commands._shared import as_json, print_json, table
-from driftproof.commands.show import ROLES, print_roles
+from driftproof.commands.show import ALL_ROLES, print_roles
 from driftproof.toolkit.discover import KINDS, Leaf, kind_named, leaves
 
 
@@ -18,7 +18,7 @@ def command(kind: str | None, as_json: bool) -> None:
     KIND is claims, problems, algorithms, datasets, networks, splits, experiments, kernels or
     cases. It may be roles: what the letters of the papers stand for.
     """
-    if kind in ROLES:
+    if kind in ALL_ROLES:
         print_roles(as_json)
         return
     kinds = [kind_named(kind)] if kind else list(KINDS.values())

@@ -30,13 +30,13 @@ NEXT = {
     "dataset": "from {stem} import {symbol}, and {symbol}.load(folder); in toolkit/datasets/ it is "
     "found by its files",
     "network": "from {stem} import {symbol}, and {symbol}().model(example, outputs)",
-    "split": "from {stem} import {symbol}, and {symbol}().parts(labels, None, clients, random)",
+    "split": "from {stem} import {symbol}, and {symbol}().parts(labels, clients, random)",
     "experiment": "driftproof run {path} --profile smoke",
     "kernel": "name your algorithm and your problem in it; in synthetic/kernels/ it is found and "
     "tested",
 }
 """What to do with the file."""
-COLUMNS = 100
+LINE_LENGTH = 100
 FOLDERS = (
     ("driftproof.synthetic", "problems"), ("driftproof.toolkit", "algorithms"),
     ("driftproof.toolkit", "networks"), ("driftproof.toolkit", "splits"),
@@ -131,7 +131,7 @@ def _import(module: str, names: list[str]) -> str:
     """Return a line that imports, or as many as it takes."""
     ordered = sorted(names, key=lambda name: (not name.isupper(), not name[0].isupper(), name))
     line = f"from {module} import {', '.join(ordered)}"
-    if len(line) > COLUMNS:
+    if len(line) > LINE_LENGTH:
         line = f"from {module} import (\n    " + ",\n    ".join(ordered) + ",\n)"
     return line + "\n"
 

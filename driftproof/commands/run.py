@@ -18,10 +18,10 @@ from driftproof.toolkit.errors import DriftproofError
 @click.command()
 @click.argument("experiment")
 @click.option(
-    "--profile", type=shared.Choice(["smoke", "quick", "paper"]), default="quick", show_default=True
+    "--profile", type=click.Choice(["smoke", "quick", "paper"]), default="quick", show_default=True
 )
 @click.option(
-    "--engine", type=shared.Choice(["batched", "wire"]), default="batched", show_default=True,
+    "--engine", type=click.Choice(["batched", "wire"]), default="batched", show_default=True,
     help="wire: one process a client, which send each other messages; a run at a time, unless "
     "--workers is given.",
 )  # fmt: skip
@@ -75,7 +75,7 @@ def command(
     out = shared.folder(out, leaf.name)
     if data is not None:
         data = Path(os.path.realpath(data))
-        read(data)  # a bad folder is told before anything is run
+        read(data)  # a bad folder is refused before anything is run
     check_device(device)
     with (
         shared.working_on(cluster, workers) as workers,

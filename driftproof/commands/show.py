@@ -12,7 +12,7 @@ from driftproof.commands._shared import as_json, print_json, table, tell
 from driftproof.toolkit.discover import KINDS, Leaf, import_path, leaves, leaves_in
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 
-ROLES = ("roles", "letters")
+ALL_ROLES = ("roles", "letters")
 """What NAME may be to see all of them."""
 NAMED_BY_CLASS = ("problem", "algorithm", "network", "split")
 """Kinds whose NAME may be the class's."""
@@ -32,7 +32,7 @@ def command(name: str, as_json: bool) -> None:
     NAME may be a Python file of your own: all that is declared in it is shown. It may be a role or
     a letter too; ``driftproof show roles`` shows all of them.
     """
-    if name in ROLES:
+    if name in ALL_ROLES:
         print_roles(as_json)
         return
     if name.endswith(".py"):

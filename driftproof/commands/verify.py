@@ -18,14 +18,14 @@ from driftproof.toolkit.verdict import Verdict
 if TYPE_CHECKING:
     from driftproof.toolkit.groups import Group
 
-FEW = 16
+FORMS_SHOWN = 16
 """So many forms are shown one by one, whatever is new of them: they fit on a screen."""
 
 
 @click.command()
 @click.argument("select", nargs=-1)
 @click.option(
-    "--profile", type=shared.Choice(["smoke", "quick", "full"]), default="quick", show_default=True
+    "--profile", type=click.Choice(["smoke", "quick", "full"]), default="quick", show_default=True
 )
 @shared.seed
 @shared.workers
@@ -36,7 +36,7 @@ FEW = 16
 @shared.resume
 @click.option(
     "-p", "--problem", "problem", multiple=True, metavar="NAME=VALUE,…",
-    help="Values of a parameter of the problem, in the place of those of the claims' cases.",
+    help="Values of a parameter of the problem, instead of those of the claims' cases.",
 )  # fmt: skip
 @click.option(
     "-a", "--algorithm", "algorithm", multiple=True, metavar="NAME=VALUE,…",
@@ -152,7 +152,7 @@ def summary(
 
     forms = [group for groups in grouped(rows).values() for group in groups]
     news = [group for group in forms if is_news(group)]
-    shown = forms if verbose or len(forms) <= FEW else news
+    shown = forms if verbose or len(forms) <= FORMS_SHOWN else news
     if shown:
         shared.table(COLUMNS, [cells(form) for form in shown], spare=SPARE)
     for group in shown:
@@ -222,7 +222,7 @@ def _exceeded(rows: list[Any], told: set[str]) -> None:
 
 
 def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> None:
-    """Print how many printed statements of each paper came to which verdict, and what is new."""
+    """Print how many printed statements of each paper have which verdict, and what is new."""
     from driftproof.toolkit.discover import leaves
     from driftproof.toolkit.groups import statements
 

@@ -14,4 +14,13 @@ Definition average eta (gs : list (E -> E)) x (k : nat) : E := mean (map (fun g 
 Fixpoint fedavg eta (tau : nat) (gs : list (E -> E)) x (rounds : nat) : E := match rounds with
   | O => x
   | S r => average eta gs (fedavg eta tau gs x r) tau end.
+
+(* FedSVRG, and without noise FedInn, FedOut and gradient tracking: to the clients' mean gradient at the
+   server's point x a client adds what its own gradient has changed by since. *)
+Definition corrected eta (gs : list (E -> E)) g x (k : nat) : E :=
+  gradient_descent eta (fun y => g y - g x + mean (map (fun h => h x) gs))%V x k.
+Definition corrected_average eta gs x k : E := mean (map (fun g => corrected eta gs g x k) gs).
+Fixpoint fedsvrg eta (tau : nat) (gs : list (E -> E)) x (rounds : nat) : E := match rounds with
+  | O => x
+  | S r => corrected_average eta gs (fedsvrg eta tau gs x r) tau end.
 End Algorithms.

@@ -59,6 +59,8 @@ Proof. intros nz N. apply Z.eqb_neq in nz. unfold reads, scaled. replace (Q2R 0)
   - injection N as ->. rewrite ?combine_nil, ?add_zero, scale_scale. unfold Q2R; cbn.
     replace (IZR D * / 1 * / IZR D) with 1 by (field; apply not_0_IZR; exact nz). symmetry. apply scale_one.
   - unfold Q2R at 1; cbn. rewrite Rmult_0_l, scale_0, zero_add. apply IH. exact N. Qed.
+Lemma reads_same v w a r : reads v a r -> reads w a r -> w = v.
+Proof. unfold reads. intros -> ->. reflexivity. Qed.
 Lemma reads_start v r : reads (v - origin)%V 0 r -> reads v 1 r.
 Proof. unfold reads. intro H. replace (Q2R 1) with 1 by (unfold Q2R; cbn; lra). rewrite scale_one.
   replace (Q2R 0) with 0 in H by (unfold Q2R; cbn; lra). rewrite scale_0, zero_add in H. rewrite <- H.
@@ -135,6 +137,9 @@ Ltac determined D l o v r H := assert (reads D l o v 0 (map inject_Z r)) by (eap
 (* a point that an equation H defines *)
 Ltac iterate D l o x r H :=
   assert (reads D l o x 1 (map inject_Z r)) by (eapply reads_point; [exact H | read | decided]); clear H.
+(* a point that is another one by another name *)
+Ltac twin x y := assert (x = y) by (eapply reads_same; [match goal with H : reads _ _ _ y _ _ |- _ => exact H end |
+  match goal with H : reads _ _ _ x _ _ |- _ => exact H end]); subst x.
 Ltac triple x := apply Forall_cons; [apply (realises _ _ _ _ _ _ _ _ x);
   [eapply at_point_read; [eassumption | decided] | vector
   | first [cbn beta; rewrite total_nil; lra | eapply value_read; [eassumption | decided]]]|].

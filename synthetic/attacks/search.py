@@ -28,7 +28,7 @@ FEWEST = 16
 
 @dataclass(frozen=True)
 class Attack:
-    """What a search came to.
+    """The result of a search.
 
     Attributes:
         role, declared: the constant.
@@ -58,7 +58,7 @@ def attack(problem: Problem, role: str, *, seed: int = 0) -> float:
 def attacked(
     problem: Problem, role: str, *, seed: int = 0, budget: float = np.inf, draws: Draws = outcomes
 ) -> Attack:
-    """Return what a short search for points that exceed a constant came to.
+    """Return the result of a short search for points that exceed a constant.
 
     Args:
         budget: points times outcomes of the noise that one sweep may look at.

@@ -11,7 +11,7 @@ from driftproof.synthetic.classes.conditions import FunctionClass, Triple
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.oracles import Pullback
 from driftproof.toolkit.spans.exact import Quantity, Second, Vector
-from driftproof.toolkit.spans.tensor import SIZES, Form, Span, part_of
+from driftproof.toolkit.spans.tensor import SIZES, Quantities, Span, part_of
 
 
 class AskedFunctions:
@@ -134,9 +134,9 @@ class AskedFunctions:
         """Return each client's gradient at its own point, [clients, dim, replicates]."""
         return Span(self._each(x, "gradient"))
 
-    def function_values(self, x: Tensor) -> Form:
+    def function_values(self, x: Tensor) -> Quantities:
         """Return each client's value at its own point, [clients, replicates]."""
-        return Form(self._each(x, "value")[:, 0])
+        return Quantities(self._each(x, "value")[:, 0])
 
     def _each(self, x: Tensor, part: str) -> np.ndarray:
         points = points_of(x)

@@ -1,4 +1,4 @@
-"""A whole class of functions in the place of a problem, on which an algorithm is run once."""
+"""A whole class of functions as a problem, on which an algorithm is run once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.parameters import PositiveInt
 from driftproof.toolkit.problem import Problem, Solution
 from driftproof.toolkit.spans.exact import Vector
-from driftproof.toolkit.spans.tensor import SIZES, Form, Span, TwoSpans
+from driftproof.toolkit.spans.tensor import SIZES, Quantities, Span, TwoSpans
 
 ROLES = {
     "L": ("objective_smoothness", "field_smoothness"), "mu": ("strong_convexity",),
@@ -280,7 +280,7 @@ class WholeClass(Problem):
                 "a relation that bounds it at the start",
                 "add start_gap(delta), or measure view.gradient(x)",
             )
-        return Form(_entries([self.asked.mean(point)[1] for point in points_of(x)[0]]))
+        return Quantities(_entries([self.asked.mean(point)[1] for point in points_of(x)[0]]))
 
     def gap(self, x: Tensor) -> Tensor:
         """Return F(x) − F*, as ``objective`` does: F* is 0 here."""

@@ -1,4 +1,4 @@
-"""Few-shot classification: a task is drawn anew each time, N classes of which K drawings are shown.
+"""Few-shot classification: each time a new task is drawn, N classes of which K drawings are shown.
 
 One draw holds every random number of a task: the classes of the client that it has, in an order
 that gives them their labels, and an order of each class's drawings, of which the first K are the

@@ -60,7 +60,7 @@ class SampleMeans:
         """Return φ of each sample (q = 1), [clients, batch, replicates], and its pullback.
 
         Without a draw these are all samples, padded ones too, in the order of the source's shares;
-        their graph may not fit, so the pullback computes anew, piece by piece.
+        their graph may not fit, so the pullback computes it again, piece by piece.
         """
         shape = (len(x), x.shape[2], -1)
         points = self._units(x).requires_grad_(draw is not None)
@@ -82,7 +82,7 @@ class SampleMeans:
     def pulled(self, x: Tensor, draw: Tensor | None) -> tuple[Tensor, Pullback]:
         """Return m(x) and v ↦ ∇m(x)ᵀv for v [clients, tasks·q, replicates]."""
         replicates = x.shape[2]
-        if draw is None:  # all samples: their graph may not fit, so the pullback computes anew
+        if draw is None:  # all samples: their graph may not fit, so the pullback computes again
             return self.value(x, None), lambda v: self._gradient(x, None, v)
         points = self._units(x).requires_grad_()
         with torch.enable_grad():

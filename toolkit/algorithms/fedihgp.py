@@ -65,5 +65,5 @@ class FedIHGP(Nested):
         return State(state.x, state.y, torch.zeros_like(state.y))
 
     def step(self, ctx: Context, oracles: Bilevel, state: State) -> State:
-        """Estimate anew."""
+        """Estimate p again, from the same x and y."""
         return state._replace(p=fed_ihgp(self, ctx, oracles, state.x, state.y))

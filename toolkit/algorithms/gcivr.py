@@ -37,7 +37,7 @@ class State(NamedTuple):
 class GCIVR(Algorithm):
     r"""Composite incremental variance reduction for Φ = (1/K) Σ h_k + f((1/K) Σ g_k).
 
-    Every ``epoch_steps`` steps the estimates begin anew from large minibatches; in between they
+    Every ``epoch_steps`` steps the estimates restart from large minibatches; in between they
     move by SARAH differences, a small minibatch taken at x^t and again, the *same* samples, at
     x^{t−1}. One minibatch serves g_k and its Jacobian, f has no noise, and nothing is projected.
     FedDRO's paper gives no pseudocode: Table 1 has the sizes, √m inner and m outer, of m samples in

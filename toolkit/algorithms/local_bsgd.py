@@ -52,7 +52,7 @@ class LocalBSGD(TaskSampling):
         task_blocks, sampled_tasks: each client's tasks, and how many of them take part in a step
             (``toolkit.algorithms._tasks``); section 5.1 has 5 and 3.
         samples: "two" draws ζ on its own; "one" takes what belongs to ξ, the query images of ξ's
-            task say, as meta-learning with tasks drawn anew needs; ``outer_batch`` then says
+            task say, as meta-learning with new tasks each time needs; ``outer_batch`` then says
             nothing.
     """
 

@@ -58,7 +58,7 @@ class LocalSCGD(TaskSampling):
             (``toolkit.algorithms._tasks``); section 5.1 has 5 and 3. u_0 covers all tasks. The
             average of u is over the clients' i-th tasks, whichever these are.
         samples: "two" draws ζ on its own; "one" takes what belongs to ξ, the query images of ξ's
-            task say, as meta-learning with tasks drawn anew needs; ``outer_batch`` then says
+            task say, as meta-learning with new tasks each time needs; ``outer_batch`` then says
             nothing.
     """
 

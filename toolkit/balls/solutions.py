@@ -14,7 +14,7 @@ from driftproof.toolkit.balls.tensor import Balls, RefusedError, lift
 from driftproof.toolkit.problem import STORED, P, Solution, supposing
 
 UNKNOWN = "nothing says how far the minimiser may be off"
-"""Why a measure of a minimiser is refused: it is what a solver came to."""
+"""Why a measure of a minimiser is refused: it is what a solver returned."""
 
 
 def enclosing(problem: P) -> P:

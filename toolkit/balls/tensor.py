@@ -8,10 +8,10 @@ in doubles behind one's back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
 import flint
 import numpy as np
@@ -19,7 +19,7 @@ import torch
 from flint import arb
 from torch import Tensor
 
-F = TypeVar("F", bound=Callable[..., Any])
+from driftproof.toolkit.stand_in import StandIn, Table, out_of_place
 
 BITS = 200
 """Bits of a midpoint, where nobody says otherwise."""
@@ -27,13 +27,7 @@ BITS = 200
 CALL = 50
 """What calling a function takes, in operations on single balls."""
 
-HANDLERS: dict[str, Callable[..., Any]] = {}
-"""What stands for each of torch's functions, by its name."""
-
-_PLAIN = frozenset({"dim", "size", "__len__", "numel", "is_floating_point", "stride", "get_device"})
-_ATTRIBUTES = frozenset(
-    {"shape", "dtype", "device", "ndim", "requires_grad", "is_leaf", "layout", "grad_fn", "_base"}
-)
+HANDLERS = Table()
 
 
 class RefusedError(Exception):
@@ -78,7 +72,7 @@ def precision(bits: int = BITS, operations: float = float("inf")) -> Iterator[No
         flint.ctx.prec, _budget.left = before, left
 
 
-class Balls(Tensor):
+class Balls(StandIn):
     """A tensor of balls; the entries are in ``balls``, an array of ``flint.arb``.
 
     Attributes:
@@ -105,22 +99,6 @@ class Balls(Tensor):
     def of(cls, values: Any) -> Balls:
         """Return doubles, integers or fractions as balls of radius 0."""
         return cls(lift(values))
-
-    @classmethod
-    def __torch_function__(
-        cls, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
-    ) -> Any:
-        """Call what stands for one of torch's functions."""
-        name = func.__name__
-        if name == "__get__":
-            name = func.__self__.__name__
-            if name in _ATTRIBUTES:
-                with torch._C.DisableTorchFunctionSubclass():
-                    return func(*args)
-        elif name in _PLAIN:
-            with torch._C.DisableTorchFunctionSubclass():
-                return func(*args, **(kwargs or {}))
-        return called(name, args, kwargs or {})
 
     @classmethod
     def __torch_dispatch__(  # type: ignore[override]
@@ -204,7 +182,7 @@ def called(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     spend(CALL)
     if name in HANDLERS:
         return HANDLERS[name](*args, **kwargs)
-    plain = _out_of_place(name)
+    plain = out_of_place(name)
     if plain not in HANDLERS:
         raise RefusedError(f"torch's {name} has no version for balls")
     into, result = args[0], HANDLERS[plain](*args, **kwargs)
@@ -218,21 +196,8 @@ def called(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     return into
 
 
-def _out_of_place(name: str) -> str:
-    """Return ``add`` of ``add_`` and of ``__iadd__``."""
-    if name.startswith("__i") and name.endswith("__"):
-        name = name[3:-2] + "_"
-    return {"truediv_": "div", "fill_": "full_like"}.get(name, name.removesuffix("_"))
-
-
-def handles(*names: str) -> Callable[[F], F]:
-    """Enter a function in the table under torch's names for it."""
-
-    def decorate(function: F) -> F:
-        HANDLERS.update(dict.fromkeys(names, function))
-        return function
-
-    return decorate
+handles = HANDLERS.handles
+Balls.called = staticmethod(called)
 
 
 def ball(value: Any) -> arb:

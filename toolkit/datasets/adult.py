@@ -68,9 +68,9 @@ COLUMNS: dict[str, range | tuple[str, ...]] = {
 LABELS = ("<=50K", ">50K")
 ENDS = {"adult.data": "", "adult.test": "."}
 """What follows a label."""
-LONGEST, MOST = 512, 100_000
+LINE_BYTES, MOST_LINES = 512, 100_000
 """Bytes of a line, and lines of a file; the longest published line has 158 bytes."""
-DIGITS = 7
+NUMBER_DIGITS = 7
 
 Known = dict[bytes, int] | range
 """What a field may be: a category, by its place in the list, or a number."""
@@ -126,9 +126,9 @@ def _split(path: Path, end: str) -> Split:
     known = [*KNOWN, ("income", labels)]
     codes = array("q")
     with opened(path) as file:
-        for number, line in file.lines(LONGEST):
-            if number > MOST:
-                raise file.wrong("more lines", f"at most {MOST:,}", f"line {number}")
+        for number, line in file.lines(LINE_BYTES):
+            if number > MOST_LINES:
+                raise file.wrong("more lines", f"at most {MOST_LINES:,}", f"line {number}")
             if line and not (number == 1 and line.startswith(b"|")):
                 codes.extend(_codes(file, number, line, known))
         if not codes:
@@ -149,7 +149,7 @@ def _codes(file: FileReader, number: int, line: bytes, known: list[tuple[str, Kn
     codes = []
     for column, (field, (name, of)) in enumerate(zip(fields, known, strict=True), 1):
         if isinstance(of, range):
-            code = int(field) if field.isdigit() and len(field) <= DIGITS else -1
+            code = int(field) if field.isdigit() and len(field) <= NUMBER_DIGITS else -1
             wrong = code not in of
         else:
             code = of.get(field, -1)

@@ -11,9 +11,9 @@ from driftproof.toolkit.dataset import Data, DataSet, Split, dataset
 from driftproof.toolkit.datasets._cifar import FULL, SHAPE, read_records, sample_records
 
 CLASSES = 10
-MOST = 10_000
+MOST_IMAGES = 10_000
 """Images of a file."""
-WHOLE = 50_000
+ALL_IMAGES = 50_000
 
 
 @dataset(
@@ -35,7 +35,7 @@ class CIFAR10(DataSet):
             if any(name in paths for name in names)
         }
         count = len(splits["train"].labels)
-        part = "" if count == WHOLE else f", {count:,} of {WHOLE:,} training images"
+        part = "" if count == ALL_IMAGES else f", {count:,} of {ALL_IMAGES:,} training images"
         return Data(f"CIFAR-10{part}", CLASSES, SHAPE, splits)
 
     def sample(self, folder: Path) -> None:
@@ -45,5 +45,5 @@ class CIFAR10(DataSet):
 
 
 def _split(paths: list[Path]) -> Split:
-    records = read_records(paths, (CLASSES,), MOST)
+    records = read_records(paths, (CLASSES,), MOST_IMAGES)
     return Split(records[:, 1:], records[:, 0].astype(np.int64), FULL)

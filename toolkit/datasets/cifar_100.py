@@ -20,7 +20,7 @@ COARSE = (
     "people", "reptiles", "small mammals", "trees", "vehicles 1", "vehicles 2",
 )  # fmt: skip
 """The groups, in the order of their numbers."""
-MOST = 50_000
+MOST_IMAGES = 50_000
 """Images of a file."""
 
 
@@ -48,7 +48,7 @@ class CIFAR100(DataSet):
 
 
 def _split(path: Path) -> Split:
-    records = read_records([path], (len(COARSE), FINE), MOST)
+    records = read_records([path], (len(COARSE), FINE), MOST_IMAGES)
     coarse, fine = records[:, :2].astype(np.int64).T
     group_of = np.empty(FINE, np.int64)
     group_of[fine[::-1]] = coarse[::-1]  # the last that is written stays: each class's first image

@@ -27,14 +27,14 @@ from driftproof.toolkit.zip_reader import members
 
 SIDE = 105
 DRAWINGS = 20
-LONGEST = 2**14
+PNG_BYTES = 2**14
 """Bytes of a PNG file; the longest of the small sets has 419."""
-MOST = 40_000
+MOST_DRAWINGS = 40_000
 """Drawings of an archive; the background set has 19,280."""
 NAME = re.compile(r"(?:.*/)?([^/]+)/character(\d\d)/\d{4}_(\d\d)\.png")
 UNSEEN = re.compile(r"(?:.*/)?(?:\.DS_Store|Thumbs\.db|\._[^/]*)")
 """What file managers leave behind."""
-HEAD = struct.pack(">8sI4sIIBB", b"\x89PNG\r\n\x1a\n", 13, b"IHDR", SIDE, SIDE, 1, 0)
+PNG_HEAD = struct.pack(">8sI4sIIBB", b"\x89PNG\r\n\x1a\n", 13, b"IHDR", SIDE, SIDE, 1, 0)
 """How the PNG file of a 1-bit grey image of 105 × 105 begins: it is not decoded otherwise."""
 BROKEN = (OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error,
           Image.DecompressionBombError)  # fmt: skip
@@ -141,8 +141,8 @@ def _drawings(sources: Iterable[Path]) -> tuple[list[Drawing], np.ndarray]:
     for source in sources:
         held: dict[Character, set[int]] = {}
         for number, (place, drawing, content) in enumerate(_files(source)):
-            if number == MOST:
-                raise wrong_at(source, place, "more drawings", f"at most {MOST:,}")
+            if number == MOST_DRAWINGS:
+                raise wrong_at(source, place, "more drawings", f"at most {MOST_DRAWINGS:,}")
             image = _image(source, place, content)
             at = rows.setdefault(drawing, len(rows)) * len(image)
             if at == len(pixels):
@@ -166,7 +166,7 @@ def _check_whole(source: Path, held: Mapping[Character, set[int]]) -> None:
 
 def _files(source: Path) -> Iterator[tuple[str, Drawing, bytes]]:
     """Yield where a PNG file lies in an archive or a folder, what it shows, and its bytes."""
-    for name, content in _unpacked(source) if source.is_dir() else members(source, LONGEST):
+    for name, content in _unpacked(source) if source.is_dir() else members(source, PNG_BYTES):
         place = f"member {name!r}"
         if UNSEEN.fullmatch(name):
             continue
@@ -180,7 +180,7 @@ def _unpacked(folder: Path) -> Iterator[tuple[str, bytes]]:
     names = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     for name in sorted(names):  # as an archive's members
         with readable(folder / name) as file:
-            yield name, file.read(LONGEST + 1)
+            yield name, file.read(PNG_BYTES + 1)
 
 
 def _image(source: Path, place: str, content: bytes) -> bytes:
@@ -189,9 +189,9 @@ def _image(source: Path, place: str, content: bytes) -> bytes:
     Raises:
         DriftproofError: it is not a whole 1-bit grey image of 105 × 105.
     """
-    if len(content) > LONGEST:
-        raise wrong_at(source, place, "a longer file", f"a PNG file of at most {LONGEST:,} bytes")
-    if not content.startswith(HEAD):
+    if len(content) > PNG_BYTES:
+        raise wrong_at(source, place, "a longer file", f"a PNG file of at most {PNG_BYTES:,} bytes")
+    if not content.startswith(PNG_HEAD):
         raise wrong_at(source, place, "another beginning", "a 1-bit grey PNG image of 105 × 105")
     try:
         with Image.open(BytesIO(content), formats=["PNG"]) as image:

@@ -25,7 +25,7 @@ from driftproof.toolkit.oracles import OFFERS
 from driftproof.toolkit.rationals import meant
 from driftproof.toolkit.recorder import Recorder
 from driftproof.toolkit.spans.exact import Quantity
-from driftproof.toolkit.spans.tensor import Form, entries_of
+from driftproof.toolkit.spans.tensor import Quantities, entries_of
 
 SCENARIOS = 64
 """The most outcomes of sampling that are run."""
@@ -98,7 +98,7 @@ def run_symbolically(
             "take strongly_convex_concave(L, mu) for a method of two variables, and one of "
             "gradient steps for functions of one",
         )
-    method = exactly(algorithm, Form.of)
+    method = exactly(algorithm, Quantities.of)
     try:
         counting = SymbolicContext(problem.clients)
         made = _run(problem.fresh(), method, counting, rounds, left)

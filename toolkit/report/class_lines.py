@@ -26,7 +26,7 @@ LEFT_OUT = ("T", "b", "m", "ell")
 """Letters that follow from others (T = τS), or that a class has no use for (minibatches)."""
 FEWEST = 3
 """Points that make a line."""
-WIDE = 10
+LOG_SPREAD = 10
 """Largest over smallest number from which an axis is logarithmic."""
 CURVES = ("bound", "reference", "fit")
 """The curves that the right sides of a claim's forms are drawn as, in the order of the forms."""
@@ -90,7 +90,7 @@ def _along(points: Sequence[list[Row]], letter: str) -> Iterator[list[list[Row]]
 
 
 def _same_round(instance: Mapping[str, float]) -> dict[str, float]:
-    """Return the letters with ητ in the place of η."""
+    """Return the letters with ητ instead of η."""
     letters = dict(instance)
     if {"eta", "tau"} <= set(letters):
         letters["eta tau"] = float(f"{letters.pop('eta') * letters['tau']:.12g}")
@@ -139,4 +139,4 @@ def _right(forms: Sequence[Row], key: str) -> float | None:
 
 def _wide(numbers: Sequence[float | None]) -> bool:
     sizes = [x for x in numbers if x is not None and isfinite(x)]
-    return min(sizes) > 0 and max(sizes) > WIDE * min(sizes)
+    return min(sizes) > 0 and max(sizes) > LOG_SPREAD * min(sizes)

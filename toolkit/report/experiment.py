@@ -15,7 +15,7 @@ from driftproof.toolkit.report.figures import canvas, finish, save
 from driftproof.toolkit.report.files import write_all
 from driftproof.toolkit.report.page import document
 
-FEW = 5
+MARKED_POINTS = 5
 """Points up to which a curve shows each of them."""
 COLOURS = tuple(f"C{k}" for k in range(10))
 DASHES, MARKERS = ("-", "--", ":", "-."), "osD^v"
@@ -62,7 +62,7 @@ def drawn(panel: Mapping[str, Any], colours: Mapping[str, str]) -> Any:
     sheet, axes = canvas()
     for curve in panel["curves"]:
         colour = colours[curve["label"]]
-        place, few = int(colour[1:]), len(curve["x"]) < FEW
+        place, few = int(colour[1:]), len(curve["x"]) < MARKED_POINTS
         mean, low, high = (np.array(curve[key], dtype=float) for key in ("mean", "low", "high"))
         axes.plot(
             curve["x"], mean, color=colour, ls=DASHES[place % len(DASHES)], ms=4,

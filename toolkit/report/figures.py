@@ -16,13 +16,13 @@ from driftproof.toolkit.verdict import Row, Verdict
 
 NOTHING_HERE = 1e-9
 """Below this a map's number is shown as ≈ 0."""
-ROUNDING = 1e-9
+FLAT = 1e-9
 """A range of numbers that is narrower than this, of their size, has nothing in it to look at."""
-POINTS = ("x", "mean", "low", "high", "bound", "fit", "reference")
+DRAWN_COLUMNS = ("x", "mean", "low", "high", "bound", "fit", "reference")
 """What a plot may draw, by the names of its columns."""
-LONGEST = 400
+LABEL_LETTERS = 400
 """Letters of a title or a label on a plot."""
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 LABELS = {
     "mean": "measured",
     "band": "95 % band",
@@ -278,7 +278,7 @@ def _drawn(figure: Figure) -> tuple[Any, Mapping[str, Sequence[Any]]]:
     if point and "labels" in s:
         axes.set_xticks(x, [f"{value:g}" for value in x])
         axes.set_xticks([], minor=True)
-    return sheet, {key: s[key] for key in POINTS if key in s}
+    return sheet, {key: s[key] for key in DRAWN_COLUMNS if key in s}
 
 
 def cell(number: float) -> str:
@@ -344,7 +344,7 @@ def finish(axes: Any, title: str, x_label: str, y_label: str, log: str = "") -> 
         else:
             low, high = limits()
             size = max(abs(low), abs(high))
-            if high - low < ROUNDING * size:  # two sides that are equal, but for rounding
+            if high - low < FLAT * size:  # two sides that are equal, but for rounding
                 getattr(axes, f"set_{name}lim")(low - size / 10, high + size / 10)
     axes.set_xlabel(_as_it_is(x_label))
     axes.set_ylabel(_as_it_is(y_label))
@@ -364,7 +364,7 @@ def _as_it_is(text: str) -> str:
     >>> _as_it_is("1 $"), len(_as_it_is("x" * 100_000))
     ('1 \\$', 400)
     """
-    text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    text = text if len(text) <= LABEL_LETTERS else f"{text[: LABEL_LETTERS - 1]}…"
     return text.replace("$", r"\$")
 
 
@@ -385,7 +385,7 @@ def power_of_ten(value: float, place: int | None = None) -> str:
     >>> power_of_ten(1e-12), power_of_ten(1.0)
     ('10⁻¹²', '10⁰')
     """
-    return "10" + f"{round(log10(value)):d}".translate(RAISED)
+    return "10" + f"{round(log10(value)):d}".translate(SUPERSCRIPTS)
 
 
 def save(canvas: Any, path: Path, points: Mapping[str, Sequence[Any]]) -> None:

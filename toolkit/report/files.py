@@ -19,7 +19,7 @@ from driftproof.toolkit.report.results_table import csv_of, table_of
 from driftproof.toolkit.verdict import Row
 from driftproof.toolkit.workers import pool, warm
 
-FEW, MANY = 24, 100
+PLOTS_IF_WARM, PLOTS_IF_COLD = 24, 100
 """Plots from which on workers draw them: those that are there, or ones that are started for it."""
 PARTS = 8
 """Shares in which they are drawn."""
@@ -63,7 +63,7 @@ def results_of(head: Mapping[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
 
 def draw_all(drawn: Sequence[Figure], folder: Path) -> None:
     """Draw plots, many of them on workers: matplotlib takes 0.1 s a file."""
-    if len(drawn) < (FEW if warm() else MANY):
+    if len(drawn) < (PLOTS_IF_WARM if warm() else PLOTS_IF_COLD):
         _draw_some(drawn, folder)
         return
     shares = [drawn[k::PARTS] for k in range(PARTS)]

@@ -42,7 +42,7 @@ END = r"\makeatother"
 
 
 class Told(NamedTuple):
-    """What is told of one form of a claim."""
+    """A form's line: what a table or a macro says of it."""
 
     claim: str
     form: str

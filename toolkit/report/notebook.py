@@ -21,7 +21,7 @@ from driftproof.toolkit.report.page import figures as figures_of
 from driftproof.toolkit.report.sides import sides
 from driftproof.toolkit.verdict import Row, Verdict
 
-WHOLE = 3
+CLAIMS_IN_FULL = 3
 """So many claims are shown with formula and plots; more are a table."""
 
 
@@ -40,7 +40,7 @@ def shown_verdicts(
     """
     claims = grouped(rows)
     plots = {}
-    for claim, figures in figures_of(rows).items() if len(verdicts) <= WHOLE else ():
+    for claim, figures in figures_of(rows).items() if len(verdicts) <= CLAIMS_IN_FULL else ():
         over_cases = sides([row for group in claims[claim] for row in group.rows])
         drawn = (
             [] if over_cases is None else [{"title": claim, "address": address(svg(over_cases))}]

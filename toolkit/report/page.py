@@ -18,7 +18,7 @@ from driftproof.toolkit.groups import (
     statements,
 )
 from driftproof.toolkit.readings import SEVERITIES
-from driftproof.toolkit.report.figures import POINTS, Figure, cell, headline
+from driftproof.toolkit.report.figures import DRAWN_COLUMNS, Figure, cell, headline
 from driftproof.toolkit.report.latex_table import Told, latex_table
 from driftproof.toolkit.report.mathml import font_face
 from driftproof.toolkit.report.papers import Reference, by_paper, findings, references
@@ -125,7 +125,7 @@ def _drawn(figure: Figure) -> dict[str, Any]:
     if figure.map is not None:
         return {"name": figure.name, "title": figure.title, "row": figure.row, "map": figure.map}
     if not figure.is_line:
-        names = (key for key in POINTS if key in series and key in figure.labels)
+        names = (key for key in DRAWN_COLUMNS if key in series and key in figure.labels)
         point = {figure.labels[key]: series[key][0] for key in names}
         return {"name": figure.name, "title": figure.title, "row": figure.row, "point": point}
     return {

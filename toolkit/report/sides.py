@@ -10,7 +10,7 @@ from driftproof.toolkit.report.figures import canvas, finish
 from driftproof.toolkit.verdict import Row, Verdict
 
 FEWEST = 3
-"""Fewer cases than that are told by their own plots."""
+"""Fewer cases than that have plots of their own."""
 LOOKS = {
     Verdict.SUPPORTED: ("C2", "o"),
     Verdict.REFUTED: ("C3", "X"),

@@ -1,4 +1,9 @@
-"""Texts of claims as HTML: escaped, with their formulas as MathML, their code as code."""
+r"""Texts of claims as HTML: escaped, with raised and lowered letters, and code as code.
+
+Statements are LaTeX and become MathML. Prose has its formulas in Unicode, as a terminal shows them:
+"‖x̄_t − x*‖² ≤ (1 − ημ)^t". Nobody guesses what is a formula: what follows ``_`` or ``^`` is set
+lower or higher, and all else stays.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +15,16 @@ from typing import Any
 
 from driftproof.toolkit.constants import LATEX
 from driftproof.toolkit.report.mathml import mathml
-from driftproof.toolkit.report.prose import broken, pieces
 
 GREEK = re.compile(r"^(alpha|beta|gamma|delta|Delta|eta|lambda|mu|sigma|tau|zeta|ell)(?=_|$)")
 MARKS = re.compile(r"``([^`]+)``|(?<!\S)\*\*(?=\S)([^*]+)(?<=\S)\*\*(?!\w)")
 """Code, and what is strong."""
+SHIFTED = re.compile(
+    r"(?<=[^\s_^])(?P<sign>(?<![A-Za-z]{3})_|\^)"  # not in FedNest_SGD
+    r"(?:\{(?P<braced>(?:[^{}]|\{[^{}]*\})*)\}|\((?P<bracketed>[^()]*)\)"
+    r"|(?P<plain>[-−+]?(?:[a-z]{3,}|[xy]{2}|[^\W\d_](?:,\d+)?|\d+|[*½])[\u0300-\u036f']*))"
+)
+"""What is raised or lowered: a group in brackets, a number, a letter, or a word of three."""
 
 
 def inline(latex: str) -> Any:
@@ -97,12 +107,21 @@ def _plain(name: str) -> str:
 
 
 def _formulas(text: str) -> str:
-    made = ""
-    for piece in pieces(text):
-        # browsers break no line inside of a formula
-        parts = (mathml(part) for part in broken(piece.text)) if piece.formula else ()
-        made += "<wbr>".join(parts) if piece.formula else _escaped(piece.text)
-    return made
+    """Return a text escaped, its raised and lowered letters as such.
+
+    >>> _formulas("x_t^(k) ≤ T^(-1/2) < p_{N'}")
+    'x<sub>t</sub><sup>(k)</sup> ≤ T<sup>-1/2</sup> &lt; p<sub>N&#39;</sub>'
+    """
+    made, place = "", 0
+    for found in SHIFTED.finditer(text):
+        inner = found["braced"] or found["plain"] or found["bracketed"] or ""
+        # x^(k) is the k-th x, T^(-1/2) a power
+        if found["bracketed"] and (found["sign"] == "_" or re.fullmatch("[A-Za-z]'*", inner)):
+            inner = f"({inner})"
+        tag = "sub" if found["sign"] == "_" else "sup"
+        made += f"{_escaped(text[place : found.start()])}<{tag}>{_formulas(inner)}</{tag}>"
+        place = found.end()
+    return made + _escaped(text[place:])
 
 
 def _escaped(text: str) -> str:

@@ -13,7 +13,7 @@ from torch import Tensor
 from driftproof.toolkit.spans.exact import Quantity, Second, Vector
 from driftproof.toolkit.spans.tensor import (
     SIZES,
-    Form,
+    Quantities,
     Span,
     Unknown,
     called,
@@ -307,4 +307,4 @@ for _names, _ufunc in {
     handles(*_names)(_compared(_ufunc))
 
 
-__all__ = ["Form", "called"]
+__all__ = ["Quantities", "called"]

@@ -15,13 +15,13 @@ Numbers are exact. A number of an algorithm's text is the fraction that it stand
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from linecache import getline
 from math import ulp
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -30,24 +30,20 @@ from torch import Tensor
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.rationals import meant
 from driftproof.toolkit.spans.exact import Quantity, Vector
-
-F = TypeVar("F", bound=Callable[..., Any])
+from driftproof.toolkit.stand_in import StandIn, Table, out_of_place
 
 SIZES = {"dimension": 7, "upper": 3}
 """The stand-ins for the dimension, and for that of x in a point (x, y)."""
-SIMPLE, DIGITS = 10**4, 12
+SIMPLE, DECIMALS = 10**4, 12
 """A double may stand for a fraction of at most this denominator, or a decimal of so many digits."""
 ROUNDINGS = 4
 """How many roundings may part the two: 1 − 1/3 is the double above the one nearest to 2/3."""
-HANDLERS: dict[str, Callable[..., Any]] = {}
-"""What stands for each of torch's functions, by its name."""
+HANDLERS = Table()
 
-_PLAIN = frozenset({"dim", "size", "__len__", "numel", "is_floating_point", "stride", "get_device"})
-_ATTRIBUTES = frozenset(
-    {"shape", "dtype", "device", "ndim", "requires_grad", "is_leaf", "layout", "grad_fn", "_base"}
-)
 _ROOT = Path(__file__).parents[1]
-_MACHINERY = (_ROOT / "spans", _ROOT / "engines", _ROOT / "algorithm.py", _ROOT / "measure.py")
+_MACHINERY = tuple(
+    _ROOT / part for part in ("spans", "stand_in.py", "engines", "algorithm.py", "measure.py")
+)
 
 
 @contextmanager
@@ -85,7 +81,7 @@ def _is_machinery(file: str) -> bool:
     return "torch" in path.parts or any(path.is_relative_to(part) for part in _MACHINERY)
 
 
-class Unknown(Tensor):
+class Unknown(StandIn):
     """What spans and forms share: exact entries, and torch's functions from the table.
 
     Attributes:
@@ -108,22 +104,6 @@ class Unknown(Tensor):
         tensor: Unknown = make(cls, shape, dtype=torch.float64)
         tensor.entries, tensor.open = entries, open
         return tensor
-
-    @classmethod
-    def __torch_function__(
-        cls, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
-    ) -> Any:
-        """Call what stands for one of torch's functions."""
-        name = func.__name__
-        if name == "__get__":
-            name = func.__self__.__name__
-            if name in _ATTRIBUTES:
-                with torch._C.DisableTorchFunctionSubclass():
-                    return func(*args)
-        elif name in _PLAIN:
-            with torch._C.DisableTorchFunctionSubclass():
-                return func(*args, **(kwargs or {}))
-        return called(name, args, kwargs or {})
 
     @classmethod
     def __torch_dispatch__(  # type: ignore[override]
@@ -162,19 +142,19 @@ class TwoSpans(Span):
         return Span(part_of(self.entries, second=at.start is not None))
 
 
-class Form(Unknown):
+class Quantities(Unknown):
     """Quantities that are affine in the Gram matrix and the values; exact numbers among them."""
 
     def __init__(self, entries: np.ndarray, open: bool = False) -> None:
         super().__init__()
 
     @staticmethod
-    def __new__(cls, entries: np.ndarray, open: bool = False) -> Form:
+    def __new__(cls, entries: np.ndarray, open: bool = False) -> Quantities:
         """Wrap quantities."""
         return Unknown.__new__(cls, entries, open)  # type: ignore[return-value]
 
     @classmethod
-    def of(cls, value: float) -> Form:
+    def of(cls, value: float) -> Quantities:
         """Return a hyper-parameter as an exact number."""
         entry = np.empty((), dtype=object)
         entry[()] = Quantity.number(decimal(value))
@@ -192,7 +172,7 @@ def decimal(value: Any) -> Fraction:
     """
     if isinstance(value, Fraction | int):
         return Fraction(value)
-    for near in (Fraction(value).limit_denominator(SIMPLE), Fraction(f"{value:.{DIGITS}g}")):
+    for near in (Fraction(value).limit_denominator(SIMPLE), Fraction(f"{value:.{DECIMALS}g}")):
         if abs(float(near) - value) <= ROUNDINGS * ulp(value):
             return near
     return Fraction(repr(value))
@@ -203,7 +183,7 @@ def called(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     try:
         if name in HANDLERS:
             return HANDLERS[name](*args, **kwargs)
-        plain = _out_of_place(name)
+        plain = out_of_place(name)
         if plain == name or plain not in HANDLERS:
             raise refused(f"torch's {name} of unknown vectors")
         into, result = args[0], HANDLERS[plain](*args, **kwargs)
@@ -215,21 +195,8 @@ def called(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     return into
 
 
-def _out_of_place(name: str) -> str:
-    """Return ``add`` of ``add_`` and of ``__iadd__``."""
-    if name.startswith("__i") and name.endswith("__"):
-        name = name[3:-2] + "_"
-    return {"truediv_": "div"}.get(name, name.removesuffix("_"))
-
-
-def handles(*names: str) -> Callable[[F], F]:
-    """Enter a function in the table under torch's names for it."""
-
-    def decorate(function: F) -> F:
-        HANDLERS.update(dict.fromkeys(names, function))
-        return function
-
-    return decorate
+handles = HANDLERS.handles
+Unknown.called = staticmethod(called)
 
 
 def part_of(entries: np.ndarray, *, second: bool) -> np.ndarray:
@@ -264,13 +231,13 @@ def entries_of(x: Any, *, beside_open: bool = False) -> np.ndarray:
 
 
 def of_entries(entries: Any, *, open: bool) -> Any:
-    """Return entries as a Span or a Form, whichever they are."""
+    """Return entries as a Span or a Quantities, whichever they are."""
     array = np.asarray(entries, dtype=object)
     if array.size and isinstance(array.flat[0], Vector):
         if not all(isinstance(entry, Vector) for entry in array.flat):
             raise refused("vectors and numbers in one tensor")
         return Span(array)
-    return Form(np.asarray(_quantity(array), dtype=object), open)
+    return Quantities(np.asarray(_quantity(array), dtype=object), open)
 
 
 _quantity = np.frompyfunc(

@@ -52,11 +52,7 @@ class Dirichlet(FederatedSplit):
         ]  # fmt: skip
 
     def deal(
-        self,
-        labels: np.ndarray,
-        groups: np.ndarray | None,
-        clients: int,
-        random: np.random.Generator,
+        self, labels: np.ndarray, clients: int, random: np.random.Generator
     ) -> list[np.ndarray]:
         """Cut each class at the clients' numbers of it."""
         numbers = by_class(labels, random)

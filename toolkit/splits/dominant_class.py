@@ -56,11 +56,7 @@ class DominantClass(FederatedSplit):
         return np.where(after == 0, own, each + (after <= more))
 
     def deal(
-        self,
-        labels: np.ndarray,
-        groups: np.ndarray | None,
-        clients: int,
-        random: np.random.Generator,
+        self, labels: np.ndarray, clients: int, random: np.random.Generator
     ) -> list[np.ndarray]:
         """Take what each client needs of each class, client after client."""
         numbers = by_class(labels, random)

@@ -15,17 +15,13 @@ from driftproof.toolkit.split import FederatedSplit, split
 class IID(FederatedSplit):
     """Clients whose examples are drawn from one distribution.
 
-    >>> parts = IID().parts(np.zeros(11, int), None, 3, np.random.default_rng(0))
+    >>> parts = IID().parts(np.zeros(11, int), 3, np.random.default_rng(0))
     >>> [len(part) for part in parts]
     [4, 4, 3]
     """
 
     def deal(
-        self,
-        labels: np.ndarray,
-        groups: np.ndarray | None,
-        clients: int,
-        random: np.random.Generator,
+        self, labels: np.ndarray, clients: int, random: np.random.Generator
     ) -> list[np.ndarray]:
         """Cut a random order."""
         return np.array_split(random.permutation(len(labels)), clients)

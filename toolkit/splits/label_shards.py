@@ -33,11 +33,7 @@ class LabelShards(FederatedSplit):
         return [cls(shards=1), cls(), cls(shards=9)]
 
     def deal(
-        self,
-        labels: np.ndarray,
-        groups: np.ndarray | None,
-        clients: int,
-        random: np.random.Generator,
+        self, labels: np.ndarray, clients: int, random: np.random.Generator
     ) -> list[np.ndarray]:
         """Sort, cut, and deal the shards."""
         order = random.permutation(len(labels))

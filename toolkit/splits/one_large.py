@@ -43,11 +43,7 @@ class OneLarge(FederatedSplit):
         return [self.large] + [self.small] * (clients - 1)
 
     def deal(
-        self,
-        labels: np.ndarray,
-        groups: np.ndarray | None,
-        clients: int,
-        random: np.random.Generator,
+        self, labels: np.ndarray, clients: int, random: np.random.Generator
     ) -> list[np.ndarray]:
         """Cut the beginning of a random order."""
         return cut(random.permutation(len(labels)), self.sizes(clients))

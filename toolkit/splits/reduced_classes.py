@@ -55,11 +55,7 @@ class ReducedClasses(FederatedSplit):
         return np.flatnonzero(keeps)
 
     def deal(
-        self,
-        labels: np.ndarray,
-        groups: np.ndarray | None,
-        clients: int,
-        random: np.random.Generator,
+        self, labels: np.ndarray, clients: int, random: np.random.Generator
     ) -> list[np.ndarray]:
         """Cut a random order of what is kept."""
         return np.array_split(random.permutation(self.kept(labels)), clients)

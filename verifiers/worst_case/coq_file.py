@@ -190,7 +190,8 @@ class _File:
             taken = []
             for kind, places in self.used.get(name, {}).items():
                 items = [
-                    f"({(w * self.common).p}, ({p[0]}, {p[-1]})%nat)" for p, w in places.items()
+                    f"({whole(int((w * self.common).p))}, ({p[0]}, {p[-1]})%nat)"
+                    for p, w in places.items()
                 ]
                 taken.append(f"({self._constants(kind, f.classes[kind])[0]}, {listed(items)})")
             made.append(f"Definition points_{k} : list triple := {listed(triples)}.")
@@ -202,14 +203,16 @@ class _File:
         for k, (name, c) in enumerate(it.assumptions.items()):
             made.append(f"Definition assumption_{k} := {self._condition(c, self.factors[name])}.")
             times = self.weights.get(name, ZERO) / self.factors[name] * self.common
-            assumed.append(f"Assumed ({times.p}) {str(c.equality).lower()} assumption_{k}")
+            assumed.append(
+                f"Assumed ({whole(int(times.p))}) {str(c.equality).lower()} assumption_{k}"
+            )
         made.append(f"Definition ending := {self._condition(of.ending, self.ending)}.")
-        own = [f"({d}, {listed(r)})" for d, r in self.squares]
+        own = [f"({whole(d)}, {listed(map(whole, r))})" for d, r in self.squares]
+        basis, gram = ([listed(map(whole, r)) for r in of] for of in (self.found.basis, self.gram))
         made.append(
             f"Definition the_certificate := Certificate {len(of.vectors)} {listed(uses)} "
-            f"{listed(assumed)} {self.common // self.ending} ending "
-            f"{listed(map(listed, self.found.basis))} {listed(map(listed, self.gram))} "
-            f"{listed(own)}."
+            f"{listed(assumed)} {whole(self.common // self.ending)} ending "
+            f"{listed(basis)} {listed(gram)} {listed(own)}."
         )
         made.append(
             "Lemma checked : check the_certificate = true. Proof. vm_compute; reflexivity. Qed."
@@ -236,7 +239,7 @@ class _File:
         starts = f"({' '.join([*of.variables, *of.free])} : E)" * bool(of.variables or of.free)
         given = [*of.members, *of.hypotheses]
         points = [(f"is_{p.name}", f"{p.name} = ({p.equation})%V") for p in of.defined]
-        ending = self._conclusion()
+        ending = of.stated(self._conclusion())
         own = f"({' '.join(p.name for p in of.defined)} : E)" * bool(of.defined)
         before = " ".join(["(E : space)", *names, low, starts])
         lemma = "points_of_the_certificate" if of.algorithm else "bound"
@@ -292,10 +295,10 @@ class _File:
             f"determined {known} ({at}) ({self._whole(determined)}%Z : row) sum_{k}."
             for k, (at, determined) in enumerate(of.equations)
         ]
-        made += [
-            f"iterate {known} {p.name} ({self._whole(p.row)}%Z : row) is_{p.name}."
-            for p in of.defined
-        ]
+        for p in of.defined:
+            made.append(f"iterate {known} {p.name} ({self._whole(p.row)}%Z : row) is_{p.name}.")
+            if (first := of.points[p.row].name) != p.name:
+                made.append(f"twin {p.name} {first}.")
         for k, (written, w) in enumerate(rows.items()):
             made.append(f"assert (row_{k} : ({of.vector(of.row(w))})%V = comb {written}%Z"
                         f" (scaled {self.scale} l)) by vector.")  # fmt: skip
@@ -362,6 +365,11 @@ def trimmed(of: Iterable[int]) -> list[str]:
     while made and made[-1] == 0:
         made.pop()
     return [str(x) for x in made]
+
+
+def whole(of: int) -> str:
+    """Return a whole number as Coq reads it fast: long ones by their hexadecimal digits."""
+    return str(of) if abs(of) < 10**9 else hex(of)
 
 
 def heading(said: Iterable[str], library: str) -> list[str]:

@@ -142,7 +142,7 @@ class _Refutation:
                 raise UntranslatedError(
                     f"a counterexample that speaks of all points: {said}", "of the points named"
                 )
-            made.append((of.recursions(said), how))
+            made.append((of.recursions(of.stated(said)), how))
         if not of.algorithm:
             made += [
                 (f"{p.name} = ({p.equation})%V", f"both_read {self._place(p.row)}")
@@ -222,7 +222,7 @@ class _Refutation:
                 value = sum(
                     (a * b for a, b in zip(self._at(one), self._at(two), strict=True)), ZERO
                 )
-                texts = [of.recursions(of.vector(row)) for row in (one, two)]
+                texts = [of.recursions(of.stated(of.vector(row))) for row in (one, two)]
                 made.append(
                     f"product {self.known} ({texts[0]})%V ({texts[1]})%V "
                     f"{self._place(one)} {self._place(two)} ({value.p})%Z."
@@ -239,7 +239,7 @@ class _Refutation:
         except UntranslatedError:  # the upper end of an enclosure, which Coq does not see
             self.instead = text(self.value)
             right = f"({self.instead})%Q"
-        return f"Q2R {right} < {of.recursions(left)}"
+        return f"Q2R {right} < {of.recursions(of.stated(left))}"
 
 
 def curved(classes: dict[str, list[fmpq]]) -> str:

@@ -31,6 +31,20 @@ from driftproof.verifiers.worst_case.statement import (
 
 CURVED = {"smooth": -1, "smooth-convex": 0, "smooth-strongly-convex": 1}
 """Classes between two parabolas → what the lower one is: −L, 0 or mu."""
+RECURSIONS = {
+    "gradient-descent": ("fedavg", "local_steps", ("step_size",)),
+    "fedavg": ("fedavg", "local_steps", ("step_size",)),
+    "fedavg-s": ("fedavg", "local_steps", ("inner_step_size", "outer_step_size")),
+    "comfedl": ("fedavg", "local_steps", ("step_size",)),
+    "fedinn": ("fedsvrg", "inner_steps", ("inner_step_size",)),
+    "fedout": ("fedsvrg", "outer_steps", ("outer_step_size",)),
+    "fedsvrg": ("fedsvrg", "local_steps", ("step_size",)),
+    "gradient-tracking-gda": ("fedsvrg", "local_steps", ("step_size",)),
+}
+"""Algorithm → the recursion of algorithms.v that it may be, its local steps, its step sizes. Where
+it is another one, Coq sees that the certificate's points are not its iterates."""
+PLAIN = {"participation": "1.0", "order": "simultaneous", "variance_reduced": "True"}
+"""Hyper-parameters that have to be so."""
 OPERATORS = ("strongly-monotone", "lipschitz", "cocoercive")
 Row = tuple[fmpq, ...]
 
@@ -168,6 +182,12 @@ class Theorem:
                 made.append((f"member_{k}_{j}", f"{kind.replace('-', '_')} {values} {both}"))
         return made
 
+    def stated(self, of: str) -> str:
+        """Return a text with the names that a theorem has for points that have several."""
+        for first, last in self.called.items():
+            of = re.sub(rf"(?<![\w.]){re.escape(first)}(?!\w)", last, of)
+        return of
+
     def recursions(self, of: str) -> str:
         """Return a text with the recursions that the points are, for their names."""
         for p in reversed(self.defined if self.algorithm else []):
@@ -185,6 +205,7 @@ class Theorem:
         self.points: dict[Row, Point] = {}
         zero: Row = (ZERO,) * len(self.vectors)
         self.zero = zero
+        self.called: dict[str, str] = {}  # a point's first name → the last, for a theorem
         if self.solution:
             self.points[zero] = Point("xs", zero)
         made = {  # vectors that are gradients
@@ -276,7 +297,13 @@ class Theorem:
         if steps and all(p.row in known | starts for p in self.defined):
             self.algorithm = steps[-1].recursion.split()[0]
             self.defined = steps
-            self.points |= {p.row: p for p in steps}
+            # a point has the name of the file, or of the first iterate that it is
+            self.points = {p.row: p for p in reversed(steps)} | self.points
+            last = {p.row: p.name for p in steps}
+            self.called = {
+                first: name for row, name in last.items()
+                if (first := self.points[row].name) not in self.variables
+            }  # fmt: skip
             return
         earlier = [p for p in self.points.values() if p not in self.defined]
         for point in self.defined:
@@ -301,28 +328,18 @@ class Theorem:
         return found[1], {**values, "rounds": found[3], "clients": found[4]}
 
     def _iterates(self) -> Iterator[Point]:
-        """Yield the iterates of FedAvg, or of gradient descent, on the certificate's gradients."""
+        """Yield the iterates of an algorithm of algorithms.v on the certificate's gradients."""
         name, said = self._said()
-        if name not in ("fedavg", "fedavg-s", "gradient-descent"):
+        recursion, steps, sizes = RECURSIONS.get(name, ("", "", ()))
+        chosen = {said[key] for key in sizes if key in said}
+        if len(chosen) != 1 or any(said.get(key, value) != value for key, value in PLAIN.items()):
             return
-        sizes = {said.get(key) for key in ("step_size", "inner_step_size", "outer_step_size")} - {
-            None
-        }
-        if (
-            len(sizes) != 1
-            or said.get("participation", "1.0") != "1.0"
-            or said.get("order", "simultaneous") != "simultaneous"
-        ):
-            return
-        eta, tau, rounds = (
-            _decimal(sizes.pop() or ""),
-            int(said["local_steps"]),
-            int(said["rounds"]),
-        )
+        eta, tau, rounds = _decimal(chosen.pop()), int(said[steps]), int(said["rounds"])
         gs = [f.g for f in self.functions.values()]
         if len(gs) == 1:
             gs *= int(said["clients"])
-        if len(gs) != int(said["clients"]):
+        alone = len(set(gs)) == 1 and recursion == "fedavg"
+        if len(gs) != int(said["clients"]) or (len(set(gs)) == 1 and not alone and rounds > 1):
             return
         gradients = {  # of a client, by point
             (f.g, self.row(t.x)): self.row(t.g)
@@ -332,42 +349,58 @@ class Theorem:
         start = known.get("x_0", known.get("z_0", known.get("xs")))
         if start is None:
             return
-        seen: dict[Row, Point] = {p.row: p for p in known.values()}
+        rows = {p.row for p in known.values()}
+        seen: dict[str, Point] = {}
 
-        def put(row: Row, equation: str, recursion: str) -> Iterator[Point]:
-            if row not in seen:
-                old = self.points.get(row)
-                seen[row] = Point(old.name if old else f"y_{len(seen)}", row, equation, recursion)
-                yield seen[row]
+        def put(row: Row, equation: str, of: str) -> Iterator[Point]:
+            """Yield a point that is new; of several that are one the first has its own name."""
+            old = self.points.get(row) if row not in rows else None
+            point = Point(old.name if old else f"y_{len(known) + len(seen)}", row, equation, of)
+            seen[of] = point
+            rows.add(row)
+            yield point
 
-        step, clients = text(eta), f"[{'; '.join(gs)}]"
-        here, server, alone = start, start.name, len(gs) == 1
+        local, average, whole = {
+            "fedavg": ("gradient_descent {0} {2} {3} {4}", "average {0} {1} {3} {4}", "fedavg"),
+            "fedsvrg": (
+                "corrected {0} {1} {2} {3} {4}", "corrected_average {0} {1} {3} {4}", "fedsvrg"
+            ),
+        }[recursion]  # fmt: skip
+        step, clients = argument(text(eta)), f"[{'; '.join(gs)}]"
+        here, server = start, start.name
         for r in range(rounds):
-            own = [here] * len(gs)
+            base, own = here, [here] * len(gs)
             for k in range(1, tau + 1):
                 for i, g in enumerate(gs):
                     at = own[i]
-                    if (g, at.row) not in gradients:
+                    if any((h, p.row) not in gradients for h, p in [(g, at), *_at(gs, base)]):
                         return
-                    row = _minus(at.row, tuple(eta * x for x in gradients[g, at.row]))
-                    many = f"gradient_descent {argument(step)} {g} {argument(server)} {k}"
+                    move, way = gradients[g, at.row], f"{g} {at.name}"
+                    if recursion == "fedsvrg":
+                        parts = [gradients[h, base.row] for h in gs]
+                        shared = tuple(sum(x, ZERO) / len(gs) for x in zip(*parts, strict=True))
+                        changed = _minus(move, gradients[g, base.row])
+                        move = tuple(x + y for x, y in zip(changed, shared, strict=True))
+                        terms = "; ".join(f"{h} {base.name}" for h in gs)
+                        way = f"({way} - {g} {base.name} + mean [{terms}])"
+                    row = _minus(at.row, tuple(eta * x for x in move))
+                    many = local.format(step, clients, g, argument(server), k)
                     if alone:
-                        many = f"gradient_descent {argument(step)} {g} {start.name} {r * tau + k}"
-                    yield from put(row, f"{at.name} - {step} * {g} {at.name}", many)
-                    own[i] = seen[row]
+                        many = f"gradient_descent {step} {g} {start.name} {r * tau + k}"
+                    if many not in seen:
+                        yield from put(row, f"{at.name} - {text(eta)} * {way}", many)
+                    own[i] = seen[many]
                 if alone:
+                    here = own[0]
                     continue
-                mean = tuple(
-                    sum(xs, ZERO) / len(gs) for xs in zip(*(p.row for p in own), strict=True)
-                )
-                whole = f"average {argument(step)} {clients} {argument(server)} {k}"
+                parts = [p.row for p in own]
+                mean = tuple(sum(xs, ZERO) / len(gs) for xs in zip(*parts, strict=True))
+                many = average.format(step, clients, "", argument(server), k)
                 if k == tau:
-                    whole = f"fedavg {argument(step)} {tau} {clients} {start.name} {r + 1}"
-                yield from put(mean, f"mean [{'; '.join(p.name for p in own)}]", whole)
-                here = seen[mean]
-            if alone:
-                here = own[0]
-            server = f"fedavg {argument(step)} {tau} {clients} {start.name} {r + 1}"
+                    many = f"{whole} {step} {tau} {clients} {start.name} {r + 1}"
+                yield from put(mean, f"mean [{'; '.join(p.name for p in own)}]", many)
+                here = seen[many]
+            server = f"{whole} {step} {tau} {clients} {start.name} {r + 1}"
 
     # --- combinations as text -------------------------------------------------------------------
 
@@ -445,6 +478,10 @@ class Theorem:
                 if (set(_nonzero(triple.g)) | set(_nonzero(triple.f))) & used:
                     return self.points[self.row(triple.x)].name
         return ""
+
+
+def _at(gs: Iterable[str], base: Point) -> list[tuple[str, Point]]:
+    return [(g, base) for g in gs]
 
 
 def _alone(of: Combination) -> list[str]:

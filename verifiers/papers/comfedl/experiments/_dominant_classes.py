@@ -80,7 +80,7 @@ def dealt(
     channels = data.shape[0] if len(data.shape) == 3 else 1
 
     def numbers(labels: np.ndarray, size: int) -> list[np.ndarray]:
-        return DominantClass(share=share, size=size).parts(labels, None, CLIENTS, random)
+        return DominantClass(share=share, size=size).parts(labels, CLIENTS, random)
 
     def held(split: Split, parts: list[np.ndarray]) -> ClientData:
         pictures = [

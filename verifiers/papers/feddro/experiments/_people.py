@@ -134,9 +134,9 @@ def federation(data: Path | None, split: str, seed: int) -> Federation:
     table = people(data).train
     random = np.random.Generator(np.random.Philox(key=seed))
     if split == SPLITS[0]:
-        parts = IID().parts(table.labels, None, CLIENTS, random)
+        parts = IID().parts(table.labels, CLIENTS, random)
     else:  # shards of the groups in place of the labels
-        parts = LabelShards(shards=1).parts(table.sorting, None, CLIENTS, random)
+        parts = LabelShards(shards=1).parts(table.sorting, CLIENTS, random)
     held = ClientData(
         [table.inputs[part] for part in parts], [table.labels[part] for part in parts]
     )

@@ -68,7 +68,7 @@ def dealt(folder: Path | None, side: int, seed: int, choosing: bool = False) -> 
     train, *others = data.apart
     test = others[0 if choosing else 1]
     labels, random = train.labels, np.random.Generator(np.random.Philox(key=seed))
-    parts = ReducedClasses(share=SHARE).parts(labels, None, CLIENTS, random)
+    parts = ReducedClasses(share=SHARE).parts(labels, CLIENTS, random)
     images = [_images(data, train, part, side) for part in parts]
     together = np.concatenate(images)
     mean, deviation = (
