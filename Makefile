@@ -5,7 +5,7 @@
 # make mutation  changes the judges in small ways and lists what no test notices; hours, so
 #                make mutation SAMPLE="--sample 40 --seed 1" takes some of them
 # make prove    has Coq check every class verdict on record; needs coqc; the table is report-prove/machine_checked.json
-# make docs     builds the documentation site into docs/_build/html; a warning is an error
+# make docs     builds the documentation site into docs/_build/html, its notebooks run; a warning is an error
 # make notes    writes the notes on errata as LaTeX into docs/_build/notes; as PDF if there is pdflatex
 # make bench    times every case into report-bench/, then the table of targets
 #
@@ -46,7 +46,7 @@ prove: $(READY)
 	  > report-prove/machine_checked.json
 
 docs: $(READY)
-	$(BIN)/sphinx-build -W --keep-going -n -q docs docs/_build/html
+	DRIFTPROOF_EXECUTE=1 $(BIN)/sphinx-build -W --keep-going -n -q docs docs/_build/html
 
 notes: $(READY)
 	$(BIN)/python -m driftproof.verifiers.errata_page docs docs/_build/notes

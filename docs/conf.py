@@ -33,7 +33,8 @@ myst_fence_as_directive = ["math"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
 
-# A notebook shows the output that it was saved with; CI runs it in a test of its own.
+# make docs runs the notebooks, so that they show their plots; tests build the site without, and
+# run each notebook in a test of its own
 nb_execution_mode = "force" if os.environ.get("DRIFTPROOF_EXECUTE") else "off"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600

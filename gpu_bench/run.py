@@ -107,21 +107,32 @@ def limited(row: Mapping[str, Any], best: Ceilings) -> dict[str, Any]:
 
 def run_benchmark(
     plan: BenchmarkPlan,
+    head: dict[str, Any] | None = None,
     *,
     started: Callable[[int], None] = lambda total: None,
     ended: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Any]:
     """Measure everything of a plan and return the document: docs/benchmarks.md lists its keys.
 
+    ``head`` is filled as the run goes on: where it is interrupted, what is finished is there.
     Ceilings are measured before the rows and after them, and the better one counts.
 
     Raises:
         MissingError: the device is not there.
     """
     check_device(plan.device)
+    head = {} if head is None else head
+    rows: list[dict[str, Any]] = []
+    head |= {
+        "schema": 4, "what": "benchmark", "named": list(plan.named), "device": plan.device,
+        "seed": plan.seed, "peers": plan.peers, "date": datetime.now(UTC).isoformat(),
+        "commit": commit(Path(__file__).parents[1]),
+        "environment": environment(plan.device, 1, PACKAGES) | _hardware(plan.device),
+        "rows": rows,
+    }  # fmt: skip
     threads = torch.get_num_threads()
     torch.set_num_threads(os.cpu_count() or 1)
-    rows: list[dict[str, Any]] = []
+    best = None
     try:
         work = [(c, size, dtype) for c in plan.cases for size in c.points for dtype in DTYPES]
         started(2 + len(work))
@@ -134,13 +145,10 @@ def run_benchmark(
         ended("ceilings again")
     finally:
         torch.set_num_threads(threads)
-    return {
-        "schema": 4, "what": "benchmark", "named": list(plan.named), "device": plan.device,
-        "seed": plan.seed, "peers": plan.peers, "date": datetime.now(UTC).isoformat(),
-        "commit": commit(Path(__file__).parents[1]),
-        "environment": environment(plan.device, 1, PACKAGES) | _hardware(plan.device),
-        "ceilings": asdict(best), "rows": [limited(row, best) for row in rows],
-    }  # fmt: skip
+        if best is not None:
+            head["ceilings"] = asdict(best)
+            rows[:] = [limited(row, best) for row in rows]
+    return head
 
 
 def status(head: Mapping[str, Any]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
 import time
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftproof.cli import cli
+from driftproof.gpu_bench.__main__ import main as bare
 from driftproof.gpu_bench.prepared import PLAIN_STEPS, Prepared
 from driftproof.gpu_bench.roofline import Ceilings, ceilings
 from driftproof.gpu_bench.run import DTYPES, BenchmarkPlan, commit, limited, measured, run_benchmark
@@ -235,16 +237,65 @@ def test_the_commands_table_and_json(tmp_path, quick, capsys, monkeypatch):
     assert {row["variant"] for row in held["rows"]} >= {"numba", PLAIN_STEPS, "numpy loop"}
 
 
-def test_the_command_prints_the_documented_keys(tmp_path, quick, capsys):
+def test_both_commands_print_the_documented_keys(tmp_path, quick, capsys, monkeypatch):
     told = (Path(__file__).parents[1] / "docs" / "benchmarks.md").read_text()
     table = told[told.index("| key |") : told.index("## What is timed")]
     first_cells = " ".join(re.findall(r"^\|([^|]*)\|", table, re.M))
     assert quick("w2", "--json", "--out", str(tmp_path)) == 0
     one = json.loads(capsys.readouterr().out)
     assert one == json.loads((tmp_path / "benchmark.json").read_text())
-    assert set(re.findall(r"`(\w+)`", first_cells)) == {*one}
+    monkeypatch.setattr(sys, "argv", ["gpu_bench", "w2"])
+    assert bare() == 0
+    assert list(json.loads(capsys.readouterr().out)) == list(one)
+    assert set(re.findall(r"`(\w+)`", first_cells)) == {*one, "interrupted"}
     rows = {key for row in one["rows"] for key in row}
     assert rows < set(re.findall(r"`(\w+)`", table))
+
+
+def test_a_folder_that_cannot_be_written_to_is_told_before_anything_is_measured(
+    tmp_path, quick, monkeypatch
+):
+    monkeypatch.setattr(
+        "driftproof.gpu_bench.run.run_benchmark", lambda *a, **k: pytest.fail("it was measured")
+    )
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DriftproofError, match="--out"):
+        quick("w2", "--out", str(tmp_path / "file" / "report"))
+
+
+def test_the_table_is_printed_even_if_it_cannot_be_kept(tmp_path, quick, monkeypatch, capsys):
+    def full(self, *a, **k):
+        raise OSError(28, "No space left on device", str(self))
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(DriftproofError, match="No space left") as told:
+        quick("w2", "--out", str(tmp_path))
+    assert "plain steps" in capsys.readouterr().out
+    assert str(tmp_path) in told.value.got
+
+
+@pytest.mark.parametrize(
+    "where", ["driftproof.gpu_bench.run.ceilings", "driftproof.gpu_bench.run.measured"]
+)
+def test_an_interrupted_run_shows_what_was_finished(where, tmp_path, quick, monkeypatch, capsys):
+    """Of two precisions, the second is interrupted; or the ceilings before both."""
+    calls = []
+
+    def stop(*given):
+        calls.append(given)
+        if len(calls) > 1 or where.endswith("ceilings"):
+            raise KeyboardInterrupt
+        return measured(*given)
+
+    monkeypatch.setattr(where, stop)
+    assert quick("w2", "--out", str(tmp_path)) == 130
+    out, err = capsys.readouterr()
+    finished = where.endswith("measured")
+    assert f"interrupted; {3 if finished else 0} rows were finished" in err
+    assert ("plain steps" in out) is finished
+    assert (tmp_path / "benchmark.json").exists() is finished
+    if finished:
+        assert json.loads((tmp_path / "benchmark.json").read_text())["interrupted"]
 
 
 def test_progress_names_only_what_is_measured(tmp_path, quick, monkeypatch):

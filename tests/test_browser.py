@@ -317,7 +317,7 @@ def test_the_page_of_an_experiment(opened, tmp_path_factory):
     folder, _ = experiment(tmp_path_factory, "comfedl/imbalanced")
     page = opened(folder / "index.html")
     scrolled(page)
-    assert page.locator(".plot").count() == 5
+    assert page.locator(".plot").count() == 6
     assert page.troubles == []
 
 

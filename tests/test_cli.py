@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import subprocess
 import sys
@@ -94,9 +95,11 @@ def test_show_tells_of_a_file_of_ones_own(tmp_path):
     (tmp_path / "mine.py").write_text(OWN["mine.py"], encoding="utf-8")
     shown = driftproof("show", "mine.py", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
+    printed = driftproof("show", "mine.py", "--latex", cwd=tmp_path).stdout
+    assert r"right side, printed: G_{f}^{2} G_{g}^{2} \eta^{2} \tau" in printed
     for words in (
         "claim mine/drift", "source: my draft, Lemma 3", "ComFedL(local_steps=5), rounds=5",
-        r"right side, printed: G_{f}^{2} G_{g}^{2} \eta^{2} \tau", "driftproof verify mine.py",
+        "    G_f ⋅G_g ⋅η ⋅τ", "driftproof verify mine.py",
     ):  # fmt: skip
         assert words in shown.stdout
     assert "verdict on record" not in shown.stdout
@@ -462,3 +465,35 @@ def test_a_folder_that_another_run_writes_to_is_refused(tmp_path):
         made = driftproof("verify", "comfedl/lemma-2", *SMOKE, "--out", str(tmp_path))
     assert made.returncode == 2
     assert "another run is writing" in made.stderr
+
+
+def test_a_shell_completes_the_names_of_claims():
+    words = {"COMP_WORDS": "driftproof verify comfedl/lemma", "COMP_CWORD": "2"}
+    environment = os.environ | words | {"_DRIFTPROOF_COMPLETE": "bash_complete"}
+    made = driftproof(env=environment)
+    assert made.returncode == 0
+    assert "plain,comfedl/lemma-2" in made.stdout.splitlines()
+
+
+LIGHT = """
+import sys
+from pathlib import Path
+from driftproof.cli import status
+
+certificates = map(str, Path("report/certificates").iterdir())
+for words in (["list", "claims"], ["counterexample", "comfedl/theorem-1"], ["report", "report"],
+              ["check", *certificates]):
+    if status(words) or "torch" in sys.modules:
+        sys.exit(f"{words}")
+"""
+
+
+def test_what_computes_nothing_imports_no_torch(tmp_path):
+    """tests/test_paper.py holds it of ``driftproof paper``."""
+    words = ("localsgd/contraction", "--profile", "smoke", "--workers", "1", "--out", "report")
+    assert driftproof("verify", *words, cwd=tmp_path).returncode == 0
+    made = subprocess.run(
+        [sys.executable, "-c", LIGHT], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert made.returncode == 0, made.stderr
+    assert "1 certificate holds" in made.stdout or "PROVED" in made.stdout

@@ -9,45 +9,33 @@ import torch
 from driftproof.toolkit.datasets.adult import Adult
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, sampled_context
+from driftproof.verifiers.experiment import Outcome, judge
 from driftproof.verifiers.experiment.sentence import LEVEL
-from driftproof.verifiers.papers.comfedl.experiments import (
-    damaml_cifar,
-    maml_cifar,
-    personalised_cifar,
-)
+from driftproof.verifiers.papers.comfedl.experiments import _personalised as personalised
 from driftproof.verifiers.papers.comfedl.experiments._dominant_classes import Images, dealt, smaller
-from driftproof.verifiers.papers.comfedl.experiments._personal_models import (
-    Kind,
-    better,
-    extreme,
-    robust,
-)
 from driftproof.verifiers.papers.comfedl.experiments._personalised import (
     NAMES,
     TEMPERATURES,
     PersonalisedRun,
 )
 from driftproof.verifiers.papers.comfedl.experiments.damaml_cifar import gradients
-from driftproof.verifiers.papers.comfedl.experiments.personalised_cifar import (
-    JOURNAL,
-    OTHERS,
-    _diverged,
-    _diverging,
-)
+from driftproof.verifiers.papers.comfedl.experiments.personalised_cifar import JOURNAL, SAYS, noise
 
-SMALL = Images(training=20, validation=10, adapting=8, side=8)
+SMALL = Images(training=20, validation=10, choosing=5, adapting=8, side=8)
 RUN = PersonalisedRun(rounds=2, points=3, images=SMALL, filters=2, local_steps=2, batch=4)
 
 
 def test_training_and_validation_have_the_same_shares_and_no_image_in_common():
-    held = dealt(None, Images(50, 50, 10, 8), 0.28, 3)
+    size = Images(50, 25, 10, 10, 8)
+    held, search = (dealt(None, size, 0.28, 3, choosing) for choosing in (False, True))
     for client in range(10):
-        for part in (held.training, held.validation):
+        for part, own, other in ((held.training, 14, 4), (held.validation, 7, 2)):
             counts = np.bincount(part.targets[client], minlength=10)
-            assert counts[client] == 14
-            assert set(np.delete(counts, client)) == {4}
-    rows = np.concatenate([*held.training.inputs, *held.validation.inputs]).reshape(1000, -1)
-    assert len(np.unique(rows, axis=0)) == 1000  # digits repeat no image
+            assert counts[client] == own
+            assert set(np.delete(counts, client)) == {other}
+    every = (*held.training.inputs, *held.validation.inputs, *search.validation.inputs)
+    rows = np.concatenate(every).reshape(850, -1)
+    assert len(np.unique(rows, axis=0)) == 850  # digits repeat no image
     for few, all_images in zip(held.adapting.inputs, held.training.inputs, strict=True):
         np.testing.assert_array_equal(few, all_images[:10])
     assert "total variation 0.18" in held.told
@@ -102,13 +90,6 @@ def test_methods_are_told_apart_and_share_their_start():
     assert len({tuple(whole["loss"]) for whole in ends.values()}) == len(NAMES)
 
 
-def test_the_beginning_of_a_run_is_the_shorter_run():
-    whole = Kind(RUN, [RUN.measured()])
-    short = RUN.but(rounds=1, points=2)
-    assert whole.until(1).results == [short.measured()]
-    assert whole.until(1).run == short
-
-
 def test_a_step_of_damaml_is_that_many_gradients_long():
     """Two routes: exp(f/γ)/γ, and the first step of both methods at the losses of the start."""
     steps = {}
@@ -130,97 +111,65 @@ def scaled(part, client):
     return inputs.double(), torch.from_numpy(part.targets[client])
 
 
-def kind(level, rise=0.0, seeds=7, bad=None):
-    """Return results of curves that end at a level and rise by so much in the last of 4 rounds."""
+def outcome(level, noise=0.0, seeds=9, bad=False):
+    """Return results of curves that end at a level, on every seed a little different."""
+    run = RUN.but(rounds=4, points=5)
     results = [
         {
-            "accuracy": [0.1, 0.1, 0.1, level - rise + seed / 1e4, level + seed / 1e4],
-            "loss": [2.0, 2.0, 2.0, 2.3 - level, 2.3 - level], "bad_step": bad,
+            "accuracy": [0.1, 0.1, 0.1, level, level + seed / 1e4][: 1 if bad else None],
+            "loss": [2.0, 2.0 + noise, 2.0 - noise, 2.3 - level, 2.3 - level][: 1 if bad else None],
+            "bad_step": 1 if bad else None,
         }
         for seed in range(seeds)
-    ]  # fmt: skip
-    if bad is not None:
-        results = [{k: v[:1] if isinstance(v, list) else v for k, v in r.items()} for r in results]
-    return Kind(RUN.but(rounds=4, points=5), results)
+    ]
+    return Outcome(run, results)
 
 
-def test_the_better_is_said_to_be_better_unless_it_is_early():
-    def verdict(one, other):
-        return better("better", {"one": one, "other": other}, comparisons=3).verdict
-
-    assert verdict(kind(0.5), kind(0.4)) == "reproduced"
-    assert verdict(kind(0.4), kind(0.5)) == "not reproduced"
-    assert verdict(kind(0.5), kind(0.4, rise=0.2)) == "undecided"  # it may catch up
-    assert verdict(kind(0.5, rise=0.2), kind(0.4)) == "reproduced"  # it may not
-    assert verdict(kind(0.5, seeds=4), kind(0.4, seeds=4)) == "undecided"
-    lost = better("better", {"one": kind(0.9, bad=3), "other": kind(0.4)}, comparisons=2)
-    assert lost.verdict == "not reproduced"
-    assert "not finite from local step 3 on 7 seeds" in lost.setting
-    assert better("", {"a": kind(0.5), "b": kind(0.4)}, by="loss", comparisons=2).verdict == (
-        "reproduced"
-    )
+def verdicts(says, runs):
+    return [sentence.verdict for sentence in judge(says, runs)]
 
 
-def test_two_runs_that_overflow_do_not_show_that_a_method_is_robust():
-    overflowing, finite = kind(0.1, bad=1), kind(0.5)
-    (judged,) = robust("", {0.1: overflowing, 0.5: overflowing}, 0.5, "")
-    assert judged.verdict == "undecided"
-    assert "7 of 7 seeds neither" in judged.why
-    (judged,) = robust("", {0.1: overflowing, 0.5: finite}, 0.5, "")
-    assert judged.verdict == "not reproduced"
+def test_the_best_is_better_than_each_other_and_the_worst_worse():
+    runs = {name: outcome(0.5) for name in personalised.GRIDS} | {"FedAvg": outcome(0.4)}
+    runs["ComFedL-DAMAML"] = outcome(0.6)
+    best, _, worst, better, *_ = SAYS
+    for says in (best, worst, better):
+        assert set(verdicts(says, runs)) == {"reproduced"}
+    turned = runs | {"FedAvg": outcome(0.9)}
+    assert verdicts(best, turned)[:2] == ["not reproduced"] * 2
+    assert set(verdicts(worst, turned)) == {"not reproduced"}
 
 
-def test_the_best_is_better_than_each_other():
-    kinds = {"a": kind(0.5), "b": kind(0.6), "c": kind(0.3)}
-    for label, best, verdict in (
-        ("a", True, "not reproduced"), ("b", True, "reproduced"), ("c", False, "reproduced"),
-        ("a", False, "not reproduced"),
-    ):  # fmt: skip
-        made = extreme("", label, kinds, by="accuracy", best=best, comparisons=2)
-        assert made.verdict == verdict, label
-    assert made.why.startswith("c: mean difference")  # who is worse than the supposed worst
-    assert "b: " not in made.why
-    tied = kinds | {"d": kind(0.6)}
-    assert extreme("", "b", tied, by="accuracy", best=True, comparisons=2).verdict == "undecided"
+def test_noise_is_the_second_difference():
+    runs = {"FedMAML": outcome(0.5, noise=0.5), "TR-MAML": outcome(0.5), "Ditto": outcome(0.5)}
+    (smoother,) = (says for says in SAYS if says.text.startswith("TR-MAML"))
+    assert verdicts(smoother, runs) == ["reproduced"]
+    straight = Outcome(RUN, [{"loss": np.exp([3.0, 2.0, 1.0]).tolist()}])
+    assert noise(straight, "loss") == pytest.approx(0, abs=1e-12)
 
 
-def test_noise_does_not_refute_that_one_of_equal_methods_is_best():
-    """By simulation: at most 5 in 100 expected, as no method is better than the first."""
-    random, base = np.random.default_rng(18), Kind(RUN.but(rounds=1, points=2), [])
-    verdicts = []
-    for _ in range(60):
-        ends = random.normal(0.5, 0.01, (5, 9))
-        kinds = {
-            str(label): Kind(base.run, [{"accuracy": [0.1, end], "bad_step": None} for end in own])
-            for label, own in enumerate(ends)
-        }
-        verdicts.append(extreme("", "0", kinds, by="accuracy", best=True, comparisons=1).verdict)
-    assert verdicts.count("not reproduced") <= 6  # P(Binomial(60, 0.05) > 6) = 0.03
-    assert verdicts.count("reproduced") <= 6
+def test_a_parameter_that_matters_is_not_called_robust():
+    label = "ComFedL-DAMAML"
+    ends = {0.1: outcome(0.2), 0.5: outcome(0.5), 1.0: outcome(0.505), 5.0: outcome(0.3, bad=True)}
+    runs = {(label, f"γ = {gamma:g}"): of for gamma, of in ends.items()}
+    says = personalised.robust("", label)
+    assert verdicts(says, runs) == ["not reproduced", "reproduced", "not reproduced"]
+    # two runs that overflow do not show that a method is robust
+    lost = dict.fromkeys(runs, outcome(0.5, bad=True))
+    assert verdicts(says, lost) == ["undecided"] * 3
+
+
+def test_a_client_that_guesses_its_own_class_is_the_trivial_model():
+    """ρ = 0.28 of ten images: 3 of its own class. A model below that knows nothing."""
+    run = RUN.but(images=Images(50, 25, 10, 10, 8))
+    assert run.trivial["accuracy"] == pytest.approx(0.28)
+    shares = np.array([0.28] + [0.08] * 9)
+    assert run.trivial["loss"] == pytest.approx(-(shares * np.log(shares)).sum())
 
 
 def test_there_are_seeds_enough_to_decide_either_way():
     """The least p is 2^(−seeds); a margin is left on one of two sides."""
-    studied = 2 * (len(TEMPERATURES) - 1)
     for profile in ("quick", "paper"):
-        assert 0.5 ** personalised_cifar.SIZES[profile].seeds <= LEVEL / (4 * len(OTHERS))
-        assert 0.5 ** damaml_cifar.SIZES[profile].seeds <= LEVEL / studied / 2
-        assert 0.5 ** maml_cifar.SIZES[profile].seeds <= LEVEL / 3
-
-
-def test_a_parameter_that_matters_is_not_called_robust():
-    by_gamma = {0.1: kind(0.2), 0.5: kind(0.5), 1.0: kind(0.505), 5.0: kind(0.45, rise=0.2)}
-    verdicts = [s.verdict for s in robust("", by_gamma, 0.5, "")]
-    assert verdicts == ["not reproduced", "reproduced", "undecided"]
-    # seven seeds refute one of three comparisons, and not one of six
-    shared = [s.verdict for s in robust("", by_gamma, 0.5, "", studies=2)]
-    assert shared == ["undecided", "reproduced", "undecided"]
-
-
-def test_divergence_is_counted():
-    assert not _diverged(kind(0.5)).any()
-    assert _diverged(kind(0.5, bad=2)).all()
-    assert _diverged(kind(0.2)).all()  # the loss ends above its start
-    some = {name: np.full(7, name in "abc") for name in "abcde"}
-    assert _diverging(some, "")[0].verdict == "reproduced"
-    assert _diverging(some | {"c": np.zeros(7, bool)}, "")[0].verdict == "not reproduced"
+        least = 0.5 ** personalised.SIZES[profile].seeds
+        assert least <= LEVEL / max(len(says.pairs) * len(says.of) for says in SAYS)
+        assert least <= LEVEL / (len(TEMPERATURES) - 1) / 2

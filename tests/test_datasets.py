@@ -557,3 +557,11 @@ def test_data_sets_are_listed_and_shown():
     shown = driftproof("show", "mnist")
     assert shown.returncode == 0, shown.stderr
     assert "train-images-idx3-ubyte" in shown.stdout
+
+
+def test_no_example_trains_and_chooses_or_judges():
+    train, choosing, judging = read(None).apart
+    every = np.concatenate([part.features for part in (train, choosing, judging)])
+    whole = read(None).train.features
+    assert len(every) == len(whole) == len(np.unique(every, axis=0))
+    assert (len(judging.labels), len(choosing.labels)) == (360, 144)

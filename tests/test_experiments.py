@@ -43,15 +43,17 @@ def test_a_run_judges_its_sentences_and_draws_its_figures(name, tmp_path_factory
 
 
 SEARCHING = {
-    "comfedl/damaml-cifar", "comfedl/maml-cifar", "comfedl/personalised-cifar",
-    "feddro/adult-fairness", "feddro/imbalanced-cifar", "feddro/local-updates", "fednest/tuning",
+    "comfedl/damaml-cifar", "comfedl/imbalanced", "comfedl/maml-cifar",
+    "comfedl/personalised-cifar", "feddro/adult-fairness", "feddro/imbalanced-cifar",
+    "feddro/local-updates", "fednest/tuning",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_search_is_on_deals_that_no_sentence_is_judged_on(name):
-    """What an experiment asks for first is its search, if it has one."""
+    """What an experiment asks for first is its search, if it has one: as many runs a method."""
     asked = next(leaves("experiment")[name].load().run(Plan(profile="quick")))
     seeds = {unit.data_seed for unit in asked}
     judged = {one.data_seed for one in asked[0].over(100)}
     assert not seeds & judged if name in SEARCHING else seeds <= judged
+    assert all(unit.choosing == (name in SEARCHING) for unit in asked)

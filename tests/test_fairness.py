@@ -15,7 +15,7 @@ from driftproof.synthetic.network_problems.fairness import FairLosses
 from driftproof.synthetic.network_problems.samples import ClientData
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.networks import SoftmaxRegression
-from driftproof.verifiers.experiment import Outcome
+from driftproof.verifiers.experiment import Outcome, judge
 from driftproof.verifiers.papers.feddro.experiments import adult_fairness
 from driftproof.verifiers.papers.feddro.experiments._people import (
     CLIENTS,
@@ -142,20 +142,38 @@ def test_methods_on_one_deal_see_the_same_people():
     assert [type(run.algorithm).__name__ for run in runs] == ["FedDRO", "GCIVR", "FedAvg"]
 
 
-@pytest.mark.parametrize(("ours", "verdict"), [(0.1, "reproduced"), (0.2, "not reproduced"),
-                                               (0.0, "reproduced")])  # fmt: skip
-def test_a_lower_violation_is_no_failure(ours, verdict):
-    def ended(violation):
-        results = [{"accuracy": [0.8], "violation": [violation + seed / 1e4]} for seed in range(8)]
-        return Outcome(None, results)
+def ended(accuracy, violation):
+    results = [
+        {"accuracy": [accuracy + seed / 1e4], "violation": [violation + seed / 1e4]}
+        for seed in range(8)
+    ]
+    return Outcome(FairRun(rounds=1, points=1), results)
 
+
+@pytest.mark.parametrize(
+    ("ours", "accuracy", "verdict"),
+    [(0.1, 0.8, "reproduced"), (0.2, 0.8, "not reproduced"), (0.0, 0.8, "reproduced"),
+     (0.0, 0.3, "undecided")],
+)  # fmt: skip
+def test_a_lower_violation_is_no_failure_and_a_trivial_model_none_at_all(ours, accuracy, verdict):
     runs = {
-        (method, reading, split): ended(ours if method == "FedDRO" else 0.1)
+        (method, reading, split): ended(accuracy, ours if method == "FedDRO" else 0.1)
         for method in adult_fairness.METHODS
         for reading, split in adult_fairness.SETTINGS
     }
-    judged = [s for s in adult_fairness.against(runs) if "constraint violation" in s.text]
-    assert [s.verdict for s in judged] == [verdict] * 4
+    (says,) = (says for says in adult_fairness.SAYS if "constraint violation" in says.text)
+    assert [s.verdict for s in judge(says, runs)] == [verdict] * 4
+
+
+def test_gcivr_differentiates_its_samples_twice_and_everybody_in_each_epoch():
+    """By a second route: counted step by step."""
+    run, everybody = FairRun(rounds=100, method="gcivr"), len(people(None).train.labels)
+    algorithm, total = run.algorithm, 0
+    for t in range(90):
+        whole = t % algorithm.epoch_steps == 0
+        total += everybody if whole else 2 * algorithm.batch * CLIENTS
+    assert adult_fairness.drawn(run, 90) == total
+    assert adult_fairness.drawn(FairRun(rounds=100), 90) == 90 * 16 * CLIENTS
 
 
 def test_images_are_refused(tmp_path):
@@ -171,7 +189,7 @@ def test_accuracy_is_drawn_against_violation(tmp_path_factory):
     folder, _ = experiment(tmp_path_factory, "feddro/adult-fairness")
     head = json.loads((folder / "experiment.json").read_text())
     assert len(head["sentences"]) == 3 * 4 + 2 * 2
-    assert "not UCI Adult" in head["setting"][0]
+    assert any("not UCI Adult" in line for line in head["setting"])
     papers = dict.fromkeys(sentence["text"] for sentence in head["sentences"])
     assert head["statement"] == "; ".join(papers)
     assert head["command"] == "driftproof run feddro/adult-fairness"
@@ -185,7 +203,7 @@ def test_accuracy_is_drawn_against_violation(tmp_path_factory):
         assert (f'<div class="plot" id="plot-{name}"' in page) is not panel["path"]
         image = re.search(rf'<img[^>]* src="plots/{name}\.svg" alt="([^"]*)"', page)
         if panel["path"]:
-            assert image[1].endswith("by method: test accuracy against violation (test)")
+            assert image[1].endswith("test accuracy (share) against violation on the test (share)")
             assert (folder / "plots" / f"{name}.svg").is_file()
         else:
             assert image is None

@@ -137,18 +137,18 @@ def test_the_upper_loss_gives_every_class_its_share():
 
 
 def test_images_are_dealt_once():
-    counts = falling(10, 40, 10.0)
-    assert counts[0] == 40
-    assert counts[-1] == 4
+    counts, (train, _, judging) = falling(10, 40, 10.0), read(None).apart
+    assert (counts[0], counts[-1]) == (40, 4)
     for alike in (True, False):
         parts = dealt(
             read(None), counts, per_class=20, clients=3, alike=alike, validation=0.5, seed=0
         )
-        numbers = np.concatenate([part.ravel() for part in parts.values()])
-        assert len(np.unique(numbers)) == len(numbers)
-        labels = read(None).train.labels
-        assert (np.bincount(labels[parts["test"]]) == 20).all()
-        own = [np.unique(labels[part]) for part in np.hstack([parts["train"], parts["validation"]])]
+        for names in (("train", "validation"), ("test",)):
+            numbers = np.concatenate([parts[name].ravel() for name in names])
+            assert len(np.unique(numbers)) == len(numbers)
+        assert (np.bincount(judging.labels[parts["test"]]) == 20).all()
+        both = np.hstack([parts["train"], parts["validation"]])
+        own = [np.unique(train.labels[part]) for part in both]
         assert len(own) == 3
         if not alike:
             assert all(len(classes) < 10 for classes in own)
@@ -244,16 +244,14 @@ def test_similar_is_an_equivalence_test(difference, verdict):
 
 
 def test_accuracies_are_taken_along_either_axis():
-    run = {"ended": True, "rounds": [0, 1, 2], "communication": [0, 10, 20],
+    run = {"bad_step": None, "rounds": [0, 1, 2], "communication": [0, 10, 20],
            "accuracy": [0.1, 0.5, 0.9]}  # fmt: skip
-    assert at_the_end(Outcome(None, [run]), "rounds", 2).tolist() == [0.9]
-    assert at_the_end(Outcome(None, [run]), "communication", 15).tolist() == [
-        0.5
-    ]  # the last k before 15
-    assert at_the_end(Outcome(None, [run | {"ended": False}]), "rounds", 2).tolist() == [0.1]
-    shown = panel(
-        "p", "t", "communication", {"a": Outcome(None, [run])}, {"level": np.array([0.7])}
-    )
+    kind = everything(Plan(profile="smoke"))["FedNest", True].but(rounds=2)
+    of, lost = Outcome(kind, [run]), Outcome(kind, [run | {"bad_step": 3}])
+    assert at_the_end(of, "rounds", 2).tolist() == [0.9]
+    assert at_the_end(of, "communication", 15).tolist() == [0.5]  # the last k before 15
+    assert at_the_end(lost, "rounds", 2).tolist() == [0.0]
+    shown = panel("p", "t", "communication", {"a": of}, {"level": np.array([0.7])})
     assert [c["label"] for c in shown.curves] == ["a", "level"]
     assert shown.curves[0]["mean"][-1] == 0.9
 
@@ -276,6 +274,6 @@ def test_the_whole_communication_is_equal():
     assert costs == {"FedNest": 10, "FedNest_SGD": 7, "LFedNest": 4, "not tuned": 6}
     assert cost(runs[tuning.PUBLIC, False]) == 2 * size.inner_calls + size.terms + 3
     for label, each in costs.items():
-        rounds = tuning.over_seeds(runs[label, False], "batched")[0].rounds
+        rounds = tuning.long_enough(runs[label, False], "batched").rounds
         assert rounds * each >= size.rounds * costs["FedNest"]
     assert runs["FedNest", True].but(beta=0.1).algorithm.local_steps == 31

@@ -23,8 +23,7 @@ from driftproof.toolkit.discover import find
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.report.files import write_text
 from driftproof.toolkit.report.text_table import NARROW, lay_out
-from driftproof.toolkit.verdict import Row, Verdict
-from driftproof.verifiers.running.jobs import row_from
+from driftproof.toolkit.verdict import Row, Verdict, row_from
 from tests.commands import driftproof
 from tests.once import once
 

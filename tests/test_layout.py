@@ -119,6 +119,7 @@ LATE = {
     "driftproof.pytest_plugin",  # loaded by every run of pytest, whatever it tests
     "driftproof.toolkit.engines.batched",  # numba, where a kernel draws
     "driftproof.toolkit.recorded_run",  # the page's parts, in a notebook
+    "driftproof.verifiers.marked.compare",  # torch, where nothing changed
     "driftproof.gpu_bench.roofline",  # numba
     "driftproof.synthetic.kernels.kl_dro_local_steps",  # Triton
     "driftproof.synthetic.kernels.minimax_local_steps",  # Triton, and numba's compiler

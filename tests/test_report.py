@@ -22,8 +22,7 @@ from driftproof.toolkit.report.page import render
 from driftproof.toolkit.report.papers import Reference, by_paper, findings, references
 from driftproof.toolkit.report.typeset import letters
 from driftproof.toolkit.statements import ReadingVerdict, statement
-from driftproof.toolkit.verdict import Evidence, Row, Verdict, overall
-from driftproof.verifiers.running.jobs import row_from
+from driftproof.toolkit.verdict import Evidence, Row, Verdict, overall, row_from
 from driftproof.verifiers.verify import Settings, header, judge, select
 from tests.once import every_claim
 

@@ -10,7 +10,7 @@ from driftproof.synthetic.network_problems.adapted import AdaptedLosses
 from driftproof.toolkit.discover import find
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import sampled_context
-from driftproof.verifiers.experiment import Outcome
+from driftproof.verifiers.experiment import WORST, Outcome, judge, smaller
 from driftproof.verifiers.papers.scgdm.experiments import _sine_tasks as tasks
 from driftproof.verifiers.papers.scgdm.experiments import sine_wave
 from driftproof.verifiers.papers.scgdm.experiments._alphabets import DRAWINGS, alphabets
@@ -71,81 +71,96 @@ def drained(steps, units_to_results):
 
 
 def test_a_seed_that_diverges_is_told_apart_from_the_others():
-    worse = SineRun(rounds=4, points=2, seeds=2).with_(step_factor=1e8)
-    fine = SineRun(rounds=2, points=2, seeds=2)
-    done = drained(by_seed([worse, fine]), lambda units: [(u.work(), 0.0) for u in units])
-    assert [len(done[run].results) for run in (worse, fine)] == [2, 2]
-    assert all(told["bad_step"] is not None for told in done[worse].results)
-    assert all(told["bad_step"] is None for told in done[fine].results)
-    assert sine_wave.end(done[worse], "training").min() > 80  # a loss that no finite run has
-    assert len(done[fine].results[0]["function"]) == len(tasks.GRID)
+    worse = SineRun(rounds=4, points=2).with_(step_factor=1e8)
+    fine = SineRun(rounds=2, points=2)
+    asked = by_seed({"worse": worse, "fine": fine}, 2)
+    done = drained(asked, lambda units: [(u.work(), 0.0) for u in units])
+    assert [len(of.results) for of in done.values()] == [2, 2]
+    assert len(done["worse"].bad_steps) == 2
+    assert not done["fine"].bad_steps
+    assert done["worse"].last("training").max() < -80  # a loss that no finite run has
+    assert len(done["fine"].results[0]["function"]) == len(tasks.GRID)
+
+
+def made(scale, start=9.0):
+    """Return eight seeds' losses that end near a number."""
+    results = [
+        {"bad_step": None, "training": [start, scale, scale * np.exp(0.01 * s)],
+         "validation": [start, scale, scale * np.exp(0.02 * s)],
+         **{f"error {steps}": scale for steps in sine_wave.STEPS_SHOWN}}
+        for s in np.random.default_rng(0).normal(size=8)
+    ]  # fmt: skip
+    return Outcome(SineRun(rounds=2, points=3), results)
+
+
+def verdicts(says, runs):
+    return {sentence.verdict for sentence in judge(says, runs)}
 
 
 def test_what_is_worse_is_not_said_to_be_better():
     """Negative controls, on made results."""
+    better, great = sine_wave.outperforms("", lambda method: method)
+    for own, wanted in (
+        (0.5, ("reproduced", "reproduced")),
+        (0.9, ("reproduced", "not reproduced")),
+        (2.0, ("not reproduced", "not reproduced")),
+    ):
+        runs = dict.fromkeys(sine_wave.BASELINES, made(1.0)) | {sine_wave.OURS: made(own)}
+        assert tuple(verdicts(says, runs) for says in (better, great)) == tuple(
+            {each} for each in wanted
+        )
+    lost = Outcome(made(1).run, [{"bad_step": 3, "training": [1.0], "validation": [1.0]}] * 8)
+    runs = dict.fromkeys(sine_wave.BASELINES, made(1.0)) | {sine_wave.OURS: lost}
+    assert verdicts(better, runs) == {"not reproduced"}
 
-    def made(scale):
-        seeds = np.random.default_rng(0).normal(size=8)
-        results = [
-            {"bad_step": None, "training": [1.0, scale * np.exp(0.01 * s)],
-             "validation": [1.0, scale * np.exp(0.02 * s)], "error 1": scale}
-            for s in seeds
-        ]  # fmt: skip
-        return Outcome(None, results)
 
-    runs = {"Local-SCGDM": made(0.5)} | dict.fromkeys(sine_wave.BASELINES, made(1.0))
-    assert {s.verdict for s in sine_wave.of_methods(runs, 0.001)} == {"reproduced"}
-    runs = {"Local-SCGDM": made(2.0)} | dict.fromkeys(sine_wave.BASELINES, made(1.0))
-    assert {s.verdict for s in sine_wave.of_methods(runs, 0.001)} == {"not reproduced"}
-    narrow = {"Local-SCGDM": made(0.9)} | dict.fromkeys(sine_wave.BASELINES, made(1.0))
-    verdicts = [s.verdict for s in sine_wave.of_methods(narrow, 0.001)]
-    assert verdicts == 6 * ["reproduced"] + 6 * ["not reproduced"]
-    runs = {5: made(1.0), 1: made(1.5), 10: made(1.0)}
-    periods = sine_wave._against_others("", "p", runs, 5, alike=True)
-    assert [s.verdict for s in periods] == ["not reproduced", "reproduced"] * 2
+def test_every_sentence_of_the_sine_waves_has_its_runs():
+    runs = sine_wave._runs(SineRun(rounds=300))
+    assert {key for says in sine_wave.SAYS for pair in says.pairs for key in pair
+            if isinstance(key, str)} <= set(runs)  # fmt: skip
+    some = {key: Outcome(run.but(points=3), made(1.0).results) for key, run in runs.items()}
+    some[sine_wave._value("p", 1)] = made(1.5)
+    (periods,) = (says for says in sine_wave.SAYS if "different p" in says.text)
+    assert verdicts(periods, some) == {"not reproduced", "reproduced"}
+    (diverges,) = (says for says in sine_wave.SAYS if "diverges" in says.text)
+    grown = dict.fromkeys(runs, made(1.0, start=0.5)) | {"Local-SCGD, γ = 0.1": made(0.1)}
+    assert verdicts(diverges, grown) == {"reproduced", "not reproduced"}
+    zero = dict.fromkeys(runs, made(9.0, start=20.0))  # no better than the function 0
+    for says in sine_wave.outperforms("", lambda method: method):
+        assert verdicts(says, zero | {sine_wave.OURS: made(8.0)}) == {"undecided"}
 
 
 def test_few_shot_sentences_have_negative_controls():
-    def made(loss, accuracy):
+    def ended(loss, accuracy):
         results = [
-            {"bad_step": None, "training loss": [loss + k / 1e3],
-             "validation accuracy": [accuracy + k / 1e3]} for k in range(7)
+            {"bad_step": None, "training loss": [9, loss, loss + k / 1e3],
+             "validation accuracy": [0.1, accuracy, accuracy + k / 1e3]} for k in range(8)
         ]  # fmt: skip
-        return Outcome(None, results)
+        return Outcome(SMALL.but(rounds=2, points=3), results)
 
-    runs = {method: made(1.0, 0.5) for method in METHODS}
-    assert {s.verdict for s in _sentences((5, 1), runs)[:6]} == {"undecided"}
-    better = runs | {"Local-SCGDM": made(0.5, 0.8)}
-    assert {s.verdict for s in _sentences((5, 1), better)} == {"reproduced"}
-    worse = runs | {"Local-SCGDM": made(1.5, 0.3)}
-    assert {s.verdict for s in _sentences((5, 1), worse)} == {"not reproduced"}
+    def said(own, case=(5, 1), **given):
+        runs = {(method, f"{case[0]}-way {case[1]}-shot"): ended(1.0, 0.5) for method in METHODS}
+        runs["Local-SCGDM", f"{case[0]}-way {case[1]}-shot"] = own
+        return [s.verdict for says in _sentences(case, 2) for s in judge(says, runs, **given)]
 
-    # of what is smaller than printed, only what the settings alone imply is kept
-    small = _sentences((5, 1), worse, smaller="8 of 64 filters")
-    kept = [s for s in small if s.verdict == "not reproduced"]
-    assert len(kept) == 4
-    assert all("great margin" in s.text and "by the printed settings" in s.why for s in kept)
-    assert {s.verdict for s in _sentences((5, 1), better, smaller="x")} == {"undecided"}
-    others = _sentences((5, 5), worse, cases=2)
-    assert {s.verdict for s in others} == {"undecided"}
-    assert all("setting of our own" in s.text for s in others)
+    assert set(said(ended(1.0, 0.5))[:6]) == {"undecided"}
+    assert set(said(ended(0.5, 0.8))) == {"reproduced"}
+    assert set(said(ended(1.5, 0.3))) == {"not reproduced"}
+    assert set(said(ended(0.95, 0.52))) == {"reproduced", "not reproduced"}
+    assert set(said(ended(0.5, 0.8), size=smaller({"filters": (8, 64)}))) == {"undecided"}
+    assert set(said(ended(1.5, 0.3), case=(5, 5))) == {"undecided"}  # settings of our own
 
 
-def test_what_diverged_is_the_worst_and_is_no_nan():
-    lost = [{"bad_step": 3, "training": [1.0], "validation": [1.0]}] * 8
-    over = [{"bad_step": None, "training": [1.0, np.nan], "validation": [1.0, np.inf]}] * 8
-    fine = Outcome(None, [{"bad_step": None, "training": [1.0, 1.0], "validation": [1.0, 1.0]}] * 8)
-    for results in (lost, over):
-        made = Outcome(None, results)
-        for loss in sine_wave.LOSSES:
-            assert sine_wave.end(made, loss) == pytest.approx(np.log(sine_wave.WORST))
-        assert bool(sine_wave._not_paired({"FedAvg": made})) == (results is lost)
-        assert sine_wave._pre_training(made).curves
-        runs = {"Local-SCGDM": made} | dict.fromkeys(sine_wave.BASELINES, fine)
-        for rate in sine_wave.RATES:
-            sentences = sine_wave.of_methods(runs, rate)
-            assert {s.verdict for s in sentences} == {"not reproduced"}
-            assert all(("our own" in s.text) == (rate != 0.001) for s in sentences)
+def test_plain_pre_training_is_zero_or_not():
+    def functions(size):
+        return Outcome(SineRun(rounds=1), [{"function": [size * (1 + k / 10)]} for k in range(8)])
+
+    assert sine_wave.pre_training(functions(0.01))[0].verdict == "reproduced"
+    assert sine_wave.pre_training(functions(1.3))[0].verdict == "not reproduced"
+    lost = Outcome(SineRun(rounds=1), [{"bad_step": 1}] * 8)
+    (sentence,) = sine_wave.pre_training(lost)
+    assert sentence.verdict == "not reproduced"
+    assert sentence.effect < -WORST / 2
 
 
 def test_generated_alphabets_are_characters_drawn_several_times():

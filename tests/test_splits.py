@@ -311,21 +311,20 @@ def test_a_class_that_is_no_split_is_refused():
         split(name="mine", source="", statement="")(type("Mine", (FederatedSplit,), {}))
 
 
-def test_one_large_client_is_what_the_imbalanced_images_had_before():
-    """The experiment's partition, written out as it was: the same images to the bit."""
+def test_one_large_client_is_what_the_imbalanced_images_have():
     problem = ImbalancedImages(clients=4, large=100, small=7, validation=30, partition=5)
-    order = generator(5).permutation(1797)
-    ends = np.cumsum([100, 7, 7, 7, 30, 30, 30, 30])
-    data = read(None).train
-    features = np.hstack([data.scaled(), np.ones((1797, 1))])
-    shares = np.split(order[: ends[-1]], ends[:-1])
-    wanted = [features[part] for part in shares], [data.labels[part] for part in shares]
-    for got, part in zip(problem.parts[0] + problem.parts[2], wanted[0], strict=True):
-        np.testing.assert_array_equal(got, part)
-    for got, part in zip(problem.parts[1] + problem.parts[3], wanted[1], strict=True):
-        np.testing.assert_array_equal(got, part)
-    train = OneLarge(large=100, small=7).parts(data.labels, 4, generator(5))
-    assert all(map(np.array_equal, train, shares))
+    train, _, judging = read(None).apart
+    random, ends = generator(5), np.cumsum([100, 7, 7])
+    order = random.permutation(len(train.labels))[:121]
+    wanted = np.split(order, ends)
+    own = OneLarge(large=100, small=7).parts(train.labels, 4, generator(5))
+    assert all(map(np.array_equal, wanted, own))
+    for rows, labels, part in zip(*problem.parts[:2], wanted, strict=True):
+        np.testing.assert_array_equal(rows[:, :-1], train.scaled(part))
+        np.testing.assert_array_equal(labels, train.labels[part])
+    held = random.permutation(len(judging.labels))[:120].reshape(4, 30)
+    for labels, part in zip(problem.parts[3], held, strict=True):
+        np.testing.assert_array_equal(labels, judging.labels[part])
 
 
 def test_cut_leaves_what_is_not_asked_for():

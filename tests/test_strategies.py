@@ -399,7 +399,7 @@ def test_a_search_refutes_what_the_claims_own_cases_support():
     assert "a search refuted it" in told
     call = next(line for line in told.splitlines() if "assert_holds(" in line)
     names = vars(sys.modules[__name__]) | {"drift": claim}
-    with pytest.raises(AssertionError, match="does not hold on a case"):
+    with pytest.raises(AssertionError, match="is REFUTED on Case"):
         exec(call.strip(), names)
 
 
@@ -472,7 +472,7 @@ def test_the_lines_that_repeat_a_failure_repeat_it(pytester, monkeypatch):
     pytester.makepyfile(again="\n".join(script))
     again = subprocess.run([sys.executable, "again.py"], cwd=pytester.path, capture_output=True,
                            text=True, timeout=300)  # fmt: skip
-    assert "AssertionError: mine/false does not hold on a case" in again.stderr
+    assert "AssertionError: mine/false is REFUTED on Case(" in again.stderr
 
 
 def test_the_plugin_searches_where_it_is_asked_to(pytester):

@@ -15,7 +15,10 @@ from tests.commands import driftproof
 PAGE = (Path(__file__).parents[1] / "docs" / "tutorial.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"(?:In `(\w+\.py)`:\n\n)?^```(\w+)\n(.*?)^```$", re.S | re.M)
 STEPS = [match.groups() for match in BLOCK.finditer(PAGE)]
-INSTALL = {"python3 -m venv .venv", ". .venv/bin/activate", "pip install -e ."}
+INSTALL = {
+    "python3 -m venv .venv", ". .venv/bin/activate",
+    "pip install -e . --extra-index-url https://download.pytorch.org/whl/cpu",
+}  # fmt: skip
 ELSEWHERE = ("math",)
 """Typeset by tests/test_site.py."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from hashlib import blake2b
 from math import prod
 from pathlib import Path
@@ -46,6 +46,11 @@ class Split:
     labels: np.ndarray
     full: float = 1.0
     groups: np.ndarray | None = None
+
+    def of(self, rows: np.ndarray) -> Split:
+        """Return some of the examples."""
+        groups = None if self.groups is None else self.groups[rows]
+        return Split(self.features[rows], self.labels[rows], self.full, groups)
 
     @property
     def unit(self) -> float:
@@ -157,8 +162,22 @@ class Data:
 
     @property
     def train(self) -> Split:
-        """The examples to train on; experiments take their validation and test images of them."""
+        """The examples to train on."""
         return self.splits["train"]
+
+    @cached_property
+    def apart(self) -> tuple[Split, Split, Split]:
+        """Examples to train on, to choose settings by, and to judge by.
+
+        The files' test examples judge, or every fifth where there are none. Every tenth of the
+        others is for the choice of settings, and judges nothing.
+        """
+        rows = np.arange(len(self.train.labels))
+        judging = self.splits.get("test")
+        if judging is None:
+            judging, rows = self.train.of(rows[::5]), np.delete(rows, np.s_[::5])
+        choosing = self.train.of(rows[::10])
+        return self.train.of(np.delete(rows, np.s_[::10])), choosing, judging
 
 
 class DataSet(ABC):

@@ -22,6 +22,7 @@ class Evidence(StrEnum):
     """What kind of evidence decided."""
 
     SYMBOLIC = "symbolic"
+    THEOREM = "theorem"
     CLASS = "class"
     ENCLOSED = "enclosed"
     EXACT = "exact"
@@ -132,6 +133,18 @@ class Row:
         entry["machine_checked"] = {"coq": version, "theorems": theorems} if version else None
         entry["ratio"] = self.ratio
         return {key: _clean(value) for key, value in entry.items()}
+
+
+def row_from(entry: dict[str, Any]) -> Row:
+    """Return a row from its JSON."""
+    evidence = entry["evidence"]
+    return Row(
+        **entry
+        | {
+            "verdict": Verdict(entry["verdict"]),
+            "evidence": None if evidence is None else Evidence(evidence),
+        }
+    )
 
 
 def _clean(value: Any) -> Any:

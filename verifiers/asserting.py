@@ -14,7 +14,7 @@ from driftproof.toolkit.verdict import Evidence, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.comparison import ComparisonClaim
-from driftproof.verifiers.expression import repetition
+from driftproof.verifiers.expression import expression, repetition
 from driftproof.verifiers.record import unsound
 from driftproof.verifiers.search.finding import FAILED, Finding, remade
 from driftproof.verifiers.search.search import Effort, falsify
@@ -40,6 +40,7 @@ def assert_claim(
         search: for how many seconds a bound or a comparison is searched for a counterexample
             after that, all its forms together. What is found is confirmed by the judge.
     """
+    __tracebackhide__ = True  # pytest shows the test's line, not ours
     wrong = failure(claim, profile=profile, seed=seed, search=search)
     if wrong:
         raise AssertionError(wrong)
@@ -62,6 +63,7 @@ def assert_holds(claim: Claim[Any], case: Case, *, profile: str = "quick", seed:
     Raises:
         DriftproofError: the claim is a rate or a proof, or the case is outside its assumptions.
     """
+    __tracebackhide__ = True
     if not isinstance(claim, BoundClaim | ComparisonClaim):
         raise DriftproofError(
             f"claim {claim.name}, a {claim.way}, on one case",
@@ -81,7 +83,8 @@ def assert_holds(claim: Claim[Any], case: Case, *, profile: str = "quick", seed:
         again = grouped(judge([alone], Settings(profile=profile, seed=seed + FRESH)))[claim.name]
         bad = _refuted(again)
     if bad:
-        lines = [f"{claim.name} does not hold on a case:", *_table(bad), *_repeated(claim, case)]
+        lines = [f"{claim.name} is REFUTED on {expression(case)}", *_table(bad),
+                 *_repeated(claim, case)]  # fmt: skip
         raise AssertionError("\n".join(lines))
 
 

@@ -3,8 +3,9 @@
 ``python -m driftproof.verifiers.gallery docs/gallery.md FOLDER …`` takes folders that ``driftproof
 run`` has written and writes what stands between ``<!-- figure: NAME -->`` and ``<!-- end -->`` on
 the page: setting, sentences with their verdicts, plots, and the command. An experiment that has no
-mark gets one at the end. What stands outside the marks is written by hand. The plots are copied
-beside the page, to ``figures/gallery/``; an older one that no section shows is removed.
+mark gets one at the end. Between ``<!-- sentences -->`` and ``<!-- end -->`` stands one table of
+all sections, a row a printed sentence. What stands outside the marks is written by hand. The plots
+are copied beside the page, to ``figures/gallery/``; an older one that no section shows is removed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,15 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.report.experiment import file_name
 
 MARK = re.compile(r"<!-- figure: (\S+) -->\n(.*?)<!-- end -->", re.S)
+LEAD = re.compile(r"<!-- sentences -->\n.*?<!-- end -->", re.S)
+ROW = re.compile(
+    r"^\| (?P<text>.+?) \| (?P<where>.+?) \| (?P<verdict>\**(?:not )?reproduced\**|undecided) "
+    r"\| (?P<why>.*) \|$",
+    re.M,
+)
+EFFECT = re.compile(r"mean difference ([+-][\d.e+-]+)(?: (\[[^]]+\]))?")
+OLDER = "An older run"
+"""Begins the sections of runs that were judged by other rules; a new run replaces it."""
 SHOWN = 4
 """Plots of an experiment that the page shows; the run's own page has all of them."""
 SHAPES = {"reproduced": "**reproduced**", "not reproduced": "***not reproduced***"}
@@ -56,7 +66,7 @@ def block(head: Mapping[str, Any]) -> str:
     """Return what the page says of a run."""
     rows = [
         f"| {_cell(s['text'])} | {_cell(s['setting'])} | {SHAPES.get(s['verdict'], s['verdict'])} "
-        f"| {_cell(s['why'])} |"
+        f"| {_cell(_with_interval(s))} |"
         for s in head["sentences"]
     ]
     data = " --data DIR" if head["data"] else ""
@@ -96,7 +106,47 @@ def written_into(text: str, runs: Mapping[str, tuple[Path, dict[str, Any]]]) -> 
             return mark[0]
         return f"<!-- figure: {mark[1]} -->\n{block(runs[mark[1]][1])}\n<!-- end -->"
 
-    return MARK.sub(made, text)
+    return LEAD.sub(lambda mark: lead(MARK.sub(made, text)), MARK.sub(made, text))
+
+
+def _with_interval(sentence: Mapping[str, Any]) -> str:
+    """Return why, with the confidence interval behind the mean difference."""
+    why, low, high = (sentence.get(key) for key in ("why", "low", "high"))
+    if low is None or high is None:
+        return str(why)
+    return EFFECT.sub(lambda found: f"{found[0]} [{low:+.4g}, {high:+.4g}]", str(why), count=1)
+
+
+def lead(page: str) -> str:
+    """Return the table that leads the page: a row a printed sentence, of all sections.
+
+    A sentence is reproduced if each of its comparisons is, not reproduced if one is not. Shown is
+    the comparison that is nearest to the other answer, or that gave this one.
+    """
+    rows = [
+        "| experiment | sentence | verdict | comparisons | effect [95 % interval] |",
+        "|---|---|---|---|---|",
+    ]
+    for name, section in MARK.findall(page):
+        sentences: dict[str, list[re.Match[str]]] = {}
+        for row in ROW.finditer(section):
+            sentences.setdefault(row["text"], []).append(row)
+        for text, own in sentences.items():
+            verdicts = [row["verdict"].strip("*") for row in own]
+            kinds = ("not reproduced", "undecided", "reproduced")
+            verdict = next((kind for kind in kinds if kind in verdicts), "undecided")
+            of_kind = [row for row in own if row["verdict"].strip("*") == verdict]
+            told = {row: found for row in of_kind if (found := EFFECT.search(row["why"]))}
+            most = max if verdict == "not reproduced" else min
+            shown = most(told, key=lambda row: abs(float(told[row][1])), default=None)
+            effect = "–" if shown is None else (
+                f"{told[shown][1]} {told[shown][2] or '(no interval)'}: {shown['where']}"
+            )  # fmt: skip
+            counts = ", ".join(f"{verdicts.count(k)} {k}" for k in kinds if k in verdicts)
+            anchor = name.replace("/", "")
+            said = SHAPES.get(verdict, verdict) + (" (older run)" if OLDER in section else "")
+            rows.append(f"| [{name}](#{anchor}) | {text} | {said} | {counts} | {effect} |")
+    return "\n".join(["<!-- sentences -->", *rows, "<!-- end -->"])
 
 
 def copied(page: Path, runs: Mapping[str, tuple[Path, dict[str, Any]]]) -> None:
@@ -122,7 +172,8 @@ def main(arguments: Sequence[str]) -> int:
     """Write the page named first from the runs in the folders named after it."""
     page, *folders = map(Path, arguments)
     runs = runs_in(folders)
-    text = page.read_text(encoding="utf-8") if page.exists() else "# Gallery\n"
+    text = "# Gallery\n\n<!-- sentences -->\n<!-- end -->\n"
+    text = page.read_text(encoding="utf-8") if page.exists() else text
     page.write_text(written_into(text, runs), encoding="utf-8")
     copied(page, runs)
     return 0

@@ -39,8 +39,11 @@ STEPS = ("steps", "rounds", "local_steps")
 INSTANCES = 4
 
 
-def unlike(claim: Claim[Any]) -> dict[str, str] | None:
+def unlike(claim: Claim[Any], statement: str | None = None) -> dict[str, str] | None:
     """Return what a statement says, for each literal form of a bound that is judged otherwise.
+
+    Args:
+        statement: LaTeX of a paper's, in the place of the claim's own.
 
     Returns:
         Empty if one of them is what the statement says; None if that cannot be read.
@@ -67,7 +70,10 @@ def unlike(claim: Claim[Any]) -> dict[str, str] | None:
             formula = re.sub(phrase, rf"\\aleph_{{{k}}} ", formula)
         return _read(formula, known)
 
-    parts = [part.strip(" .,;") for part in BETWEEN.split(claim.statement)]
+    parts = [
+        part.strip(" .,;")
+        for part in BETWEEN.split(claim.statement if statement is None else statement)
+    ]
     if of_role.keys() >= {*STEPS}:
         parts.append("{}={} {}".format(*(latex(of_role[x]) for x in STEPS)))
     for part in parts * 2:  # a definition may stand before what it uses
@@ -78,7 +84,7 @@ def unlike(claim: Claim[Any]) -> dict[str, str] | None:
     defined = {symbol: known[text] for symbol, text in texts.items()}
     sides = [LESS.split(part) for part in parts if LESS.search(part)]
     formulas = [formula.subs(defined) for formula in rights.values()]
-    first = [side.strip() for left, side, *_ in sides if LEFT.match(left)]
+    first = [side.strip() for left, side, *_ in sides if is_judged(left)]
     judged = first or [tail.strip() for *_, tail in sides]
     said = [read(side) for side in judged]
     if any(one is not None and _same(one, other) for one in said for other in formulas):
@@ -86,6 +92,11 @@ def unlike(claim: Claim[Any]) -> dict[str, str] | None:
     if not first or None in said:
         return None
     return dict.fromkeys(rights, judged[0])
+
+
+def is_judged(left: str) -> bool:
+    """Say whether a left side is judged as printed; a letter alone is a condition's: t ≤ τ."""
+    return LEFT.match(left) is not None and not SYMBOL.fullmatch(left)
 
 
 def _same(one: Any, other: Any) -> bool:

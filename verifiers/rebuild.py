@@ -8,7 +8,7 @@ from typing import Any
 
 from driftproof.toolkit.report.experiment import write_experiment
 from driftproof.toolkit.report.files import write_report
-from driftproof.verifiers.running.jobs import row_from
+from driftproof.toolkit.verdict import row_from
 
 
 def rebuild(folder: Path, head: Mapping[str, Any], rows: Sequence[dict[str, Any]]) -> None:

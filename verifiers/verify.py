@@ -169,13 +169,16 @@ def verify(
     started: Callable[[int], None] = lambda total: None,
     ended: Callable[[str], None] = lambda claim: None,
     told: Callable[[str], None] = lambda text: None,
+    about: Mapping[str, Any] | None = None,
 ) -> tuple[dict[str, Any], list[Row]]:
     """Verify claims and write ``results.json``, ``index.html`` and plots to a folder.
 
     Args:
         failed: why other claims, which the page names too, could not be judged.
+        about: what else the ledger is to know of the run.
     """
     head = header(chosen, settings)  # a claim that does not load leaves no folder behind
+    head |= about or {}
     if failed:
         head["failed"] = {name: str(error) for name, error in failed.items()}
     chosen = [settings.overrides.of(source) for source in chosen]

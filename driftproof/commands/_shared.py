@@ -32,6 +32,20 @@ NAME_BYTES = 80
 """Bytes of a name that a folder may have beside ``report-``."""
 
 
+def names_of(*kinds: str) -> Callable[[click.Context, click.Parameter, str], list[Any]]:
+    """Return what completes the names of leaves, and paths, in a shell."""
+
+    def complete(ctx: click.Context, param: click.Parameter, text: str) -> list[Any]:
+        from click.shell_completion import CompletionItem
+
+        from driftproof.toolkit.discover import leaves
+
+        names = [name for kind in kinds for name in leaves(kind) if name.startswith(text)]
+        return [*map(CompletionItem, names), CompletionItem(text, type="file")]
+
+    return complete
+
+
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import click
 
 from driftproof.commands import _shared as shared
+from driftproof.toolkit.errors import DriftproofError
 
 
 @click.command()
@@ -35,19 +39,45 @@ def command(
     --out cannot be written to; 3 no such device; 130 interrupted.
     """
     from driftproof.gpu_bench import run as running
-    from driftproof.toolkit.report.files import write_text
 
     plan = running.planned(kernel, device=device, peers=peers)
-    out.mkdir(parents=True, exist_ok=True)
-    with shared.progress("bench", quiet=ctx.obj["quiet"]) as (started, ended, _):
-        head = running.run_benchmark(plan, started=started, ended=ended)
+    with writing(out):  # told before anything is measured
+        out.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=out) as probe:
+            probe.write(b"benchmark")
+    head: dict[str, Any] = {}
+    try:
+        with shared.progress("bench", quiet=ctx.obj["quiet"]) as (started, ended, _):
+            running.run_benchmark(plan, head, started=started, ended=ended)
+    except KeyboardInterrupt:
+        head["interrupted"] = True
+        rows = len(head.get("rows", ()))
+        click.echo(f"driftproof: interrupted; {rows} rows were finished", err=True)
+        if not rows:
+            return 130
     text = json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False)
-    if as_json:
-        click.echo(text)
-    else:
-        summary(head)
-    write_text(out / "benchmark.json", text)
-    return running.status(head)
+    try:
+        with writing(out):
+            (out / "benchmark.json").write_text(text, encoding="utf-8")
+    finally:  # what was measured is shown even where it cannot be kept
+        if as_json:
+            click.echo(text)
+        else:
+            summary(head)
+    return 130 if "interrupted" in head else running.status(head)
+
+
+@contextmanager
+def writing(out: Path) -> Iterator[None]:
+    """Say what to do where a folder cannot be written to."""
+    try:
+        yield
+    except OSError as error:
+        raise DriftproofError(
+            f"--out {out}: {error.strerror}",
+            "a folder that can be written to, with room",
+            "name another --out, or free some space",
+        ) from error
 
 
 def summary(head: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("select", nargs=-1)
+@click.argument("select", nargs=-1, shell_complete=shared.names_of("claim"))
 @click.option(
     "--generated", is_flag=True,
     help="Make the siblings instead of taking those that are written by hand.",

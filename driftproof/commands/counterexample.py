@@ -12,13 +12,13 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from driftproof.commands._shared import progress
+from driftproof.commands._shared import names_of, progress
 from driftproof.toolkit.discover import find
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 
 
 @click.command()
-@click.argument("claim")
+@click.argument("claim", shell_complete=names_of("claim"))
 @click.option("--form", metavar="GLOB", default="*", help="The form to refute, as show names it.")
 @click.option("--run", is_flag=True, help="Run the script instead of printing it.")
 @click.pass_context

@@ -24,7 +24,7 @@ MET = 1e-5
 
 
 @click.command()
-@click.argument("select", nargs=-1, required=True)
+@click.argument("select", nargs=-1, required=True, shell_complete=shared.names_of("claim"))
 @click.option(
     "--budget", type=shared.Seconds(min_open=True), default=30.0, show_default=True,
     help="Seconds of work for each right side, on one core.",

@@ -16,7 +16,7 @@ from driftproof.toolkit.errors import DriftproofError
 
 
 @click.command()
-@click.argument("experiment")
+@click.argument("experiment", shell_complete=shared.names_of("experiment"))
 @click.option(
     "--profile", type=click.Choice(["smoke", "quick", "paper"]), default="quick", show_default=True
 )

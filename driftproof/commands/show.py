@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from driftproof.commands._shared import as_json, print_json, table, tell
+from driftproof.commands._shared import as_json, names_of, print_json, table, tell
 from driftproof.toolkit.discover import KINDS, Leaf, import_path, leaves, leaves_in
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 
@@ -24,9 +24,10 @@ HEADS = (
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=names_of(*KINDS))
+@click.option("--latex", is_flag=True, help="Print right sides as LaTeX.")
 @as_json
-def command(name: str, as_json: bool) -> None:
+def command(name: str, latex: bool, as_json: bool) -> None:
     """Show the statement, assumptions, constants, source and verdicts on record of NAME.
 
     NAME may be a Python file of your own: all that is declared in it is shown. It may be a role or
@@ -47,7 +48,7 @@ def command(name: str, as_json: bool) -> None:
             print_json([_shown(leaf) for leaf in own])
             return
         for leaf in own:
-            print_leaf(leaf, _shown(leaf))
+            print_leaf(leaf, _shown(leaf), latex=latex)
         return
     known = {leaf.name: leaf for kind in KINDS for leaf in leaves(kind).values()}
     known |= {leaf.symbol: leaf for leaf in known.values() if leaf.kind in NAMED_BY_CLASS}
@@ -62,14 +63,14 @@ def command(name: str, as_json: bool) -> None:
     if as_json:
         print_json(_shown(leaf))
         return
-    print_leaf(leaf, _shown(leaf))
+    print_leaf(leaf, _shown(leaf), latex=latex)
 
 
 def _shown(leaf: Leaf) -> dict[str, Any]:
     return {"kind": leaf.kind, "name": leaf.name, "file": str(leaf.path), **_details(leaf)}
 
 
-def print_leaf(leaf: Leaf, shown: Mapping[str, Any]) -> None:
+def print_leaf(leaf: Leaf, shown: Mapping[str, Any], *, latex: bool) -> None:
     """Print what is known of a leaf before anything is run."""
     click.echo(f"{leaf.kind} {leaf.name}\n")
     if shown["documentation"]:
@@ -79,8 +80,12 @@ def print_leaf(leaf: Leaf, shown: Mapping[str, Any]) -> None:
             click.echo(f"{head}: {_text(shown[head])}")
     for title, text, _ in shown.get("assumptions", []):
         click.echo(f"{title}: {text}")
-    for key, right in shown.get("right_sides", {}).items():
-        click.echo(f"right side, {key}: {right}")
+    rights = shown.get("right_sides", {})
+    if leaf.kind == "claim" and not latex:
+        rights = rights | _pretty(leaf)
+    for key, right in rights.items():
+        lines, head = right.split("\n"), f"right side, {key}:"
+        click.echo("\n    ".join([head, *lines]) if lines[1:] else f"{head} {right}")
     if leaf.kind == "claim":
         rows = [(form, verdict, str(count)) for form, verdict, count in shown["verdicts_on_record"]]
         if rows:
@@ -89,6 +94,20 @@ def print_leaf(leaf: Leaf, shown: Mapping[str, Any]) -> None:
             tell(f"no verdict is on record; driftproof verify {leaf.typed} gives one")
         if shown["counterexample"]:
             tell(f"the counterexample as a script: {shown['counterexample']}")
+
+
+def _pretty(leaf: Leaf) -> dict[str, str]:
+    """Return a claim's right sides as a terminal can show them, where they are formulas."""
+    import sympy
+
+    from driftproof.toolkit.constants import MEASURED
+    from driftproof.verifiers.siblings import right_sides_of
+
+    shown = {}
+    for form, right in right_sides_of(leaf.load()):
+        names = {s: sympy.Symbol(s.name.removeprefix(MEASURED)) for s in right.free_symbols}
+        shown[form.key] = sympy.pretty(right.xreplace(names), use_unicode=True, wrap_line=False)
+    return shown
 
 
 def print_roles(as_json: bool) -> None:

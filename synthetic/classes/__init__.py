@@ -29,6 +29,7 @@ from driftproof.synthetic.classes.relations import (
     upper_level,
 )
 from driftproof.synthetic.classes.whole import over
+from driftproof.toolkit.letters import for_all
 
 __all__ = [
     "bounded_composition",
@@ -36,6 +37,7 @@ __all__ = [
     "cocoercive",
     "convex",
     "equal",
+    "for_all",
     "indicator",
     "lower_level",
     "monotone",

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from driftproof.toolkit.letters import shown
 from driftproof.toolkit.spans.exact import Quantity, Vector
 
 Place = Literal["difference", "one", "other"]
@@ -121,5 +122,5 @@ class FunctionClass:
     normals: bool = False
 
     def __str__(self) -> str:
-        of = f"{self.name}({', '.join(f'{k} = {v}' for k, v in self.parameters.items())})"
+        of = f"{self.name}({', '.join(f'{k} = {shown(v)}' for k, v in self.parameters.items())})"
         return f"plus({of})" if self.term else of

@@ -1,9 +1,9 @@
 r"""Images dealt to clients, fewer and fewer of each class, and minibatches of them.
 
 Of class c, n_c = ⌈n_0 ratio^{−c/(C−1)}⌉ images are kept, as ucr-optml/FedNest does with n_0 = 6,000
-and ratio 100; other images, equally many of every class, are the test images. The clients have
-equally many: drawn at random (i.i.d.), or two shards each of the images sorted by class (not
-i.i.d.). A share of each client's, chosen at random, is for validation.
+and ratio 100. The test images are those that judge (``Data.apart``), equally many of every class.
+The clients have equally many: drawn at random (i.i.d.), or two shards each of the images sorted by
+class (not i.i.d.). A share of each client's, chosen at random, is for validation.
 """
 
 from __future__ import annotations
@@ -43,28 +43,19 @@ def dealt(
 ) -> Parts:
     """Return image numbers: "train" and "validation" [clients, images], "test" [images].
 
+    The first two number the images to train on, the last those that judge.
+
     Args:
-        data: of which the training images are dealt.
         counts: n_c.
         per_class: test images of each class.
         alike: whether clients draw from one distribution, or have two sorted shards each.
         validation: the share of a client's images.
     """
     random = np.random.Generator(np.random.Philox(key=seed))
-    labels = data.train.labels
-    order = random.permutation(len(labels))
-    by_class = [order[labels[order] == c] for c in range(data.classes)]
-    for c, (numbers, count) in enumerate(zip(by_class, counts, strict=True)):
-        if len(numbers) < per_class + count:
-            raise DriftproofError(
-                f"{data.title} has {len(numbers)} images of class {c}",
-                f"{per_class} for the test and {count}",
-                "use the whole data set, or a smaller profile",
-            )
-    test = np.concatenate([numbers[:per_class] for numbers in by_class])
-    kept = np.concatenate(
-        [numbers[per_class:][:count] for numbers, count in zip(by_class, counts, strict=True)]
-    )
+    train, _, judging = data.apart
+    labels = train.labels
+    kept = _of_each(data, labels, counts, random)
+    test = _of_each(data, judging.labels, np.full(data.classes, per_class), random)
     shards = 2 * clients
     size = len(kept) // shards
     kept = random.permutation(kept)[: size * shards]
@@ -74,6 +65,22 @@ def dealt(
     own = random.permuted(own, axis=1)
     cut = round(validation * own.shape[1])
     return {"train": own[:, cut:], "validation": own[:, :cut], "test": test}
+
+
+def _of_each(
+    data: Data, labels: np.ndarray, counts: np.ndarray, random: np.random.Generator
+) -> np.ndarray:
+    """Return the numbers of so many random images of each class."""
+    order = random.permutation(len(labels))
+    by_class = [order[labels[order] == c] for c in range(data.classes)]
+    for c, (numbers, count) in enumerate(zip(by_class, counts, strict=True)):
+        if len(numbers) < count:
+            raise DriftproofError(
+                f"{data.title} has {len(numbers)} images of class {c} for this",
+                f"{count}",
+                "use the whole data set, or a smaller profile",
+            )
+    return np.concatenate([n[:count] for n, count in zip(by_class, counts, strict=True)])
 
 
 class Drawn(NamedTuple):

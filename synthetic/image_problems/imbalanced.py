@@ -23,10 +23,10 @@ from driftproof.toolkit.problem import Solution
 from driftproof.toolkit.split import cut
 from driftproof.toolkit.splits.one_large import OneLarge
 
-CONE_LIMIT = 2_000_000
+CONE_LIMIT = 500_000
 """Samples × classes × features up to which the conic solver is asked.
 
-On MNIST's 4·10⁷ it gives up after a minute and a half."""
+On MNIST's 4·10⁷ it gives up after a minute and a half, on some deals of 800,000 too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,8 @@ class ImbalancedImages(DROProblem):
         dim: pixels + 1 (set from the data; the model has dim × classes parameters).
         data: folder of a data set, or None for scikit-learn's digits.
         large, small: training images of client 0 and of each other client.
-        validation: validation images of each client.
+        validation: validation images of each client, of those that judge (``Data.apart``).
+        choosing: whether they are of those by which settings are chosen instead.
         form: "exp" (6), "log" (5) or "average".
         temperature: γ.
         partition: which random partition (the seed of the experiment's run).
@@ -50,7 +51,8 @@ class ImbalancedImages(DROProblem):
     data: Path | None = None
     large: int = 1000
     small: int = 20
-    validation: int = 60
+    validation: int = 25
+    choosing: bool = False
     form: str = "exp"
     temperature: float = 0.5
     partition: int = 0
@@ -69,23 +71,26 @@ class ImbalancedImages(DROProblem):
     ) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
         """Training features and labels, validation features and labels, of each client."""
         data = read(self.data)
-        labels = data.train.labels
-        sizes = OneLarge(large=self.large, small=self.small).sizes(self.clients)
-        sizes += [self.validation] * self.clients
-        needed = sum(sizes)
-        if needed > len(labels):
-            raise DriftproofError(
-                f"{data.title} has {len(labels)} images",
-                f"{needed} of them for {self.clients} clients",
-                "use the whole data set, or a smaller profile",
-            )
+        train, choosing, judging = data.apart
+        other = choosing if self.choosing else judging
         random = np.random.Generator(np.random.Philox(key=self.partition))
-        order = random.permutation(len(labels))[:needed]
-        features = np.hstack([data.train.scaled(order), np.ones((needed, 1))])
-        rows = [features[part] for part in cut(np.arange(needed), sizes)]
-        classes = [labels[part] for part in cut(order, sizes)]
-        train, validation = slice(self.clients), slice(self.clients, None)
-        return rows[train], classes[train], rows[validation], classes[validation]
+        sizes = OneLarge(large=self.large, small=self.small).sizes(self.clients)
+        each = min(self.validation, len(choosing.labels) // self.clients)
+        wanted = [each if self.choosing else self.validation] * self.clients
+        dealt: list[list[np.ndarray]] = []
+        for split, parts in ((train, sizes), (other, wanted)):
+            count = len(split.labels)
+            if sum(parts) > count:
+                raise DriftproofError(
+                    f"{data.title} has {count} images for this",
+                    f"{sum(parts)} of them for {self.clients} clients",
+                    "use the whole data set, or a smaller profile",
+                )
+            order = random.permutation(count)[: sum(parts)]
+            features = np.hstack([split.scaled(order), np.ones((len(order), 1))])
+            dealt.append([features[part] for part in cut(np.arange(len(order)), parts)])
+            dealt.append([split.labels[part] for part in cut(order, parts)])
+        return dealt[0], dealt[1], dealt[2], dealt[3]
 
     @property
     def classes(self) -> int:

@@ -63,7 +63,7 @@ class LabelImbalance(SolvedLowerLevel):
     alike: bool = True
     largest: PositiveInt = 120
     ratio: Positive = 20.0
-    per_class: PositiveInt = 50
+    per_class: PositiveInt = 25
     validation: Annotated[float, Constraint(0, 1, above=True, below=True)] = 0.5
     ridge: Positive = 0.01
     squash: bool = False
@@ -107,16 +107,17 @@ class LabelImbalance(SolvedLowerLevel):
     def split(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Features and labels: train and validation [clients, images, …], test [images, …]."""
         data = read(self.data)
-        train = data.train
+        train, _, judging = data.apart
         parts = dealt(
             data, self.counts, per_class=self.per_class, clients=self.shards, alike=self.alike,
             validation=self.validation, seed=self.partition,
         )  # fmt: skip
         for name in ("train", "validation"):
             parts[name] = parts[name].reshape(self.clients, -1)
+        held = {name: judging if name == "test" else train for name in parts}
         return {
-            name: (np.insert(train.scaled(part), prod(data.shape), 1.0, -1), train.labels[part])
-            for name, part in parts.items()
+            name: (np.insert(of.scaled(part), prod(data.shape), 1.0, -1), of.labels[part])
+            for (name, part), of in zip(parts.items(), held.values(), strict=True)
         }
 
     def start(self) -> np.ndarray:

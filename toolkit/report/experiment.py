@@ -18,6 +18,8 @@ from driftproof.toolkit.report.page import document
 MARKED_POINTS = 5
 """Points up to which a curve shows each of them."""
 COLOURS = tuple(f"C{k}" for k in range(10))
+DASHES, MARKERS = ("-", "--", ":", "-."), "osD^v"
+"""Curves that lie upon each other are told apart by these."""
 
 
 def write_experiment(out: Path, head: Mapping[str, Any]) -> None:
@@ -60,11 +62,19 @@ def drawn(panel: Mapping[str, Any], colours: Mapping[str, str]) -> Any:
     sheet, axes = canvas()
     for curve in panel["curves"]:
         colour = colours[curve["label"]]
-        point = "o" if len(curve["x"]) < MARKED_POINTS else ""
+        place, few = int(colour[1:]), len(curve["x"]) < MARKED_POINTS
         mean, low, high = (np.array(curve[key], dtype=float) for key in ("mean", "low", "high"))
-        axes.plot(curve["x"], mean, color=colour, marker=point, ms=4, label=curve["label"])
+        axes.plot(
+            curve["x"], mean, color=colour, ls=DASHES[place % len(DASHES)], ms=4,
+            marker=MARKERS[place % len(MARKERS)], markevery=1 if few else (0.03 * (place + 1), 0.2),
+            label=curve["label"] + curve.get("told", ""),
+        )  # fmt: skip
         axes.fill_between(curve["x"], low, high, color=colour, alpha=0.15, lw=0)  # None: a gap
     finish(axes, panel["title"], panel["x_label"], panel["y_label"], panel["log"])
+    if note := panel.get("note"):
+        sheet.subplots_adjust(bottom=0.19)
+        axes.xaxis.set_label_coords(0.5, -0.09)
+        sheet.text(0.01, 0.015, note, fontsize=7, color="0.35")
     return sheet
 
 
@@ -77,6 +87,7 @@ def drawn_panels(
             "name": named(panel),
             "title": panel["title"],
             "path": panel.get("path", False),
+            "note": panel.get("note", ""),
             "data": {
                 "x": panel["x_label"],
                 "y": panel["y_label"],

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,7 @@ from driftproof.toolkit.ledger import Ledger
 from driftproof.toolkit.memory import largest_worker, own_peak
 from driftproof.toolkit.report.experiment import write_experiment
 from driftproof.verifiers.experiment.codec import checkpoint
-from driftproof.verifiers.experiment.panel import Panel
-from driftproof.verifiers.experiment.sentence import Sentence
+from driftproof.verifiers.experiment.study import Conclusion, Steps, Study, concluded
 from driftproof.verifiers.experiment.tracked import TrackedRun
 from driftproof.verifiers.running.scheduler import Cache, Result, Task, run_jobs
 
@@ -55,20 +55,6 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Conclusion:
-    """What an experiment's runs come to."""
-
-    setting: Sequence[str]
-    sentences: Sequence[Sentence]
-    findings: Sequence[str]
-    panels: Sequence[Panel]
-    numbers: Mapping[str, Any] = field(default_factory=dict)
-
-
-Steps = Generator[Sequence[Task], list[Result], Conclusion]
-
-
-@dataclass(frozen=True)
 class Experiment:
     """A leaf under ``@experiment``: ``run(plan)`` yields units and returns a Conclusion."""
 
@@ -80,8 +66,8 @@ class Experiment:
 
 def experiment(
     *, name: str, source: str, statement: str
-) -> Callable[[Callable[[Plan], Steps]], Experiment]:
-    """Make a function an experiment.
+) -> Callable[[Callable[[Plan], Steps | Study]], Experiment]:
+    """Make a function an experiment: it returns a Study, or yields units and returns a Conclusion.
 
     Args:
         name: ``paper/figure``.
@@ -89,8 +75,12 @@ def experiment(
         statement: the paper's sentences, in words.
     """
 
-    def decorate(run: Callable[[Plan], Steps]) -> Experiment:
-        return Experiment(name, source, statement, run)
+    def decorate(function: Callable[[Plan], Steps | Study]) -> Experiment:
+        def run(plan: Plan) -> Steps:
+            made = function(plan)
+            return concluded(made) if isinstance(made, Study) else made
+
+        return Experiment(name, source, statement, wraps(function)(run))
 
     return decorate
 

@@ -1,4 +1,4 @@
-"""What a figure shows: curves over an axis, each with the range of the seeds."""
+"""What a figure shows: curves over an axis, each with the confidence interval of its mean."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.verifiers.experiment.sentence import interval
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class Panel:
         log: "y", "x" or "xy" for logarithmic axes, else "".
         path: whether x may go back, and points are joined in their order. The page shows the SVG
             of such a panel: its own plots have every curve in the order of x.
+        note: stands below the plot: sizes, seeds, what the band is.
     """
 
     name: str
@@ -30,12 +32,17 @@ class Panel:
     curves: Sequence[Mapping[str, Any]]
     log: str = ""
     path: bool = False
+    note: str = ""
 
 
-def curve(label: str, x: Sequence[float], values: np.ndarray) -> dict[str, Any]:
-    """Return a curve's mean over seeds with the range of the seeds, values [seeds, points].
+def curve(label: str, x: Sequence[float], values: np.ndarray, log: str = "") -> dict[str, Any]:
+    """Return a curve's mean over seeds with its 95 % confidence interval, values [seeds, points].
 
-    Where a seed has no finite value, because its run diverged say, the curve has a gap.
+    Where a seed has no finite value, because its run diverged say, the curve is that of the others,
+    and the label says how many there are of it. A curve that no seed has there has a gap.
+
+    Args:
+        log: of the plot. On a logarithmic y the mean is the geometric one; values ≤ 0 are left out.
 
     Raises:
         DriftproofError: x and the values do not have as many points.
@@ -47,18 +54,18 @@ def curve(label: str, x: Sequence[float], values: np.ndarray) -> dict[str, Any]:
             "give the moments of the run itself: over_seeds(results, name, len(run.moments)) over "
             "run.moments",
         )
-
-    def shown(numbers: np.ndarray) -> list[float | None]:
-        fine = np.isfinite(values).all(0)
-        return [float(v) if ok else None for v, ok in zip(numbers, fine, strict=True)]
-
-    return {
-        "label": label,
-        "x": list(x),
-        "mean": shown(values.mean(0)),
-        "low": shown(values.min(0)),
-        "high": shown(values.max(0)),
-    }
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = np.log(values) if "y" in log else np.asarray(values, float)
+    shown: dict[str, list[float | None]] = {"mean": [], "low": [], "high": []}
+    for column in values.T:
+        own = column[np.isfinite(column)]
+        ends = [own.mean(), *map(float, interval(own))] if len(own) else [None] * 3
+        for key, value in zip(shown, ends, strict=True):
+            real = np.exp(value) if "y" in log and value is not None else value
+            shown[key].append(None if real is None else float(real))
+    lost = int(np.isnan(values).any(1).sum())
+    told = f" (diverged: {lost} of {len(values)} seeds)" if lost else ""
+    return {"label": label, "told": told, "x": list(x), **shown}
 
 
 def over_seeds(results: Sequence[Mapping[str, Any]], name: str, points: int) -> np.ndarray:

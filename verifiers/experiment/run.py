@@ -19,7 +19,7 @@ import numpy as np
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm
-from driftproof.toolkit.dataset import digest
+from driftproof.toolkit.dataset import digest, read
 from driftproof.toolkit.discover import import_path, is_own
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.located import telling_the_file
@@ -29,6 +29,8 @@ from driftproof.verifiers.experiment.codec import checkpoint, packed, unpacked
 from driftproof.verifiers.running.scheduler import Result, Task
 
 Key = TypeVar("Key", bound=Hashable)
+CHOOSING = 900
+"""The first of the partitions on which settings are chosen: no sentence is judged on them."""
 
 
 class Continued(Protocol):
@@ -119,6 +121,8 @@ class Run(Computed):
 
     fields: ClassVar[tuple[str, ...]] = ("w",)
     """Of the state, to be followed."""
+    scales: ClassVar[Mapping[str, str]] = {}
+    """Of what is measured: "loss", "gap" and "cost" are better small, all else is an accuracy."""
 
     rounds: int
     seed: int = 0
@@ -139,6 +143,35 @@ class Run(Computed):
     @abstractmethod
     def keys(self) -> tuple[str, ...]:
         """What keys the draws: runs of equal keys have the same cohorts and minibatches."""
+
+    @property
+    def choosing(self) -> bool:
+        """Whether it is of a search: its validation data judge nothing."""
+        return self.partition >= CHOOSING
+
+    @property
+    def moments(self) -> Sequence[int]:
+        """The rounds at which it is measured."""
+        return range(self.rounds + 1)
+
+    @property
+    def titled(self) -> str:
+        """What its data set is called; empty if it has none, or says so elsewhere."""
+        return read(self.data).title if hasattr(self, "data") else ""
+
+    @property
+    def sizes(self) -> str:
+        """What stands below its plots: clients, model, images."""
+        return f"{self.problem.clients} clients"
+
+    @property
+    def trivial(self) -> Mapping[str, float]:
+        """What a model that ignores its inputs comes to, by what is measured."""
+        return {}
+
+    def scale(self, name: str) -> str:
+        """Return how what is measured compares: see ``outcome.better``."""
+        return self.scales.get(name, "accuracy")
 
     @property
     def data_seed(self) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,12 +13,24 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence of the paper and what became of it: reproduced, not reproduced, undecided."""
+    """One comparison that judges a sentence of the paper.
+
+    Attributes:
+        text: the sentence.
+        setting: what is compared with what.
+        verdict: reproduced, not reproduced or undecided.
+        why: the numbers, and what else decided.
+        effect, low, high: the mean difference of the first and the second over seeds, larger is
+            better, and its 95 % confidence interval by Student's t; None where there is none.
+    """
 
     text: str
     setting: str
     verdict: str
     why: str
+    effect: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 def judged_by_seeds(
@@ -32,7 +45,7 @@ def judged_by_seeds(
         text: the sentence.
         setting: what is compared with what.
         better, worse: one number a seed each, in the same order; larger is better.
-        comparisons: how many sentences share the level.
+        comparisons: how many tests share the level.
     """
     return no_worse_by_seeds(text, setting, better, worse, margin=0.0, comparisons=comparisons)
 
@@ -55,29 +68,21 @@ def no_worse_by_seeds(
     Args:
         first, second: one number a seed each, in the same order; larger is better.
         margin: set before any run.
-        comparisons: how many sentences share the level.
+        comparisons: how many tests share the level.
     """
-    lost = _lost(first, second)
-    if lost:
-        return Sentence(text, setting, "undecided", lost)
-    difference = np.asarray(first) - np.asarray(second)
-    shown = f"mean difference {difference.mean():+.4f} over {len(difference)} seeds"
-    if margin:
-        shown += f", margin {margin}"
-        difference = difference + margin
+    made, difference = _compared(text, setting, first, second, margin)
+    if difference is None:
+        return made
+    difference = difference + margin
     if not np.any(difference):
-        none = f"{shown}, on every seed" if margin else "no difference on any seed"
-        return Sentence(text, setting, "undecided", none)
+        why = f"{made.why}, on every seed" if margin else "no difference on any seed"
+        return replace(made, why=why)
     level, least = LEVEL / comparisons, 2.0 ** -len(difference)
     if least > level:
         few = f"{len(difference)} seeds cannot decide: their least p is {least:.2g} > {level:.2g}"
-        return Sentence(text, setting, "undecided", f"{shown}; {few}")
+        return replace(made, why=f"{made.why}; {few}")
     up, down = p_above(difference), p_above(-difference)
-    if up <= level:
-        return Sentence(text, setting, "reproduced", f"{shown}, p = {up:.2g}")
-    if down <= level:
-        return Sentence(text, setting, "not reproduced", f"{shown}, p = {down:.2g} against it")
-    return Sentence(text, setting, "undecided", f"{shown}, p = {min(up, down):.2g} > {level:.2g}")
+    return _decided(made, up <= level, down <= level, (up, down, min(up, down)), level)
 
 
 def similar_by_seeds(
@@ -98,38 +103,58 @@ def similar_by_seeds(
     Args:
         first, second: one number a seed each, in the same order.
         margin: set before any run.
-        comparisons: how many sentences share the level.
+        comparisons: how many tests share the level.
     """
-    lost = _lost(first, second)
-    if lost:
-        return Sentence(text, setting, "undecided", lost)
-    difference = np.asarray(first) - np.asarray(second)
+    made, difference = _compared(text, setting, first, second, margin)
+    if difference is None:
+        return made
     level = LEVEL / comparisons
     inside = max(p_above(margin + difference), p_above(margin - difference))
     outside = min(p_above(difference - margin), p_above(-difference - margin))
-    shown = (
-        f"mean difference {difference.mean():+.4f} over {len(difference)} seeds, margin {margin}"
-    )
-    if inside <= level:
-        return Sentence(text, setting, "reproduced", f"{shown}, p = {inside:.2g}")
-    if outside <= level / 2:  # two sides
-        return Sentence(text, setting, "not reproduced", f"{shown}, p = {outside:.2g} against it")
-    return Sentence(text, setting, "undecided", f"{shown}, p = {inside:.2g} > {level:.2g}")
+    beyond = outside <= level / 2  # two sides
+    return _decided(made, inside <= level, beyond, (inside, outside, inside), level)
 
 
-def _lost(first: np.ndarray, second: np.ndarray) -> str:
-    """Say on how many seeds one of two numbers is not finite ("": on none).
+def undecided_if(sentence: Sentence, *reasons: str) -> Sentence:
+    """Return a sentence, undecided where there is a reason other than the runs."""
+    given = "; ".join(filter(None, reasons))
+    if not given or sentence.verdict == "undecided":
+        return sentence
+    why = f"{given} (it would be {sentence.verdict}: {sentence.why})"
+    return replace(sentence, verdict="undecided", why=why)
 
-    Whether a run that diverged has lost is the experiment's to say: it gives the number that then
-    counts, an accuracy of 0 say.
+
+def smaller(sizes: Mapping[str, tuple[float, float]]) -> str:
+    """Say what is smaller than printed; empty if nothing is.
+
+    Args:
+        sizes: what is run and what is printed, by what it is called.
+
+    >>> smaller({"filters": (8, 32), "clients": (10, 10)})
+    'size: 8 of 32 filters'
     """
-    counts = [int((~np.isfinite(np.asarray(values, float))).sum()) for values in (first, second)]
-    if not any(counts):
-        return ""
-    return (
-        f"no finite number on {counts[0]} of {len(first)} seeds of the first and {counts[1]} of "
-        "the second, where a run diverged say: the experiment has to say what counts there"
-    )
+    less = [
+        f"{own:,} of {wanted:,} {what}" for what, (own, wanted) in sizes.items() if own < wanted
+    ]
+    return f"size: {', '.join(less)}" if less else ""
+
+
+def interval(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of the 95 % confidence interval of a mean over the first axis.
+
+    By Student's t; of one value, the value itself.
+
+    >>> low, high = interval(np.array([1.0, 2.0, 3.0]))
+    >>> round(float(low), 3), round(float(high), 3)
+    (-0.484, 4.484)
+    """
+    from scipy.special import stdtrit
+
+    mean, count = values.mean(0), len(values)
+    if count == 1:
+        return mean, mean
+    half = stdtrit(count - 1, 0.975) * values.std(0, ddof=1) / np.sqrt(count)
+    return mean - half, mean + half
 
 
 def p_above(values: np.ndarray) -> float:
@@ -137,3 +162,39 @@ def p_above(values: np.ndarray) -> float:
     from scipy.stats import wilcoxon
 
     return float(wilcoxon(values, alternative="greater").pvalue) if np.any(values) else 1.0
+
+
+def _compared(
+    text: str, setting: str, first: np.ndarray, second: np.ndarray, margin: float
+) -> tuple[Sentence, np.ndarray | None]:
+    """Return a sentence that is undecided so far, and the differences; None if one is not finite.
+
+    What counts where a run diverged is the experiment's to say (``Outcome.good``).
+    """
+    first, second = np.asarray(first, float), np.asarray(second, float)
+    lost = [int((~np.isfinite(values)).sum()) for values in (first, second)]
+    if any(lost):
+        why = (
+            f"no finite number on {lost[0]} of {len(first)} seeds of the first and {lost[1]} of "
+            "the second, where a run diverged say: the experiment has to say what counts there"
+        )
+        return Sentence(text, setting, "undecided", why), None
+    difference = first - second
+    shown = f"mean difference {difference.mean():+.4f} over {len(difference)} seeds"
+    if margin:
+        shown += f", margin {margin:.4g}"
+    low, high = interval(difference)
+    effect = float(difference.mean()), float(low), float(high)
+    return Sentence(text, setting, "undecided", shown, *effect), difference
+
+
+def _decided(
+    made: Sentence, yes: bool, no: bool, p: tuple[float, float, float], level: float
+) -> Sentence:
+    """Return a sentence with its verdict and the p-value of it, of the opposite, or of neither."""
+    if yes:
+        return replace(made, verdict="reproduced", why=f"{made.why}, p = {p[0]:.2g}")
+    if no:
+        why = f"{made.why}, p = {p[1]:.2g} against it"
+        return replace(made, verdict="not reproduced", why=why)
+    return replace(made, why=f"{made.why}, p = {p[2]:.2g} > {level:.2g}")

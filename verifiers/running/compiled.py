@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import hashlib
 import platform
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +37,6 @@ LONGEST = ("minimax-local-steps",)
 """A loop on all threads, for which numba takes three times as long."""
 TRIED = 12
 """Cases at most among which one is looked for that a kernel accepts."""
-SECONDS = 5.0
-"""What a kernel takes to compile, about: told before any has shown how long it takes here."""
 
 
 @dataclass(frozen=True)
@@ -85,13 +81,11 @@ def compile_for(
     todo = [] if elsewhere() else list(_missing(cases))
     if not todo:
         return
-    began, done = time.perf_counter(), 0
-    shared = max(1, min(workers, len(todo)))
+    done = 0
 
     def tell() -> None:
-        pace = (time.perf_counter() - began) / done if done else SECONDS / shared
-        left = ceil(pace * (len(todo) - done))
-        told(f"compiling kernels, once: {done} of {len(todo)}, about {left} s left")
+        # one kernel takes twelve times as long as another: a count misleads nobody, seconds did
+        told(f"compiling kernels, once: {done} of {len(todo)}")
 
     def came(task: Task, result: Result) -> None:
         nonlocal done

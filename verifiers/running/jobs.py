@@ -21,7 +21,7 @@ from driftproof.toolkit.draws import BLOCK
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.located import telling_the_file
 from driftproof.toolkit.readings import ByProof, Undecided
-from driftproof.toolkit.verdict import Evidence, Row, Verdict
+from driftproof.toolkit.verdict import Row, Verdict, row_from
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.comparison import ComparisonClaim
@@ -37,6 +37,7 @@ from driftproof.verifiers.judges import (
     proofs,
     rates,
     slope,
+    theorems,
     worst_cases,
 )
 from driftproof.verifiers.judges.evidence import Measured, joined
@@ -112,8 +113,9 @@ class ClaimTask:
         if self.kind == "class":
             assert isinstance(claim, BoundClaim)
             forms = [claim.forms[k] for k in _sharing(claim)[self.form]]
-            of_class = worst_cases.measure(claim, claim.classes[self.number], forms)
-            return worst_cases.pack(of_class)
+            case = claim.classes[self.number]
+            judge = theorems if theorems.has_letters(case) else worst_cases
+            return worst_cases.pack(judge.measure(claim, case, forms))
         if self.kind == "attack":
             return json.dumps(declared.look(claim.cases_for(self.tier)[self.number])).encode()
         if isinstance(claim, RateClaim) and self.kind == "known":
@@ -352,6 +354,9 @@ def _over_class(claim: BoundClaim, case: Case, forms: Sequence[Form], at: ClaimT
     """Judge a bound over a whole class of functions."""
     ((blob, seconds),) = yield [at]
     measured = json.loads(blob)
+    if theorems.has_letters(case):
+        rows = [theorems.judge(claim, case, form, measured) for form in forms]
+        return [replace(row, seconds=seconds) for row in rows]
     roles = bounds.roles_of(case)
     rows = [
         assumed.told(claim, case, form, roles, worst_cases.judge(claim, case, form, measured))
@@ -459,15 +464,3 @@ def pack_rows(rows: Sequence[Row]) -> bytes:
 def unpack_rows(blob: bytes) -> list[Row]:
     """Return what ``pack_rows`` was given."""
     return [row_from(entry) for entry in json.loads(blob)]
-
-
-def row_from(entry: dict[str, Any]) -> Row:
-    """Return a row from its JSON."""
-    evidence = entry["evidence"]
-    return Row(
-        **entry
-        | {
-            "verdict": Verdict(entry["verdict"]),
-            "evidence": None if evidence is None else Evidence(evidence),
-        }
-    )

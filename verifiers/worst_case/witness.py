@@ -136,7 +136,7 @@ def _inside(program: Matrices) -> tuple[fmpq_mat, list[fmpq]]:
     if not room > 0:  # not a number, where all that meet the conditions lie at the edge
         raise DriftproofError("conditions without room", "a point inside", "none is to be had")
     sizes, directions = np.linalg.eigh(found.gram + room * np.eye(size))
-    factor = directions * np.sqrt(np.maximum(sizes, room / 2))
+    factor = directions * np.sqrt(np.maximum(sizes, max(room, 0.0) / 2))
     entries = [rational(float(x)) for x in factor.flat]
     return fmpq_mat(size, size, entries), [rational(float(x)) for x in found.values[:-1]]
 

@@ -148,14 +148,15 @@ const keys = (plot, legend) => {
     const entry = (text, style, members) => legend.push({text, style, members});
     if (data.curves) {
       data.curves.forEach(curve => {
-        const stroke = colour.methods[methods.get(curve.label) % colour.methods.length], first = columns.length;
+        const place = methods.get(curve.label), stroke = colour.methods[place % colour.methods.length], first = columns.length;
+        const dash = [[], [8, 4], [2, 3], [8, 3, 2, 3]][place % 4];  // curves that lie upon each other are told apart
         for (const key of ["high", "low", "mean"]) {
           columns.push(onto(xs, curve.x, usable(curve[key])));
-          series.push({label: curve.label, stroke: key === "mean" ? stroke : stroke + "44", width: key === "mean" ? 2 : .5,
+          series.push({label: curve.label, stroke: key === "mean" ? stroke : stroke + "44", width: key === "mean" ? 2 : .5, dash: key === "mean" ? dash : [],
             points: {show: key === "mean" && curve.x.length < 5}, spanGaps: true});
         }
         bands.push({series: [first, first + 1], fill: stroke + "22"});
-        entry(curve.label, {stroke, width: 2}, [first, first + 1, first + 2]);
+        entry(curve.label + (curve.told || ""), {stroke, width: 2, dash}, [first, first + 1, first + 2]);
       });
     } else {
       if (s.low) {

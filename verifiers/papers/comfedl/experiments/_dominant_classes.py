@@ -3,9 +3,8 @@
 Printed: "We construct the training (validation) dataset as follows": ρ of class i at client i, and
 (1 − ρ)/9 of each other class. How many images a client has is not printed.
 
-Chosen: the validation images come from the data set's test images, or, where it has none, from
-three tenths of each class, which are then not trained on. Pixels are scaled to [0, 1]; images
-larger than ``side`` are made smaller, each pixel the mean of a block.
+Chosen: which images train, which choose settings and which validate (``Data.apart``). Pixels are
+scaled to [0, 1]; images larger than ``side`` are made smaller, each pixel the mean of a block.
 """
 
 from __future__ import annotations
@@ -18,14 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from driftproof.synthetic.network_problems.samples import ClientData
-from driftproof.toolkit.dataset import Data, Split, read
+from driftproof.toolkit.dataset import Split, read
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.heterogeneity import heterogeneity
-from driftproof.toolkit.split import by_class
 from driftproof.toolkit.splits.dominant_class import DominantClass
 
 CLIENTS = 10
-HELD_OUT = 0.3
 
 
 @dataclass(frozen=True)
@@ -34,12 +31,14 @@ class Images:
 
     Attributes:
         training, validation: of each client.
+        choosing: of each client, the validation images in a search, which judge nothing.
         adapting: of the training images, those on which a personal model takes its step.
         side: pixels a side.
     """
 
     training: int
     validation: int
+    choosing: int
     adapting: int
     side: int
 
@@ -55,12 +54,15 @@ class Dealt(NamedTuple):
 
 
 @lru_cache(maxsize=2)
-def dealt(folder: Path | None, of: Images, share: float, seed: int) -> Dealt:
+def dealt(
+    folder: Path | None, of: Images, share: float, seed: int, choosing: bool = False
+) -> Dealt:
     """Deal the images of a data set.
 
     Args:
         share: ρ.
         seed: of which images a client has.
+        choosing: whether the validation images are those of a search.
 
     Raises:
         DriftproofError: the examples are no images, or there are too few of them.
@@ -73,7 +75,8 @@ def dealt(folder: Path | None, of: Images, share: float, seed: int) -> Dealt:
             "name a folder with CIFAR-10 by --data, or leave it out to use scikit-learn's digits",
         )
     random = np.random.Generator(np.random.Philox(key=seed))
-    train, others = _apart(data, random)
+    train, *others = data.apart
+    held_out = others[0 if choosing else 1]
     channels = data.shape[0] if len(data.shape) == 3 else 1
 
     def numbers(labels: np.ndarray, size: int) -> list[np.ndarray]:
@@ -93,24 +96,10 @@ def dealt(folder: Path | None, of: Images, share: float, seed: int) -> Dealt:
         [part[: of.adapting] for part in clients.targets],
         clients.levels,
     )
-    validation = held(others, numbers(others.labels, of.validation))
+    each = of.choosing if choosing else of.validation
+    validation = held(held_out, numbers(held_out.labels, each))
     told = str(heterogeneity(train.labels, parts, data.classes))
     return Dealt(clients, first, validation, data.classes, told)
-
-
-def _apart(data: Data, random: np.random.Generator) -> tuple[Split, Split]:
-    """Return the images to train on and those to validate with."""
-    train = data.train
-    if "test" in data.splits:
-        return train, data.splits["test"]
-    numbers = by_class(train.labels, random)
-    cuts = [round(HELD_OUT * len(own)) for own in numbers]
-    away = np.concatenate([own[:cut] for own, cut in zip(numbers, cuts, strict=True)])
-    kept = np.concatenate([own[cut:] for own, cut in zip(numbers, cuts, strict=True)])
-    first, second = (
-        Split(train.features[rows], train.labels[rows], train.full) for rows in (kept, away)
-    )
-    return first, second
 
 
 def smaller(pictures: np.ndarray, side: int) -> np.ndarray:

@@ -1,13 +1,12 @@
-"""What comfedl/imbalanced and comfedl/imbalanced-parameters share: their runs and figures."""
+"""The runs of comfedl/imbalanced and comfedl/imbalanced-parameters: one method on one partition."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,18 +17,9 @@ from driftproof.toolkit.algorithms.comfedl import ComFedL
 from driftproof.toolkit.algorithms.drfl import DRFL
 from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.algorithms.q_fedavg import QFedAvg
-from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers import experiment as study
-from driftproof.verifiers.experiment import Followed, Outcome
 
 TAU, BATCH, PRINTED = 5, 20, 0.01
-LABELS = {"comfedl": "ComFedL", "fedavg": "FedAvg", "q-fedavg": "q-FedAvg", "drfl": "DRFL"}
-METHODS: dict[str, Callable[..., Algorithm]] = {
-    "comfedl": partial(ComFedL, branch="special"),
-    "fedavg": partial(FedAvg, weighting="samples"),
-    "q-fedavg": partial(QFedAvg, fairness=0.2),
-    "drfl": partial(DRFL, weight_step=0.08),
-}
 METRICS = ("validation average", "validation worst", "training average", "training worst")
 
 
@@ -38,25 +28,26 @@ class ImageRun(study.Run):
     """One method on one partition.
 
     Attributes:
-        method: "comfedl", "fedavg", "q-fedavg" or "drfl".
+        method: "comfedl", "fedavg", "fedavg-uniform", "q-fedavg" or "drfl".
         temperature: γ of the objective (5) that is reported, and of ComFedL's step.
+        fairness, weight_step: q of q-FedAvg, and the step of DRFL's weights.
         local_steps: τ.
         large, validation: training images of the large client, validation images of each client.
+        points: moments at which it is measured, at most.
     """
+
+    scales = {"objective": "loss", "distance of r from 1/n": "gap"}
 
     method: str = "comfedl"
     temperature: float = 0.5
     step_size: float = PRINTED
+    fairness: float = 0.2
+    weight_step: float = 0.08
     local_steps: int = TAU
     large: int = 1000
-    validation: int = 60
+    validation: int = 25
+    points: int = 41
     data: Path | None = None
-
-    @property
-    def label(self) -> str:
-        """What the run is called on a plot."""
-        gamma = f"γ = {self.temperature:g}, " if self.method == "comfedl" else ""
-        return f"{LABELS[self.method]}, {gamma}η = {self.step_size:g}"
 
     @property
     def problem(self) -> ImbalancedImages:
@@ -65,127 +56,105 @@ class ImageRun(study.Run):
 
     def in_form(self, form: str) -> ImbalancedImages:
         """Return the problem in one form; "log" is the objective (5)."""
-        sizes = {"large": self.large, "validation": self.validation}
-        return ImbalancedImages(
-            data=self.data,
-            form=form,
-            temperature=self.temperature,
-            partition=self.data_seed,
-            **sizes,
-        )
+        names = ("data", "temperature", "large", "validation", "choosing")
+        given: dict[str, Any] = {name: getattr(self, name) for name in names}
+        return ImbalancedImages(form=form, partition=self.data_seed, **given)
 
     @property
     def algorithm(self) -> Algorithm:
         """The method."""
-        return METHODS[self.method](
-            local_steps=self.local_steps, step_size=self.step_size, batch=BATCH
-        )
+        names = ("local_steps", "step_size")
+        given: dict[str, Any] = {name: getattr(self, name) for name in names} | {"batch": BATCH}
+        match self.method:
+            case "comfedl":
+                return ComFedL(branch="special", **given)
+            case "q-fedavg":
+                return QFedAvg(fairness=self.fairness, **given)
+            case "drfl":
+                return DRFL(weight_step=self.weight_step, **given)
+        return FedAvg(weighting="samples" if self.method == "fedavg" else "uniform", **given)
 
     @property
     def keys(self) -> tuple[str, ...]:
         """A method's draws are the same in every experiment on these clients."""
         return str(self.seed), "comfedl/imbalanced", self.method, str(self.partition)
 
+    @property
+    def moments(self) -> Sequence[int]:
+        """The rounds at which it is measured."""
+        even = np.linspace(0, self.rounds, min(self.rounds + 1, self.points))
+        return sorted(set(even.astype(int).tolist()))
+
+    @property
+    def sizes(self) -> str:
+        """Clients and images."""
+        return f"one client with {self.large:,} images and nine with 20"
+
+    @property
+    def trivial(self) -> Mapping[str, float]:
+        """The best constant answer."""
+        _, training, _, validation = self.in_form("log").parts
+        shares = {
+            part: np.array([np.bincount(own, minlength=10) / len(own) for own in labels])
+            for part, labels in (("training", training), ("validation", validation))
+        }  # [clients, classes] each
+        return {
+            f"{part} {what}": float(value)
+            for part, of in shares.items()
+            for what, value in (("average", of.mean(0).max()), ("worst", of.min(0).max()))
+        }
+
     def measured(self) -> dict[str, Any]:
-        """Return at most 101 rounds' accuracies and objective (5), and where it overflowed."""
+        """Return accuracies and objective (5) at the moments, and where it overflowed."""
         followed, problem = self.followed(), self.in_form("log")
         w = followed.fields["w"]
-        at = sorted(set(np.linspace(0, len(w) - 1, min(len(w), 101)).astype(int).tolist()))
-        weights = problem.robust_weights_at(w[-1])
+        at = [moment for moment in self.moments if moment < len(w)]
         models = w[at].T.copy()  # all at once: the data are read once
+        diverged = len(w) <= self.rounds
+        away = np.abs(problem.robust_weights_at(w[-1]) - 1 / problem.clients).sum() / 2
+        ended = (len(w) - 1) * self.local_steps  # the wire does not tell the step
+        bad = followed.bad_step if followed.bad_step is not None else ended
         measured: dict[str, Any] = {
-            "overflow": self._overflow(followed),
-            "rounds": at,
-            "distance of r from 1/n": float(np.abs(weights - 1 / problem.clients).sum() / 2),
-            "largest_norm": max(float(np.linalg.norm(model)) for model in w),
+            "round": at,
+            "bad_step": bad if diverged else None,
+            "exponent": self._exponent(followed),
+            "distance of r from 1/n": None if diverged else float(away),
+            "largest norm": max(float(np.linalg.norm(model)) for model in w),
             "objective": problem.objective(torch.from_numpy(models)).tolist(),
         }
         for part in ("training", "validation"):
             shares = problem.accuracy(models, validation=part == "validation")
             measured[f"{part} average"] = shares.mean(0).tolist()
             measured[f"{part} worst"] = shares.min(0).tolist()
+            measured[f"{part} of the small clients"] = shares[1:].mean(0).tolist()
         return measured
 
-    def _overflow(self, followed: Followed) -> dict[str, Any] | None:
-        """Return where a value was first not finite; in ComFedL's exp(f/γ), at which client."""
-        if followed.bad_step is not None and "y" in followed.marks:
-            losses = torch.nan_to_num(followed.marks["y"][:, 0, 0], nan=inf)
-            return {
-                "round": followed.bad_step // self.local_steps,
-                "local_step": followed.bad_step % self.local_steps,
-                "client": int(losses.argmax()),
-                "exponent": float(losses.max()) / self.temperature,
-            }
-        ended = len(followed.fields["w"])
-        return {"round": ended - 1} if ended <= self.rounds else None
-
-
-Images: TypeAlias = Outcome[ImageRun]
+    def _exponent(self, followed: study.Followed) -> float | None:
+        """Return the largest f/γ in the step at which ComFedL's exp(f/γ) overflowed."""
+        if followed.bad_step is None or "y" not in followed.marks:
+            return None
+        losses = torch.nan_to_num(followed.marks["y"][:, 0, 0], nan=inf)
+        return float(losses.max()) / self.temperature
 
 
 def base_run(plan: study.Plan, rounds: int) -> ImageRun:
     """Return ComFedL as printed, at the sizes of a plan."""
-    large, validation = (1000, 60) if plan.data is None else (5000, 1000)
+    large, validation = (1000, 25) if plan.data is None else (5000, 1000)
     if plan.profile == "smoke":
-        large, validation = (200, 60) if plan.data is None else (1000, 200)
+        large, validation = (200, 25) if plan.data is None else (1000, 100)
     return ImageRun.planned(plan, rounds=rounds, large=large, validation=validation)
 
 
-class Search(NamedTuple):
-    """ComFedL at the largest η = 10^{-k} ≤ 0.01 that runs on every seed; where 0.01 overflowed."""
-
-    found: Images
-    overflows: list[dict[str, Any]]
-
-    @property
-    def told(self) -> str:
-        """What the printed η does; its first step is η·exp(log 10/γ)/γ gradients long."""
-        run = self.found.run
-        first = PRINTED * 10.0 ** (1 / run.temperature) / run.temperature
-        return (
-            f"γ = {run.temperature:g}: at η = {PRINTED:g} as printed the first step is {first:.3g} "
-            f"gradients long; exp(f/γ) overflows on {len(self.overflows)} seeds, within round "
-            f"{max((of['round'] for of in self.overflows), default=0)}; the largest η = 10^-k that "
-            f"runs is {run.step_size:g}."
-        )
+def smaller(run: ImageRun) -> str:
+    """Say what is smaller than printed."""
+    return study.smaller({"images of the large client": (run.large, 5000)})
 
 
-def largest_that_runs(run: ImageRun, seeds: int) -> study.Asked:
-    """Return the Search of ComFedL's step size (``yield from``)."""
-    printed: list[dict[str, Any]] | None = None
-    for power in range(2, 40):
-        found = (yield from study.outcomes({"": run.but(step_size=10.0**-power)}, seeds))[""]
-        overflows = [result["overflow"] for result in found.results if result["overflow"]]
-        printed = overflows if printed is None else printed
-        if not overflows:
-            return Search(found, printed)
-    raise DriftproofError(
-        f"{run.label} overflows at every step size down to 1e-39",
-        "a temperature at which ComFedL's step is finite",
-        "choose a larger γ",
-    )
-
-
-def speed(of: Images) -> np.ndarray:
-    """Return each seed's mean validation accuracy over all rounds."""
-    return np.array([np.mean(result["validation average"]) for result in of.results])
-
-
-def panels(runs: dict[str, Images], prefix: str = "") -> list[study.Panel]:
-    """Return one plot a metric, with a curve for each kind of run."""
-    axis, named = study.Axis(along="rounds"), {of: of.replace(" ", "-") for of in METRICS}
-    return [
-        study.plot(f"{prefix}{name}", f"{of} accuracy", runs, of, "accuracy", axis)
-        for of, name in named.items()
-    ]
-
-
-def setting(run: ImageRun, seeds: int) -> list[str]:
+def setting(run: ImageRun) -> list[str]:
     """Return what was chosen, for the head of the page."""
-    return study.setting(
-        run,
-        seeds,
+    return [
         f"one client with {run.large:,} training images, nine with 20; softmax regression from 0",
         f"τ = {TAU} unless said otherwise, minibatches of {BATCH} (chosen here)",
-        f"validation: {run.validation:,} other images a client (chosen here)",
-    )
+        f"validation: {run.validation:,} images a client that are not trained on, of the test "
+        "files where there are some; settings are chosen by others (chosen here)",
+    ]

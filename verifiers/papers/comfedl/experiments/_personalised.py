@@ -7,21 +7,24 @@ FedMAML, TR-MAML and ComFedL are one gradient step away from the common model, o
 the client's training images: with the inner learning rate, and for FedAvg, which has none, with its
 own ("FedAvg is trained with one step at test time"). Ditto's are those that it trains.
 
-Margins and measures are part of how a sentence is read, and were fixed before anything was run:
+How a sentence is read was fixed before anything was run: "better" and "outperforms" at the last
+round, "faster" by the mean over all rounds, in the mean over clients of the accuracy (or loss) of
+the personal models on their clients' validation images; "noisy" by the root mean square of the
+second differences of the log of the loss; "robust": the last accuracies differ by less than MARGIN.
 
-* "better", "outperforms": at the last round, in the mean over clients of the accuracy (or of the
-  loss) that the personalised models have on their clients' validation images;
-* "faster": in the mean of that accuracy over all rounds;
-* "noisy", "smoother": in the root mean square of the second differences of the validation loss;
-* "robust": the last accuracies differ by less than MARGIN.
+All methods are searched over the journal's grids (``GRIDS``), each by as many runs, on images that
+judge nothing; the first setting tried is the one in print.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from torch import Tensor
 
 from driftproof.synthetic.network_problems.adapted import AdaptedLosses
@@ -39,7 +42,12 @@ from driftproof.toolkit.engines.batched import BatchedContext
 from driftproof.toolkit.network import Model
 from driftproof.toolkit.networks.convolutions import FourConvolutions
 from driftproof.verifiers import experiment as study
-from driftproof.verifiers.papers.comfedl.experiments._dominant_classes import Dealt, Images, dealt
+from driftproof.verifiers.papers.comfedl.experiments._dominant_classes import (
+    CLIENTS,
+    Dealt,
+    Images,
+    dealt,
+)
 
 NAMES = {
     "maml": "ComFedL-MAML",
@@ -51,12 +59,20 @@ NAMES = {
 }
 STEP_SIZE, TEMPERATURE, SHARE = 0.05, 0.5, 0.28
 """η of ComFedL-MAML (preprint, figures 5 and 6) and of ComFedL-DAMAML (about figure 7); γ; ρ."""
-STEP_SIZES = (0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1.0)
-"""Searched for "learning rate (both inner and outer if two types of learning rates are needed)"."""
-SMALLER = (1e-4, 3e-4)
-"""Rates below the printed grid, tried for DAMAML, whose step is up to 200 times as long; ours."""
-TEMPERATURES = (0.1, 0.5, 1.0, 5.0)
-"""Searched for γ "for our method"."""
+RATES, TEMPERATURES = (0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1.0), (0.1, 0.5, 1.0, 5.0)
+"""Searched for "learning rate (both inner and outer if two types of learning rates are needed)",
+and for γ "for our method"."""
+_BOTH: dict[str, tuple[float, ...]] = {"step_size": RATES, "adaptation": RATES}
+GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
+    "FedAvg": {"step_size": RATES},
+    "FedMAML": _BOTH,
+    "TR-MAML": _BOTH | {"weight_step": (0.008, 0.08, 0.8)},
+    "Ditto": {
+        "step_size": RATES, "personal_step_size": RATES, "proximity": (0.05, 0.1, 0.5, 1.0, 5.0),
+    },
+    "ComFedL-MAML": _BOTH,
+    "ComFedL-DAMAML": _BOTH | {"temperature": TEMPERATURES},
+}  # fmt: skip
 GAPS, SHARES = (1, 5, 10), (0.2, 0.28, 0.6)
 """τ and ρ where they are varied; chosen here ("60% samples" is the journal's example)."""
 MARGIN = 0.02
@@ -81,6 +97,8 @@ class PersonalisedRun(study.TrackedRun):
         batch: images of an inner step, and of an outer loss.
     """
 
+    scales = {"loss": "loss", "drift": "loss"}
+
     method: str = "maml"
     images: Images
     share: float = SHARE
@@ -98,7 +116,23 @@ class PersonalisedRun(study.TrackedRun):
     @property
     def dealt(self) -> Dealt:
         """What the clients hold."""
-        return dealt(self.data, self.images, self.share, self.data_seed)
+        return dealt(self.data, self.images, self.share, self.data_seed, self.choosing)
+
+    @property
+    def sizes(self) -> str:
+        """Clients, network and images."""
+        side = self.images.side
+        return f"{CLIENTS} clients, {self.filters} filters, {side} × {side} pixels"
+
+    @property
+    def trivial(self) -> Mapping[str, float]:
+        """A client's most frequent class, or its class shares, for every image."""
+        shares = np.array([
+            np.bincount(own, minlength=self.dealt.classes) / len(own)
+            for own in self.dealt.validation.targets
+        ])  # fmt: skip
+        entropy = -(shares * np.log(np.maximum(shares, 1e-300))).sum(1)
+        return {"accuracy": float(shares.max(1).mean()), "loss": float(entropy.mean())}
 
     @property
     def model(self) -> Model:
@@ -171,78 +205,138 @@ class Size:
     """How large a profile's runs are.
 
     Attributes:
-        seeds: partitions that the sentences are judged on. With 7 the least p is 1/128, enough to
-            refute one of three comparisons that two one-sided tests share; with 8, one of six; with
-            9, one of the sixteen of "outperforms all", four readings against four methods.
-        rounds, short: of the methods' comparison, and where a parameter is varied.
-        every: rounds from one moment at which a run is measured to the next.
+        seeds: partitions that the sentences are judged on: nine decide sixteen comparisons.
+        rounds, points: of every run, and moments at which it is measured.
+        budget: runs of each method's search.
         filters: of each convolution; the papers' network has 32.
         gaps, shares: τ and ρ where they are varied.
         local_steps: τ elsewhere.
-        tuned: partitions on which step sizes are searched, others than those judged.
+        images: which each client has.
     """
 
     seeds: int
     rounds: int
-    short: int
-    every: int
+    points: int
+    budget: int
     filters: int
+    images: Images
     gaps: tuple[int, ...] = GAPS
     shares: tuple[float, ...] = SHARES
     local_steps: int = 5
-    tuned: int = 2
+
+    def base(self, plan: study.Plan) -> PersonalisedRun:
+        """Return ComFedL-MAML at this size; of scikit-learn's digits there are fewer."""
+        few = plan.data is None and plan.profile != "smoke"
+        given = {
+            name: getattr(self, name) for name in ("rounds", "points", "filters", "local_steps")
+        }
+        return PersonalisedRun.planned(plan, images=DIGITS if few else self.images, **given)
 
 
-def sizes(quick: Size) -> dict[str, Size]:
-    """Return the sizes of an experiment, which has its own at quick size."""
-    smoke = Size(2, 2, 1, 1, 2, gaps=(1, 2), shares=(0.2, 0.6), local_steps=2, tuned=1)
-    return {"smoke": smoke, "quick": quick, "paper": Size(9, 500, 500, 25, 32)}
-
-
-IMAGES = {
-    "smoke": Images(training=20, validation=10, adapting=20, side=8),
-    "quick": Images(training=1000, validation=200, adapting=100, side=16),
-    "paper": Images(training=5000, validation=1000, adapting=1000, side=32),
+SIZES = {
+    "smoke": Size(
+        2, 2, 3, 2, 2, Images(20, 10, 5, 20, 8), gaps=(1, 2), shares=(0.28, 0.6), local_steps=2
+    ),
+    "quick": Size(9, 20, 11, 8, 8, Images(900, 200, 80, 100, 16)),
+    "paper": Size(9, 500, 21, 50, 32, Images(4500, 1000, 400, 1000, 32)),
 }
-DIGITS = Images(training=100, validation=40, adapting=100, side=8)
-"""Of scikit-learn's digits there are fewer."""
+DIGITS = Images(100, 20, 8, 100, 8)
 
 
-def base_run(plan: study.Plan, size: Size) -> PersonalisedRun:
-    """Return ComFedL-MAML at the sizes of a plan."""
-    few = plan.data is None and plan.profile != "smoke"
-    images = DIGITS if few else IMAGES[plan.profile]
-    given = {"filters": size.filters, "local_steps": size.local_steps, "images": images}
-    points = size.rounds // size.every + 1
-    return PersonalisedRun.planned(plan, rounds=size.rounds, points=points, **given)
+def smaller(base: PersonalisedRun) -> str:
+    """Say what is smaller than printed."""
+    return study.smaller({"filters": (base.filters, 32), "pixels a side": (base.images.side, 32)})
 
 
-def shorter(run: PersonalisedRun, size: Size) -> PersonalisedRun:
-    """Return a run of as many rounds as a varied parameter gets."""
-    return run.but(rounds=size.short, points=size.short // size.every + 1)
-
-
-def setting(base: PersonalisedRun, size: Size) -> list[str]:
-    """Return what was run and what was chosen, for the head of the page."""
+def setting(base: PersonalisedRun) -> list[str]:
+    """Return what was chosen, for the head of the page."""
     images, held = base.images, base.dealt
-    return study.setting(
-        base,
-        size.seeds,
-        f"{images.training:,} training and {images.validation} validation images a client, of the "
-        "test set where there is one, else of a part that is not trained on; split: "
-        f"dominant-class, ρ = {base.share:g} unless said otherwise; first partition: {held.told}",
-        "size: the printed network has 32 filters, on 32 × 32 pixels, and no number of rounds is "
-        f"printed; here {size.short} where τ, γ or ρ is varied; τ = {base.local_steps} and "
-        f"minibatches of {base.batch} unless said otherwise; inner learning rate "
-        f"{base.adaptation:g} (the preprint gives none)",
+    return [
+        f"{images.training:,} training and {images.validation} validation images a client; in a "
+        f"search {images.choosing} others validate; split: dominant-class, ρ = {base.share:g} "
+        f"unless said otherwise; first partition: {held.told}",
+        f"τ = {base.local_steps} and minibatches of {base.batch} unless said otherwise; the number "
+        "of rounds is not printed",
         "batch statistics are those of the client's own minibatch, in validation those of "
         f"{piece_of(len(base.model.example))} of its validation images at a time",
         f"personal models: one step on {images.adapting} training images of the client with the "
         "inner learning rate (FedAvg: with its own); Ditto: those that it trains",
-        "step sizes are searched on other partitions, but of the same images: the search is not "
-        "blind to the images that sentences are judged on",
-        "a comparison at the end is undecided where the method behind gained more in the last "
-        "quarter of the rounds than it lacks: size is then the reason",
-        "a run that is not finite counts as knowing nothing from there on: accuracy "
-        f"1/{held.classes}, loss log {held.classes} or more",
+        "TR-MAML's server takes the mean of the clients' models that their weights p give",
+    ]
+
+
+def varied(runs: Mapping[Any, PersonalisedRun], name: str, values: Sequence[Any]) -> dict[Any, Any]:
+    """Return runs with one parameter at each of some values, by (label, value in words)."""
+    return {
+        (label, f"{SYMBOLS[name]} = {value:g}"): run.but(**{name: value})
+        for label, run in runs.items()
+        for value in values
+    }
+
+
+SYMBOLS = {"local_steps": "τ", "share": "ρ", "temperature": "γ"}
+
+
+def faster(text: str, label: str, gaps: Sequence[int]) -> study.Says:
+    """Each larger τ has the better mean accuracy over as many rounds."""
+    return study.Says(
+        text=text,
+        pairs=[((label, f"τ = {more}"), (label, f"τ = {less}")) for less, more in pairwise(gaps)],
+        by=study.Outcome.throughout,
+        how="mean over all rounds",
     )
+
+
+def at_every_share(text: str, label: str, shares: Sequence[float]) -> study.Says:
+    """The method is better than FedAvg at every ρ."""
+    return study.Says(
+        text=text,
+        pairs=[((label, f"ρ = {share:g}"), ("FedAvg", f"ρ = {share:g}")) for share in shares],
+    )
+
+
+def most_at_large_shares(
+    text: str, label: str, shares: Sequence[float], size: str
+) -> Callable[[study.Outcomes], study.More]:
+    """Its lead over FedAvg is larger at the largest ρ than at the smallest."""
+
+    def more(runs: study.Outcomes) -> study.More:
+        low, high = (
+            runs[label, key].last("accuracy") - runs["FedAvg", key].last("accuracy")
+            for key in (f"ρ = {share:g}" for share in (min(shares), max(shares)))
+        )
+        where = (
+            f"{label}'s lead in accuracy over FedAvg, ρ = {max(shares):g} against {min(shares):g}"
+        )
+        return study.More(sentences=study.judged(text, {where: (high, low)}, size=size))
+
+    return more
+
+
+def robust(text: str, label: str, how: str = "", studies: int = 1) -> study.Says:
+    """Every other γ ends as TEMPERATURE does."""
+    own = (label, f"γ = {TEMPERATURE:g}")
+    others = [(label, f"γ = {g:g}") for g in TEMPERATURES if g != TEMPERATURE]
+    return study.Says(
+        text=text + how, pairs=[(other, own) for other in others],
+        test=study.similar_by_seeds, margin=MARGIN, studies=studies,
+    )  # fmt: skip
+
+
+def figures(title: str, labels: Sequence[Any] | None = None) -> list[study.Figure]:
+    """Return the loss by rounds, and the accuracy by rounds, megabytes and images drawn."""
+    images = study.Axis(
+        "images that a client has drawn",
+        place=lambda run, at: float(at * PASSES[run.method] * run.batch * run.local_steps),
+    )
+    axes = {"": study.ROUNDS, "-sent": study.MEGABYTES, "-images": images}
+    loss = study.Figure("loss", f"{title}: loss", "loss", labels, log="y")
+    return [
+        *(study.Figure(f"accuracy{name}", f"{title}: accuracy", "accuracy", labels, axis)
+          for name, axis in axes.items()),
+        loss,
+    ]  # fmt: skip
+
+
+PASSES = {"fedavg": 1, "ditto": 2, "maml": 2, "damaml": 2, "tr-maml": 2, "fedmaml": 3}
+"""Minibatches that a client draws for a local step."""

@@ -7,7 +7,8 @@ Printed: ResNet-20, a batch of 16 a client, learning rates from {0.001, 0.01, 0.
   printed log g and λ log g are the same; all methods minimise it, each in its own way;
 * FedDRO's β = 0.5 (the β of Theorem 5.1 is told beside it), and ȳ⁰ from a first minibatch;
 * FastDRO: the exact maximum over a minibatch of all clients, with the same penalty;
-* PDSGD: the step of the samples' weights, ρ = 0.1, the largest of the printed learning rates;
+* in place of PDSGD (Xu 2020), whose program is not named: primal-dual SGD on (3), ours. The step of
+  the samples' weights is ρ = 0.1;
 * no momentum, weight decay or augmentation; normalisation with the statistics of a client's own
   minibatch, in the test with those of as many images as ``samples.piece_of`` takes at a time.
 """
@@ -35,7 +36,7 @@ from driftproof.toolkit.networks.resnet import ResNet
 from driftproof.toolkit.oracles import on_every_client
 from driftproof.toolkit.worst_case import Geometry, worst_case_weights
 from driftproof.verifiers import experiment as study
-from driftproof.verifiers.experiment import Axis, Outcome, Panel, averaged
+from driftproof.verifiers.experiment import averaged
 from driftproof.verifiers.papers.feddro.experiments._step_imbalance_data import (
     CLIENTS,
     SHARE,
@@ -48,11 +49,8 @@ BATCH = 16
 LEARNING_RATES = (0.001, 0.01, 0.05, 0.1)
 DROPS_AFTER, DROP = 90, 10.0
 PENALTY, MOMENTUM, DUAL_STEP = 1.0, 0.5, 0.1
-TUNED_ON = 990
-"""The first of the partitions on which learning rates are chosen; none is judged on them."""
-LEARNED = 0.5
-"""Training accuracy below which a model has hardly learned: no comparison is decided there."""
-METHODS = ("FedDRO", "FastDRO", "PDSGD", "MBSGD")
+PRIMAL_DUAL = "primal-dual SGD, for PDSGD"
+METHODS = ("FedDRO", "FastDRO", PRIMAL_DUAL, "MBSGD")
 
 
 class Net(NamedTuple):
@@ -83,6 +81,8 @@ class ImbalancedRun(study.TrackedRun):
         shown: training and test images, of each so many at most, on which accuracy is measured.
     """
 
+    scales = {"Φ": "cost", "drift": "loss"}
+
     method: str = "FedDRO"
     step_size: float = LEARNING_RATES[-1]
     local_steps: int = 1
@@ -94,7 +94,23 @@ class ImbalancedRun(study.TrackedRun):
     @property
     def dealt(self) -> Dealt:
         """The clients' images and those of the test."""
-        return dealt(self.data, self.net.side, self.data_seed)
+        return dealt(self.data, self.net.side, self.data_seed, self.choosing)
+
+    @property
+    def sizes(self) -> str:
+        """Clients, network and images."""
+        width, blocks, side, _ = self.net
+        return (
+            f"{CLIENTS} clients, {6 * blocks + 2} layers, {width} channels, {side} × {side} pixels"
+        )
+
+    @property
+    def trivial(self) -> Mapping[str, float]:
+        """One class for every image; on rare classes, a guess."""
+        classes = self.dealt.of.classes
+        counts = np.bincount(np.concatenate(self.dealt.train.targets), minlength=classes)
+        training = float(counts.max() / counts.sum())
+        return {"training": training, "test": 1 / classes, "rare": 1 / classes}
 
     @property
     def model(self) -> Model:
@@ -122,7 +138,7 @@ class ImbalancedRun(study.TrackedRun):
                 return FedDRO(local_steps=self.local_steps, momentum=MOMENTUM, **given)
             case "FastDRO":
                 return FastDRO(geometry=_penalty(self.divergence), size=PENALTY, **given)
-            case "PDSGD":
+            case "primal-dual SGD, for PDSGD":
                 dual: dict[str, Any] = {"dual_step": DUAL_STEP, "dual_penalty": PENALTY}
                 return PDSGD(divergence=self.divergence, **dual, **given)
         return MBSGD(**given)
@@ -182,7 +198,7 @@ class ImbalancedRun(study.TrackedRun):
         point = averaged(getattr(state, self.algorithm.iterate))
         images, whole = self.dealt, _in_turn(problem)
         told: dict[str, Any] = {"Φ": float(whole.objective(point[:, None]))}
-        if self.method == "PDSGD":
+        if self.method == PRIMAL_DUAL:
             told |= self._weighed(problem, point, state.log_weights)
         rare = images.classes < images.rare
         told |= {
@@ -207,19 +223,18 @@ class Size:
 
     Attributes:
         rounds: in which the model is sent.
-        seeds, tuned: partitions that are judged, and on which learning rates are chosen.
+        seeds: partitions that are judged.
+        budget: runs of each search.
         points: moments at which a run is measured.
         shown: training and test images, of each so many at most, on which it is measured.
-        rates: the learning rates that are tried.
     """
 
     rounds: int
     seeds: int
-    tuned: int
+    budget: int
     points: int
     shown: int
     net: Net
-    rates: tuple[float, ...] = LEARNING_RATES
 
     def base(self, plan: study.Plan) -> ImbalancedRun:
         """Return FedDRO with I = 1, at this size."""
@@ -227,97 +242,46 @@ class Size:
         return ImbalancedRun.planned(plan, rounds=self.rounds, **given)
 
 
-Runs: TypeAlias = Mapping[str, Outcome[ImbalancedRun]]
+PARTS = ("training", "test")
+RATES = {"step_size": LEARNING_RATES}
 
 
-def tuned(wanted: Mapping[str, ImbalancedRun], size: Size) -> study.Asked:
-    """Choose every run's learning rate by training accuracy, run it on every partition.
-
-    Returns the search and the outcomes (``yield from``).
-    """
-    found = yield from study.tuned(
-        {label: [run.but(step_size=r) for r in size.rates] for label, run in wanted.items()},
-        range(TUNED_ON, TUNED_ON + size.tuned),
-        lambda of: float(ends(of, "training").mean()),
-        points=2,
-    )
-    runs = yield from study.outcomes(found.chosen, size.seeds)
-    return found, runs
-
-
-def ends(of: Outcome[ImbalancedRun], name: str) -> np.ndarray:
-    """Return an accuracy after the last round, [seeds]; 0 of a run that diverged."""
-
-    def last(result: Mapping[str, Any]) -> float:
-        value = result[name] if result["bad_step"] is None else 0.0
-        return float(value[-1] if isinstance(value, list) else value)
-
-    return np.array([last(result) for result in of.results])
-
-
-def unlearned(runs: Runs) -> str:
-    """Say that no model has learned enough to be compared; empty if one has."""
-    best = max(float(ends(of, "training").mean()) for of in runs.values())
-    if best >= LEARNED:
-        return ""
-    return (
-        f"size: the best mean training accuracy is {best:.3f} < {LEARNED:g}, models have hardly "
-        "learned"
+def smaller(base: ImbalancedRun) -> str:
+    """Say what is smaller than printed."""
+    width, blocks, side, _ = base.net
+    images = sum(map(len, base.dealt.train.targets))
+    return study.smaller(
+        {
+            "channels": (width, 16),
+            "layers": (6 * blocks + 2, 20),
+            "pixels a side": (side, 32),
+            "training images": (images, 25_500),
+        }
     )
 
 
-def numbers(found: study.Tuned, runs: Runs) -> dict[str, Any]:
-    """Return what whoever goes on with them wants: accuracies of every seed, and of the search."""
-    names = ("training", "test", "rare", "other")
-    return {
-        "learning rates": {label: of.run.step_size for label, of in runs.items()},
-        "last": {
-            label: {name: ends(of, name).tolist() for name in names} for label, of in runs.items()
-        },
-        "tried": {
-            f"{label} at {run.step_size:g}": score
-            for label, scores in found.scores.items()
-            for run, score in scores.items()
-        },
-    }
-
-
-def findings(runs: Runs) -> list[str]:
-    """Return where every run ends."""
-    return [study.ends(runs, "training", "test", "rare", "other", "Φ", "drift")]
-
-
-def setting(found: study.Tuned, base: ImbalancedRun, size: Size, *chosen: str) -> list[str]:
+def setting(base: ImbalancedRun) -> list[str]:
     """Return what was run and what was chosen, for the head of the page."""
     images, net = base.dealt, base.net
     counts = np.bincount(np.concatenate(images.train.targets), minlength=images.of.classes)
-    reduced = "" if (net.width, net.blocks) == (16, 3) else ", not ResNet-20: made small for time"
-    return study.setting(
-        base,
-        size.seeds,
+    return [
         f"of each of the first {images.rare} classes the last {SHARE:.0%} are kept ({counts[0]} "
         f"images of class 0, {counts[-1]} of the last), {sum(counts):,} images dealt equally; "
         f"{len(images.classes):,} test images",
         f"measured heterogeneity: {images.unlike}. The clients differ by chance alone",
         f"residual network of {6 * net.blocks + 2} layers, {net.width} channels, normalisation by "
-        f"{net.normalisation}{reduced}",
+        f"{net.normalisation}",
         f"objective: λ log mean exp(ℓ/λ), λ = {PENALTY:g}; batch {BATCH} a client; FedDRO's β = "
-        f"{MOMENTUM:g}; PDSGD's ρ = {DUAL_STEP:g} (λ, β and ρ are chosen here)",
-        f"learning rate divided by 10 after {DROPS_AFTER} rounds, tuned over the printed set by "
-        f"training accuracy on other deals of the same images: {found.told('step_size')}",
+        f"{MOMENTUM:g}; primal-dual SGD's ρ = {DUAL_STEP:g} (λ, β and ρ are chosen here)",
+        f"learning rate divided by 10 after {DROPS_AFTER} rounds, chosen by the accuracy on images "
+        "that judge nothing",
         f"accuracies: of the mean of the clients' models, on at most {base.shown:,} training and "
-        f"{base.shown:,} test images; a run that diverged counts as 0",
-        *chosen,
-    )
+        f"{base.shown:,} test images; rare, other: test accuracy on the classes that are rare in "
+        "training and on the others",
+    ]
 
 
-MEGABYTES = Axis("megabytes that a client sent", "reals", lambda run, at: study.BYTES / 1e6 * at)
-SAMPLES = Axis(
+SAMPLES = study.Axis(
     "samples drawn by all clients",
     place=lambda run, at: run.local_steps * BATCH * CLIENTS * at,
 )
-
-
-def accuracy(name: str, runs: Runs, axis: Axis, of: str = "training") -> Panel:
-    """Return a plot of an accuracy."""
-    return study.plot(name, f"{of} accuracy", runs, of, "accuracy", axis)

@@ -3,9 +3,8 @@
 Printed: "unbalanced versions of CIFAR10 and CIFAR100" (section 6), "we use 8 clients … and split
 the (unbalanced) dataset equally". How they are made is not printed: ``ReducedClasses`` says what is
 chosen. Not printed either, and chosen: pixels are normalised by the mean and the deviation of each
-colour over the images that were dealt; no image is moved or mirrored; the test images are those of
-the data set's test files, balanced as they come. A data set without them gives every fifth of its
-images away for the test, before the rare classes are made.
+colour over the images that were dealt; no image is moved or mirrored; which images train, which
+choose learning rates and which are the test (``Data.apart``), before the rare classes are made.
 """
 
 from __future__ import annotations
@@ -25,8 +24,6 @@ from driftproof.toolkit.splits.reduced_classes import ReducedClasses
 CLIENTS = 8
 SHARE = 0.02
 """What is kept of a rare class."""
-EVERY = 5
-"""Every fifth image is for the test, where a data set has none."""
 
 
 class Dealt(NamedTuple):
@@ -49,13 +46,14 @@ class Dealt(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def dealt(folder: Path | None, side: int, seed: int) -> Dealt:
+def dealt(folder: Path | None, side: int, seed: int, choosing: bool = False) -> Dealt:
     """Deal a data set.
 
     Args:
         folder: of the data set; None for scikit-learn's digits.
         side: images with more pixels a side are halved, by means over 2 × 2 pixels.
         seed: of the partition.
+        choosing: whether the test images are those of a search, which judge nothing.
 
     Raises:
         DriftproofError: the examples are no images.
@@ -67,24 +65,18 @@ def dealt(folder: Path | None, side: int, seed: int) -> Dealt:
             "images: (height, width) or (channels, height, width)",
             "name a folder with CIFAR-10 by --data, or leave it out",
         )
-    train, test = data.train, data.splits.get("test")
-    rows = np.arange(len(train.labels))
-    if test is None:
-        test, held_out = train, rows[::EVERY]
-        rows = np.delete(rows, held_out)
-    else:
-        held_out = np.arange(len(test.labels))
-    labels = train.labels[rows]
-    random = np.random.Generator(np.random.Philox(key=seed))
+    train, *others = data.apart
+    test = others[0 if choosing else 1]
+    labels, random = train.labels, np.random.Generator(np.random.Philox(key=seed))
     parts = ReducedClasses(share=SHARE).parts(labels, CLIENTS, random)
-    images = [_images(data, train, rows[part], side) for part in parts]
+    images = [_images(data, train, part, side) for part in parts]
     together = np.concatenate(images)
     mean, deviation = (
         of(together, axis=(0, 2, 3), keepdims=True, dtype=np.float64).astype(np.float32)
         for of in (np.mean, np.std)
     )
     deviation = np.maximum(deviation, np.float32(1e-6))
-    held_out = random.permutation(held_out)
+    held_out = random.permutation(len(test.labels))
     inputs = _images(data, test, held_out, side)
     return Dealt(
         ClientData([(part - mean) / deviation for part in images], [labels[p] for p in parts]),

@@ -28,20 +28,24 @@ with γ before the logarithm: a hinge of slope 1 whose corner is 0.05 wide. How 
 figure shows is not printed. The methods run with I = 1, "the same setting as in the earlier task",
 for 500 rounds; I is varied over 40 rounds (128 steps each at most). No rate is divided on the way:
 the text does not say of which of its rounds it would be. FedDRO's momentum β is not printed: 0.1 or
-0.5, chosen with the rate. GCIVR takes √m samples a step over all clients, of m people in all, and
-all of them every √m steps (FedDRO's Table 1; Zhang, Xiao 2019). Rates are chosen by each method's
-own training objective, on one more deal of the same people, at random. How people are dealt to
-clients is not printed beyond "equally": once at random, and once sorted by protected group (a
-sex and a race) and cut in equal parts. Two readings and two deals make four settings for the
-methods with I = 1; I is varied with the public code's penalty. The right side of Theorem 5.1 is not
-drawn: its constants C are not in the paper.
+0.5, chosen with the rate. Rates are chosen by each method's own training objective, on other deals
+of the same people, at random, each method by as many runs. How people are dealt to clients is not
+printed beyond "equally": once at random, and once sorted by protected group (a sex and a race) and
+cut in equal parts. Two readings and two deals make four settings for the methods with I = 1; I is
+varied with the public code's penalty. The right side of Theorem 5.1 is not drawn: its constants C
+are not in the paper.
+
+**GCIVR here** is the algorithm as FedDRO's Table 1 and Zhang, Xiao 2019 have it: √m samples a step
+over all clients, of m people in all, and all of them every √m steps; plain steps.
+Its authors' code steps by Adagrad (rate 0.01 by default) on all people, and draws constraints.
+It computes about four times the sample gradients of FedDRO's steps: SAMPLES is an axis of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from math import inf, isqrt
+from dataclasses import dataclass
+from math import isqrt
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +61,12 @@ from driftproof.toolkit.algorithms.gcivr import GCIVR
 from driftproof.toolkit.networks.softmax import SoftmaxRegression
 from driftproof.verifiers import experiment as study
 from driftproof.verifiers.experiment import (
-    Outcome,
+    Figure,
+    Outcomes,
     Panel,
-    Sentence,
+    Says,
     averaged,
     experiment,
-    judged,
 )
 from driftproof.verifiers.papers.feddro.experiments._people import (
     CLIENTS,
@@ -85,15 +89,12 @@ READINGS: dict[str, dict[str, Any]] = {
 }
 """Of the penalty: whose mean loss R is, the factor of the logarithm, s."""
 PUBLIC, HINGE = READINGS
-TUNED_ON = 500
-"""The partition on which rates are chosen."""
 SAME_ACCURACY, SAME_VIOLATION = 0.005, 0.01
 """Below the first, two accuracies differ by too little to count. By less than the second, FedDRO's
 violation may be above GCIVR's and still matches it; one below it is no failure. Set beforehand."""
-SIZES = {"smoke": (2, 60, 1), "quick": (8, 500, 40), "paper": (20, 5000, 90)}
-"""Profile: seeds, rounds of the methods with I = 1, rounds where I is varied."""
+SIZES = {"smoke": (2, 60, 3, 2), "quick": (8, 500, 40, 8), "paper": (20, 5000, 90, 16)}
+"""Profile: seeds, rounds of the methods with I = 1, rounds where I is varied, runs of a search."""
 METHODS = {"FedDRO": "feddro", "GCIVR": "gcivr", "unconstrained": "unconstrained"}
-SETTINGS = [(reading, split) for reading in READINGS for split in SPLITS]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +109,8 @@ class FairRun(study.TrackedRun):
         split: how people are dealt to clients.
         reading: of the penalty.
     """
+
+    scales = {"violation": "gap", "objective": "cost", "drift": "loss"}
 
     method: str = "feddro"
     local_steps: int = 1
@@ -137,6 +140,19 @@ class FairRun(study.TrackedRun):
             return FedDRO(local_steps=steps, momentum=momentum, batch=BATCH, **given)
         root = isqrt(len(people(self.data).train.labels))
         return GCIVR(batch=-(-root // CLIENTS), epoch_steps=root, **given)
+
+    titled = ""
+
+    @property
+    def sizes(self) -> str:
+        """Clients and people."""
+        return f"{CLIENTS} clients, {len(people(self.data).train.labels):,} people"
+
+    @property
+    def trivial(self) -> Mapping[str, float]:
+        """The class of most people, for everybody."""
+        labels = people(self.data).test.labels
+        return {"accuracy": float(np.bincount(labels).max() / len(labels))}
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -177,9 +193,6 @@ def scored(table: Table, point: torch.Tensor) -> tuple[float, float, np.ndarray]
     return accuracy, float(overall), np.where(in_group, overall - rates, 0.0)
 
 
-Runs = Mapping[Any, Outcome[FairRun]]
-
-
 @experiment(
     name="feddro/adult-fairness",
     source="FedDRO (2023), figure 3 and section 6",
@@ -188,183 +201,152 @@ Runs = Mapping[Any, Outcome[FairRun]]
     "increasing I leads to improved performance; beyond a threshold of approximately 32 the "
     "performance saturates",
 )
-def adult_fairness(plan: study.Plan) -> study.Steps:
+def adult_fairness(plan: study.Plan) -> study.Study:
     """Choose rates, run the methods in four settings, vary I, and judge the sentences."""
-    seeds, rounds, varied = SIZES[plan.profile]
+    seeds, rounds, varied, budget = SIZES[plan.profile]
     base = FairRun.planned(plan, rounds=rounds, points=26)
-    plain = base.but(method="unconstrained")  # it has no penalty to be read
-    wanted = {
+    methods = {
         (name, reading): base.but(method=METHODS[name], reading=reading)
         for name in ("FedDRO", "GCIVR")
         for reading in READINGS
-    } | {("unconstrained", PUBLIC): plain}
-    methods = yield from _tuned(wanted, MOMENTA)
-    ours = methods.chosen["FedDRO", PUBLIC].but(rounds=varied, points=21)
-    by_steps = yield from _tuned({i: ours.but(local_steps=i) for i in LOCAL_STEPS}, ())
-    runs: dict[Any, Outcome[FairRun]] = {}
-    varied_runs: dict[Any, Outcome[FairRun]] = {}
-    for found, into in ((methods, runs), (by_steps, varied_runs)):
-        into |= yield from study.outcomes(
-            {
-                (*(key if isinstance(key, tuple) else (key,)), split): run.but(split=split)
-                for key, run in found.chosen.items()
-                for split in SPLITS
-            },
-            seeds,
-        )
-    for split in SPLITS:
-        runs["unconstrained", HINGE, split] = runs["unconstrained", PUBLIC, split]
+    } | {
+        ("unconstrained", PUBLIC): base.but(method="unconstrained")  # no penalty to be read
+    }
+    steps = {
+        (f"I = {i}", PUBLIC): base.but(local_steps=i, rounds=varied, points=21) for i in LOCAL_STEPS
+    }
+    rates = {"step_size": RATES}
+    of_feddro = rates | {"momentum": MOMENTA}
+    grids: dict[Any, Any] = {
+        key: of_feddro if run.method == "feddro" else rates
+        for key, run in (methods | steps).items()
+    }
+
+    def besides(chosen: Mapping[Any, FairRun]) -> dict[Any, FairRun]:
+        runs = {
+            (*key, split): run.but(split=split) for key, run in chosen.items() for split in SPLITS
+        }
+        for split in SPLITS:
+            runs["unconstrained", HINGE, split] = runs["unconstrained", PUBLIC, split]
+        return runs
+
     penalties = "; ".join(
         f"{name}: R of {of['reference']}, factor {of['penalty']:g}, s = {of['sharpness']:g}"
         for name, of in READINGS.items()
     )
-    gaps = [f"gap of {name}" for name in people(plan.data).groups]
-    at_random = {name: runs[name, PUBLIC, SPLITS[0]] for name in METHODS}
-    return study.Conclusion(
+    return study.Study(
+        methods=methods | steps,
+        seeds=seeds,
+        grids=grids,
+        budget=budget,
+        by="objective",
+        search={"points": 2},
+        besides=besides,
+        says=SAYS,
         setting=[
             *setting(plan.data, base.data_seed),
-            f"model: logistic regression, {base.problem.model.dim} parameters from 0; {CLIENTS} "
-            f"clients, minibatch {BATCH} a client and step",
-            f"{rounds} rounds with I = 1, {varied} rounds where I is varied; {seeds} seeds (deal "
-            "of the people and minibatches); band: smallest and largest seed",
-            f"by each method's own objective, on partition {TUNED_ON}, at random: "
-            f"{methods.told('step_size', 'momentum')}; {by_steps.told('step_size')}",
+            f"minibatch {BATCH} a client and step; {varied} rounds where I is varied",
             "violation: the largest TPR − TPR_j over the protected groups j, on people not "
             "trained on",
-            f"penalties, ε = {SLACK:g}: {penalties}; the public code is that of GCIVR; the hinge "
-            "was chosen here",
+            f"penalties, ε = {SLACK:g}: {penalties}; the public code is that of GCIVR; the "
+            "hinge was chosen here",
+            "GCIVR takes plain steps on √m people, and on all of them every √m steps; its "
+            "authors' code steps by Adagrad on all people, and draws constraints",
         ],
-        sentences=[*against(runs), *_by_local_steps(varied_runs)],
-        findings=[
-            study.ends(runs, "accuracy", "rate", "violation"),
-            study.ends(at_random, *gaps),
-            study.ends(varied_runs, "accuracy"),
-        ],
-        panels=[*_panels(runs), *_varied_panels(varied_runs)],
-        numbers={
-            "chosen": {
-                f"{_label(run)}{f', {key[1]}' if isinstance(key, tuple) else ''}": _settings(run)
-                for found in (methods, by_steps)
-                for key, run in found.chosen.items()
-            }
-        },
+        shown=("accuracy", "rate", "violation"),
+        figures=_figures(),
+        more=_more,
     )
 
 
-def _tuned(wanted: Mapping[Any, FairRun], momenta: tuple[float, ...]) -> study.Asked:
-    """Choose each run's rate (and β) by the least last objective, of its own problem."""
-    return study.tuned(
-        {
-            key: [
-                run.but(step_size=rate, momentum=beta)
-                for rate in RATES
-                for beta in (momenta if momenta and run.method == "feddro" else (run.momentum,))
-            ]
-            for key, run in wanted.items()
-        },
-        [TUNED_ON],
-        lambda of: -of.results[0].get("objective", inf),
-        points=2,
-    )
+SETTINGS = [(reading, split) for reading in READINGS for split in SPLITS]
+SAYS = [
+    Says(
+        text="FedDRO outperforms both GCIVR and the unconstrained formulation in terms of accuracy",
+        pairs=[
+            (("FedDRO", *where), (other, *where))
+            for where in SETTINGS
+            for other in ("GCIVR", "unconstrained")
+        ],
+    ),
+    Says(
+        text="FedDRO matches the constraint violation of GCIVR as communication rounds increase",
+        pairs=[(("FedDRO", *where), ("GCIVR", *where)) for where in SETTINGS],
+        of=("violation",),
+        test=study.no_worse_by_seeds,
+        margin=SAME_VIOLATION,
+    ),
+    Says(
+        text="increasing I leads to improved performance",
+        pairs=[
+            ((f"I = {SATURATES}", PUBLIC, split), (f"I = {LOCAL_STEPS[0]}", PUBLIC, split))
+            for split in SPLITS
+        ],
+    ),
+    Says(
+        text="beyond a threshold of approximately 32 the performance saturates",
+        pairs=[
+            ((f"I = {LOCAL_STEPS[-1]}", PUBLIC, split), (f"I = {SATURATES}", PUBLIC, split))
+            for split in SPLITS
+        ],
+        test=study.similar_by_seeds,
+        margin=SAME_ACCURACY,
+    ),
+]
 
 
-def _label(run: FairRun) -> str:
-    name = next(name for name, method in METHODS.items() if method == run.method)
-    return f"{name}, I = {run.local_steps}" if run.method == "feddro" else name
+def drawn(run: FairRun, steps: float) -> float:
+    """Return how many sample gradients all clients have computed after so many rounds.
+
+    GCIVR's step differentiates each sample of its minibatch at two points.
+    """
+    if run.method != "gcivr":
+        return steps * run.local_steps * BATCH * CLIENTS
+    everybody, algorithm = len(people(run.data).train.labels), run.algorithm
+    assert isinstance(algorithm, GCIVR)
+    whole = -(-int(steps) // algorithm.epoch_steps)
+    return whole * everybody + (steps - whole) * 2 * algorithm.batch * CLIENTS
 
 
-def _settings(run: FairRun) -> str:
-    beta = f", β = {run.momentum:g}" if run.method == "feddro" else ""
-    return f"η = {run.step_size:g}{beta}"
+SAMPLES = study.Axis("sample gradients computed by all clients", place=drawn)
 
 
-def against(runs: Runs) -> list[Sentence]:
-    """FedDRO with I = 1 against the others, after as many rounds, in four settings."""
-    sentences = []
-    for reading, split in SETTINGS:
-        ours, gcivr, plain = (runs[name, reading, split] for name in METHODS)
-        where = f"penalty: {reading}; clients {split}"
-        sentences += judged(
-            "FedDRO outperforms both GCIVR and the unconstrained formulation in terms of accuracy",
-            {
-                f"against {name}; {where}": (ours.last("accuracy"), other.last("accuracy"))
-                for name, other in (("GCIVR", gcivr), ("unconstrained", plain))
-            },
-            comparisons=2 * len(SETTINGS),
-        )
-        pair = -ours.last("violation"), -gcivr.last("violation")  # a lower one is better
-        sentences += judged(
-            "FedDRO matches the constraint violation of GCIVR as communication rounds increase",
-            {f"against GCIVR, sign turned; {where}": pair},
-            comparisons=len(SETTINGS),
-            test=study.no_worse_by_seeds,
-            margin=SAME_VIOLATION,
-        )
-    return sentences
-
-
-def _by_local_steps(runs: Runs) -> list[Sentence]:
-    """I = 32 against 1, and the largest I against 32, after as many rounds of communication."""
-    sentences, none = [], dict[str, Any]()
-    few, some, many = LOCAL_STEPS[0], SATURATES, LOCAL_STEPS[-1]
-    same: dict[str, Any] = {"test": study.similar_by_seeds, "margin": SAME_ACCURACY}
-    for split in SPLITS:
-        for text, more, less, how in (
-            ("increasing I leads to improved performance", some, few, none),
-            ("beyond a threshold of approximately 32 the performance saturates", many, some, same),
-        ):
-            pair = runs[more, split].last("accuracy"), runs[less, split].last("accuracy")
-            where = f"I = {more} against {less}; penalty: {PUBLIC}; clients {split}"
-            sentences += judged(text, {where: pair}, comparisons=len(SPLITS), **how)
-    return sentences
-
-
-def _panels(runs: Runs) -> list[Panel]:
-    """Accuracy and violation by rounds and bytes, and one against the other."""
-    panels = []
-    for place, reading in enumerate(READINGS):
-        own = {name: runs[name, reading, SPLITS[0]] for name in METHODS}
-        panels += [
-            study.plot(
-                f"test-{of}-{place}", f"test {of}, penalty: {reading}", own, of, f"test {of}"
-            )
+def _figures() -> list[Figure]:
+    """Accuracy and violation by rounds and by samples, and FedDRO with each I."""
+    figures = []
+    for number, reading in enumerate(READINGS):
+        own = [(name, reading, SPLITS[0]) for name in METHODS]
+        figures += [
+            Figure(f"{of}-{number}{name}", f"test {of}, penalty: {reading}", of, own, axis)
             for of in ("accuracy", "violation")
+            for name, axis in (("", study.ROUNDS), ("-samples", SAMPLES))
         ]
-        panels += [
-            _traded(f"trade-{place}-{number}", f"penalty: {reading}, clients {split}",
-                    {name: runs[name, reading, split] for name in METHODS})
-            for number, split in enumerate(SPLITS)
-        ]  # fmt: skip
-    return panels
-
-
-def _traded(name: str, where: str, runs: Runs) -> Panel:
-    """Accuracy against violation, a point for every moment."""
-    curves = []
-    for method, of in runs.items():
-        points = len(of.run.moments)
-        violation = of.over("violation", points).mean(0).tolist()
-        curves.append(study.curve(method, violation, of.over("accuracy", points)))
-    title = f"accuracy against violation by rounds, {where}"
-    return Panel(name, title, "violation (test)", "test accuracy", curves, path=True)
-
-
-def _varied_panels(runs: Runs) -> list[Panel]:
-    """FedDRO with each I by rounds, and by bytes."""
-    panels = []
     for number, split in enumerate(SPLITS):
-        own = {f"I = {steps}": runs[steps, split] for steps in LOCAL_STEPS}
-        where, of, drift = f"FedDRO, clients {split}", "accuracy", "distance from the average"
-        by_bytes = study.plot(f"steps-bytes-{number}", where, own, of, of, study.SENT, log="x")
-        sent = [
-            {key: value if key == "label" else value[1:] for key, value in shown.items()}
-            for shown in by_bytes.curves  # nothing is sent before the first round
+        own = [(f"I = {i}", PUBLIC, split) for i in LOCAL_STEPS]
+        title = f"FedDRO, clients {split}: test accuracy"
+        figures += [
+            Figure(f"steps-{number}", title, "accuracy", own),
+            Figure(f"steps-bytes-{number}", title, "accuracy", own, study.SENT),
         ]
-        first = {label: (one.results[0], "drift") for label, one in own.items()}
-        drifts = study.of_first_seed(first)
-        panels += [
-            study.plot(f"steps-{number}", where, own, of, of),
-            replace(by_bytes, curves=sent),
-            Panel(f"drift-{number}", f"{where}: drift (first seed)", "round", drift, drifts),
-        ]
-    return panels
+    return figures
+
+
+def _more(runs: Outcomes) -> study.More:
+    """Return accuracy against violation, a point for every moment, and the groups' gaps."""
+    panels = []
+    for number, (reading, split) in enumerate(SETTINGS):
+        curves = []
+        for name in METHODS:
+            of = runs[name, reading, split]
+            violation = np.nanmean(of.over("violation"), 0).tolist()
+            curves.append(study.curve(name, violation, of.over("accuracy")))
+        title = f"accuracy against violation by rounds, penalty: {reading}, clients {split}"
+        some = runs["FedDRO", reading, split]
+        panels.append(
+            Panel(f"trade-{number}", title, "violation on the test (share)",
+                  "test accuracy (share)", curves, path=True,
+                  note=study.note(some.run.sizes, len(some.results)))
+        )  # fmt: skip
+    at_random = {name: runs[name, PUBLIC, SPLITS[0]] for name in METHODS}
+    gaps = [name for name in at_random["FedDRO"].results[0] if name.startswith("gap of")]
+    return study.More(findings=[study.ends(at_random, *gaps)], panels=panels)

@@ -17,28 +17,26 @@ Learning rates are tuned for every I, as in figure 1. They drop after 90 rounds,
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from driftproof.verifiers import experiment as study
-from driftproof.verifiers.experiment import Sentence, experiment, judged
+from driftproof.verifiers.experiment import Figure, Outcome, Outcomes, Says, Sentence, experiment
 from driftproof.verifiers.papers.feddro.experiments import _step_imbalance as common
 from driftproof.verifiers.papers.feddro.experiments._step_imbalance import (
-    LEARNING_RATES,
+    PARTS,
+    ImbalancedRun,
     Net,
-    Runs,
     Size,
-    ends,
 )
 
 MARGIN = 0.01
 """A gain in accuracy below which the performance does not improve."""
 SIZES = {
-    "smoke": Size(4, 2, 1, 5, 80, Net(2, 1, 8), LEARNING_RATES[3:]),
-    "quick": Size(16, 8, 1, 5, 1000, Net(8, 1, 8)),
-    "paper": Size(120, 8, 2, 21, 2000, Net()),
+    "smoke": Size(4, 2, 1, 5, 80, Net(2, 1, 8)),
+    "quick": Size(16, 8, 4, 5, 1000, Net(8, 1, 8)),
+    "paper": Size(120, 8, 8, 21, 2000, Net()),
 }
 """Eight seeds where five are printed: five cannot decide a sentence with six comparisons."""
 LOCAL_STEPS = (1, 2, 4, 8, 16, 32)
@@ -51,87 +49,98 @@ STEPS = study.STEPS._replace(label="steps of a client")
     statement="as I increases the performance improves; beyond a certain I it does not, because of "
     "client drift",
 )
-def local_updates(plan: study.Plan) -> study.Steps:
+def local_updates(plan: study.Plan) -> study.Study:
     """Choose a learning rate for every I, run it on every partition, and judge the sentences."""
     size = SIZES[plan.profile]
-    base, local_steps = size.base(plan), LOCAL_STEPS[: 3 if plan.profile == "smoke" else None]
-    found, runs = yield from common.tuned(
-        {f"I = {i}": base.but(local_steps=i) for i in local_steps}, size
-    )
-    return study.Conclusion(
-        setting=common.setting(
-            found,
-            base,
-            size,
-            "I steps a round of the model; no improvement: less than "
-            f"{MARGIN:g} in accuracy, set before any run",
-        ),
-        sentences=sentences(runs),
-        findings=common.findings(runs),
-        panels=[
-            common.accuracy("training", runs, study.ROUNDS),
-            common.accuracy("test", runs, study.ROUNDS, "test"),
-            common.accuracy("training-steps", runs, STEPS),
-            common.accuracy("training-samples", runs, common.SAMPLES),
-            common.accuracy("training-bytes", runs, common.MEGABYTES),
-            study.plot("drift", "drift", runs, "drift", "(1/K) Σ ‖x_k − x̄‖"),
+    base = size.base(plan)
+    methods = {
+        _label(i): base.but(local_steps=i)
+        for i in LOCAL_STEPS[: 3 if plan.profile == "smoke" else None]
+    }
+    return study.Study(
+        methods=methods,
+        seeds=size.seeds,
+        grids=dict.fromkeys(methods, common.RATES),
+        budget=size.budget,
+        by="test",
+        search={"points": 2},
+        says=sentences(list(methods), base.dealt.of.classes),
+        size=common.smaller(base),
+        setting=[
+            *common.setting(base),
+            f"I steps a round; no improvement: less than {MARGIN:g} in accuracy",
         ],
-        numbers=common.numbers(found, runs),
-    )
-
-
-def sentences(runs: Runs) -> list[Sentence]:
-    """Judge each doubling up to 8, the last one, and equal steps."""
-    doublings, parts = list(pairwise(runs)), ("training", "test")
-    fewer, more = doublings[-1]
-    improves = judged(
-        "as I increases the performance improves (after the last round)",
-        {
-            f"{name} accuracy, {large} against {small}": (
-                ends(runs[large], name),
-                ends(runs[small], name),
+        shown=("training", "test", "rare", "other", "Φ", "drift"),
+        figures=[
+            Figure("training", "training accuracy", "training"),
+            Figure("test", "test accuracy", "test"),
+            Figure("training-steps", "training accuracy", "training", None, STEPS),
+            Figure("training-samples", "training accuracy", "training", None, common.SAMPLES),
+            Figure("training-bytes", "training accuracy", "training", None, study.MEGABYTES),
+            Figure("drift", "drift: (1/K) Σ ‖x_k − x̄‖", "drift"),
+        ],
+        more=lambda runs: study.More(
+            sentences=study.judged(
+                "… capturing the effect of client drift (training accuracy at equal steps)",
+                at_equal_steps(runs),
+                size=common.smaller(base),
             )
-            for name in parts
-            for small, large in doublings[:3]
-        },
-        comparisons=6,
+        ),
     )
-    no_further = judged(
-        f"beyond a certain I it does not improve (the last doubling gains less than {MARGIN:g})",
-        {
-            f"{name} accuracy, {more} against {fewer}": (
-                ends(runs[fewer], name) + MARGIN,
-                ends(runs[more], name),
-            )
-            for name in parts
-        },
+
+
+def _label(steps: int) -> str:
+    return f"I = {steps}"
+
+
+def sentences(labels: list[str], classes: int) -> list[Says]:
+    """Return that each doubling up to 8 improves, and that the last one does not."""
+    doublings = list(pairwise(labels))
+    other = "CIFAR100-ST" if classes == 10 else "CIFAR10-ST"
+    return [
+        Says(
+            text="as I increases the performance improves",
+            pairs=[(more, fewer) for fewer, more in doublings[:3]],
+            of=PARTS,
+        ),
+        Says(
+            text="beyond a certain I, the performance doesn't improve (the last doubling)",
+            pairs=doublings[-1:],
+            of=PARTS,
+            test=saturated,
+            margin=MARGIN,
+        ),
+        Says(text=f"both on {other}", reason=f"not run: {other} has a run of its own, by --data"),
+    ]
+
+
+def saturated(
+    text: str,
+    setting: str,
+    fewer: np.ndarray,
+    more: np.ndarray,
+    *,
+    margin: float,
+    comparisons: int,
+) -> Sentence:
+    """Judge that fewer steps are no worse; that they are refutes nothing at a larger I."""
+    made = study.no_worse_by_seeds(
+        text, setting, fewer, more, margin=margin, comparisons=comparisons
     )
-    where, pair = at_equal_steps(runs)
-    drift = judged(
-        "… capturing the effect of client drift (training accuracy at equal steps)", {where: pair}
-    )
-    judgements = [*improves, *(_unless_larger(each, more) for each in no_further), *drift]
-    return [study.undecided_if(each, common.unlearned(runs)) for each in judgements]
+    if made.verdict != "not reproduced":
+        return made
+    return study.undecided_if(made, "the print does not say from which I on")
 
 
-def _unless_larger(sentence: Sentence, largest: str) -> Sentence:
-    """Leave it undecided where the largest I still gains: the print names no I from which on."""
-    if sentence.verdict != "not reproduced":
-        return sentence
-    why = f"not up to {largest}, and the print does not say from which I on; {sentence.why}"
-    return replace(sentence, verdict="undecided", why=why)
-
-
-def at_equal_steps(runs: Runs) -> tuple[str, tuple[np.ndarray, np.ndarray]]:
+def at_equal_steps(runs: Outcomes) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return accuracies with a quarter of the largest I and with the largest, after as many steps.
 
     The smaller one has then done all its rounds, the larger one a quarter of them.
     """
-    by_steps = {of.run.local_steps: of for of in runs.values()}
+    by_steps: dict[int, Outcome[ImbalancedRun]] = {of.run.local_steps: of for of in runs.values()}
     most = max(by_steps)
     early, late = by_steps[most // 4], by_steps[most]
     rounds = late.run.rounds
-    at = late.run.moments.index(rounds // 4)
-    reached = [r["training"][at] if len(r["training"]) > at else 0.0 for r in late.results]
+    reached = late.good("training")[:, list(late.run.moments).index(rounds // 4)]
     where = f"I = {most // 4} against I = {most} after {most // 4 * rounds} steps"
-    return where, (ends(early, "training"), np.array(reached))
+    return {where: (early.last("training"), reached)}

@@ -90,6 +90,7 @@ class MinimaxRun(Run):
     """
 
     fields = ("x", "y")
+    scales = {"distance": "loss", "norm of x": "loss", "norm of y": "loss"}
 
     method: str = "FedNest"
     setting: Setting
@@ -121,6 +122,12 @@ class MinimaxRun(Run):
         )
 
     @property
+    def sizes(self) -> str:
+        """Clients, sampled ones, dimension."""
+        sampled = f"{100 * self.participation:g} % sampled"
+        return f"{self.size.clients:,} clients, {sampled}, d = {self.size.dim}"
+
+    @property
     def keys(self) -> tuple[str, ...]:
         """The same for all methods, which are compared on the same cohorts."""
         return str(self.seed), "fednest/minimax", str(self.partition)
@@ -138,6 +145,7 @@ class MinimaxRun(Run):
         expected, limit = of_round.squares(self.rounds), of_round.limit()
         away = _squares(x - problem.saddle[0]) + _squares(y - problem.saddle[1])
         return {
+            "round": list(range(len(away))),
             "distance": away.tolist(),
             "norm of x": _squares(x).tolist(),
             "norm of y": _squares(y).tolist(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -53,6 +53,7 @@ class Size:
         largest, ratio, per_class: of the images (``LabelImbalance``).
         inner_calls, inner_steps, terms, batch: T, τ, N and b.
         betas, alphas: the step sizes that every method may choose from.
+        budget: runs of each method's search.
         public_scale: what α is divided by with the public code's series, whose p is about that
             much longer: (1 + Σ_{n≤N} 1/n) against N/ℓ_{g,1}, to a power of ten.
     """
@@ -67,6 +68,7 @@ class Size:
     betas: tuple[float, ...]
     alphas: tuple[float, ...]
     public_scale: float
+    budget: int = 12
     inner_calls: int = 3
     inner_steps: int = 10
     terms: int = 3
@@ -87,6 +89,7 @@ class TuningRun(Run):
     """
 
     fields = ("x", "y")
+    scales = {"loss": "loss"}
 
     method: str = "fednest"
     size: Size
@@ -99,6 +102,17 @@ class TuningRun(Run):
     squash: bool = False
     normalised: bool = False
     prior: bool = False
+
+    @property
+    def sizes(self) -> str:
+        """Clients and images."""
+        of = self.size
+        return f"{of.clients} clients, {of.sampled} a call, {of.largest:,} images of class 0"
+
+    @property
+    def trivial(self) -> Mapping[str, float]:
+        """One class for every image, of test images with equally many of each."""
+        return {"accuracy": 1 / self.problem.classes}
 
     @property
     def alone(self) -> bool:
@@ -160,7 +174,7 @@ class TuningRun(Run):
         models = followed.fields["y"][::calls].T.copy()
         count = models.shape[1]
         return {
-            "ended": count == self.rounds + 1,
+            "bad_step": None if count == self.rounds + 1 else count * self.algorithm.local_steps,
             "rounds": list(range(count)),
             "communication": followed.sent[::calls],
             "accuracy": problem.accuracy(models).tolist(),

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from driftproof.verifiers import experiment as study
-from driftproof.verifiers.experiment import Outcome, Panel, Sentence, curve, experiment, judged
+from driftproof.verifiers.experiment import Outcome, Panel, Says, Sentence, curve, experiment
 from driftproof.verifiers.papers.fednest.experiments._minimax_run import (
     METHODS,
     RATE,
@@ -69,18 +69,16 @@ def minimax(plan: study.Plan) -> study.Steps:
         clients, rounds = VARIED_SIZES[plan.profile]
         sizes |= dict.fromkeys(VARIED, replace(size, clients=clients, rounds=rounds))
     base = MinimaxRun.planned(plan, setting=MAIN[0], size=size, rounds=size.rounds)
-    runs = yield from study.outcomes(
-        {
-            (setting, share, method): base.but(
-                method=method, setting=setting, participation=share, size=own, rounds=own.rounds
-            )
-            for setting, own in sizes.items()
-            for share in (1.0, size.sampled)
-            for method in METHODS
-            if method not in (WITHOUT, SINGLE) or (setting in MAIN and share < 1)
-        },
-        size.seeds,
-    )
+    wanted = {
+        (setting, share, method): base.but(
+            method=method, setting=setting, participation=share, size=own, rounds=own.rounds
+        )
+        for setting, own in sizes.items()
+        for share in (1.0, size.sampled)
+        for method in METHODS
+        if method not in (WITHOUT, SINGLE) or (setting in MAIN and share < 1)
+    }
+    runs = yield from study.outcomes(wanted, size.seeds)
     return study.Conclusion(
         setting=[
             f"{size.clients:,} clients, d = {size.dim}, {size.rounds} rounds, {size.seeds} seeds "
@@ -90,30 +88,39 @@ def minimax(plan: study.Plan) -> study.Steps:
             f"{size.outer_steps}; FedAvg-S {size.calls * size.inner_steps} steps",
             f"slides' objective: step size {RATE:g} (the slides give none); the code's: {RATE:g}/d",
             "no noise; the indirect part of the hypergradient left out, as in the code (N = 0)",
-            "band: smallest and largest seed",
         ],
         sentences=sentences(runs),
         findings=_findings(runs),
         panels=_panels(runs),
         numbers={
             f"{where(setting, share)}; {method}": {
-                "distance": sum(_each(of, "distance")) / len(of.results),
-                "predicted": sum(_each(of, "predicted")) / len(of.results),
-                "floor": sum(r["floor"] for r in of.results) / len(of.results),
-                "rate": sum(r["rate"] for r in of.results) / len(of.results),
+                "distance": float(last_quarter(of, "distance").mean()),
+                "predicted": float(last_quarter(of, "predicted").mean()),
+                **{
+                    name: float(np.mean([r[name] for r in of.results]))
+                    for name in ("floor", "rate")
+                },
             }
             for (setting, share, method), of in runs.items()
         },
     )
 
 
-def last_quarter(values: list[float]) -> float:
-    """Return the mean over the last quarter of the rounds."""
-    return float(np.mean(values[-max(1, len(values) // 4) :]))
+def last_quarter(of: Outcome[Any], name: str) -> np.ndarray:
+    """Return each seed's mean over the last quarter of the rounds."""
+    values = of.over(name)
+    return np.asarray(values[:, -max(1, values.shape[1] // 4) :].mean(1))
 
 
-def _each(of: Outcome[MinimaxRun], name: str) -> np.ndarray:
-    return np.array([last_quarter(result[name]) for result in of.results])
+def nearness(of: Outcome[Any], name: str) -> np.ndarray:
+    """Return minus the logarithm to base 10 of that mean, [seeds]."""
+    return np.asarray(-np.log10(last_quarter(of, name)))
+
+
+def linear(of: Outcome[Any], name: str) -> np.ndarray:
+    """Return each seed's ``steepness`` of the distances, or of the notebook's norms."""
+    distances = {"distance": lambda r: r["distance"], "norms": norms}[name]
+    return np.array([steepness(distances(r), r["rate"]) for r in of.results])
 
 
 def norms(result: Mapping[str, Any]) -> np.ndarray:
@@ -142,37 +149,43 @@ def where(setting: Setting, participation: float) -> str:
 
 def sentences(runs: Runs) -> list[Sentence]:
     """Judge both sentences in every setting, and the second of the notebook's own variant."""
-    places = {(setting, share): where(setting, share) for setting, share, _ in runs}
-    better, linear = [], []
-    for key, place in places.items():
-        near, far = (_each(runs[*key, method], "distance") for method in ("LFedNest", "FedAvg-S"))
-        (sentence,) = judged(
-            "LFedNest performs better than FedAvg-S",
-            {place: (-np.log10(near), -np.log10(far))},
-            comparisons=8,
-        )
-        told = f"squared distance {near.mean():.3g} against {far.mean():.3g} over the last quarter"
-        better.append(replace(sentence, why=f"{told}; in powers of ten: {sentence.why}"))
-        of = runs[*key, "FedNest"]
-        slopes = [steepness(r["distance"], r["rate"]) for r in of.results]
-        linear.append(_linear(place, slopes, of))
-    for (setting, share, method), of in runs.items():
-        if method == WITHOUT:
-            slopes = [steepness(norms(r), r["rate"]) for r in of.results]
-            place = f"b left out of y's step and distance from 0; {places[setting, share]}"
-            linear.append(_linear(place, slopes, of))
-    return better + linear
-
-
-def _linear(place: str, slopes: list[float], of: Outcome[MinimaxRun]) -> Sentence:
-    text, half = "FedNest converges linearly despite heterogeneity", np.full(len(slopes), 0.5)
-    (sentence,) = judged(text, {place: (np.array(slopes), half)}, comparisons=8)
-    rate = float(np.mean([r["rate"] for r in of.results]))
-    told = (
-        f"log distance falls {np.mean(slopes):.3f} times as fast as the predicted rate, {rate:.4f} "
-        "a round, at the end (linear: more than half as fast)"
+    keyed = {_key(key): of for key, of in runs.items()}
+    main, other = (
+        list(dict.fromkeys(where(*key[:2]) for key in runs if (key[0] in MAIN) == own))
+        for own in (True, False)
     )
-    return replace(sentence, why=f"{told}; {sentence.why}")
+    without = [_key(key) for key in runs if key[2] == WITHOUT]
+    slope: Any = {"by": linear, "how": "slope of its log over the predicted one, at the end"}
+    text = "FedNest converges linearly despite heterogeneity"
+    says = [
+        each
+        for places, own in ((main, ""), (other, " (in settings of our own)"))
+        if places
+        for each in (
+            Says(
+                text=f"LFedNest performs slightly better than FedAvg-S{own}",
+                pairs=[((place, "LFedNest"), (place, "FedAvg-S")) for place in places],
+                of=("distance",),
+                by=nearness,
+                how="powers of ten, mean over the last quarter",
+            ),
+            Says(
+                text=f"{text}{own}",
+                pairs=[((place, "FedNest"), 0.5) for place in places],
+                of=("distance",),
+                **slope,
+            ),
+        )
+    ]
+    says.append(
+        Says(text=f"{text} (of the notebook's ‖x‖² + ‖y‖², b left out of y's step)",
+             pairs=[(key, 0.5) for key in without], of=("norms",), **slope)
+    )  # fmt: skip
+    return [sentence for each in says for sentence in study.judge(each, keyed)]
+
+
+def _key(key: tuple[Setting, float, str]) -> tuple[str, str]:
+    return where(*key[:2]), key[2]
 
 
 def _findings(runs: Runs) -> list[str]:
@@ -222,26 +235,17 @@ def _panels(runs: Runs) -> list[Panel]:
         rounds = range(own["FedNest"].run.rounds + 1)
         predicted = [
             curve(f"{m}, predicted mean", rounds,
-                  np.mean([r["predicted"] for r in own[m].results], 0)[None])
+                  np.mean([r["predicted"] for r in own[m].results], 0)[None], "y")
             for m in ("FedNest", "FedAvg-S")
         ]  # fmt: skip
-        plots.append(_panel(name, place, own, "distance", "squared distance from the saddle point"))
-        plots[-1] = replace(plots[-1], curves=[*plots[-1].curves, *predicted])
+        label = "squared distance from the saddle point"
+        shown = study.plot(name, place, own, "distance", label, log="y")
+        plots.append(replace(shown, curves=[*shown.curves, *predicted]))
         if WITHOUT in own:
-            shown = {m: of for m, of in own.items() if m != SINGLE}
+            some = {m: of for m, of in own.items() if m != SINGLE}
             title = f"as the public code plots: {place}"
             norm_plots += [
-                _panel(f"norm-{v}-{name}", title, shown, f"norm of {v}", f"‖{v}‖²")
+                study.plot(f"norm-{v}-{name}", title, some, f"norm of {v}", f"‖{v}‖²", log="y")
                 for v in ("x", "y")
             ]
     return plots + norm_plots
-
-
-def _panel(
-    name: str, title: str, runs: Mapping[str, Outcome[MinimaxRun]], of: str, y_label: str
-) -> Panel:
-    curves = [
-        curve(m, range(own.run.rounds + 1), np.array([r[of] for r in own.results]))
-        for m, own in runs.items()
-    ]
-    return Panel(name, title, "round", y_label, curves, log="y")

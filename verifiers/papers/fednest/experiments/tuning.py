@@ -10,24 +10,24 @@ hidden units and dropout.
 
 Here: softmax regression (a linear model, not the paper's network) on scikit-learn's digits, or on
 MNIST with --data; the images and the clients are as in ``dealt``, the ridge of
-``label_imbalance`` makes the lower level strongly convex. Every
-method chooses its (β, α) from one grid by the validation loss on a split of its own, and is then
-judged on others. The algorithm is the slides', with (Δ, l) and N' sampled; the choices of the
-public code are run beside it, one at a time and together.
+``label_imbalance`` makes the lower level strongly convex. Every method chooses its (β, α) from one
+grid by the validation loss on splits of its own, by as many runs, and is then judged on others, by
+test images that no search has seen. The algorithm is the slides', with (Δ, l) and N' sampled; the
+choices of the public code are run beside it, one at a time and together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import ceil, inf
+from math import ceil
 from typing import Any
 
 import numpy as np
 
 from driftproof.toolkit.dataset import read
 from driftproof.verifiers import experiment as study
-from driftproof.verifiers.experiment import Outcome, Panel, Sentence, curve, experiment, judged
+from driftproof.verifiers.experiment import Outcome, Panel, Sentence, curve, experiment
 from driftproof.verifiers.papers.fednest.experiments._tuning_run import (
     RIDGE,
     Series,
@@ -35,8 +35,6 @@ from driftproof.verifiers.papers.fednest.experiments._tuning_run import (
     TuningRun,
 )
 
-TUNED_ON = (998, 999)
-"""The splits on which step sizes are chosen; no sentence is judged on them."""
 MARGIN = 0.02
 """Class-balanced accuracies within two percentage points count as similar; set before any run."""
 LAST = 0.1
@@ -44,7 +42,7 @@ LAST = 0.1
 AXES = {"rounds": "at equal k", "communication": "at equal communication"}
 
 DIGITS = Size(
-    rounds=50, seeds=8, clients=20, sampled=10, largest=120, ratio=20.0, per_class=50,
+    rounds=50, seeds=8, clients=20, sampled=10, largest=120, ratio=20.0, per_class=25,
     betas=(0.3, 1.0), alphas=(0.1, 1.0, 10.0), public_scale=10.0,
 )  # fmt: skip
 MNIST = Size(
@@ -54,13 +52,13 @@ MNIST = Size(
 SIZES = {
     ("smoke", False): replace(
         DIGITS, rounds=4, seeds=2, clients=4, sampled=2, inner_steps=3, betas=(0.3,),
-        alphas=(1.0, 10.0),
+        alphas=(1.0, 10.0), budget=2,
     ),
     ("quick", False): DIGITS,
     ("paper", False): replace(DIGITS, rounds=200, seeds=20),
     ("smoke", True): replace(
         MNIST, rounds=3, seeds=2, clients=4, sampled=2, largest=200, ratio=20.0, per_class=20,
-        inner_steps=3, betas=(0.1,), alphas=(10.0,),
+        inner_steps=3, betas=(0.1,), alphas=(10.0,), budget=1,
     ),
     ("quick", True): MNIST,
     ("paper", True): replace(
@@ -77,8 +75,6 @@ PUBLIC, PUBLIC_SGD, PUBLIC_LIGHT = (
     "public code: FedNest", "public code: FedNest_SGD", "public code: LFedNest",
 )  # fmt: skip
 ALL_SHARED = "FedSVRG shares gradients of all images"
-LIGHT_MIDDLE = "LFedNest, α in the middle of the grid"
-"""Beside LFedNest with the chosen α, whose largest value fails on some splits and not on others."""
 CODED: dict[str, Any] = {"squash": True, "normalised": True}
 ONE_AT_A_TIME: dict[str, dict[str, Any]] = {
     ALL_SHARED: {"method": "all-shared"},
@@ -108,40 +104,51 @@ Runs = Mapping[tuple[str, bool], Outcome[TuningRun]]
 def tuning(plan: study.Plan) -> study.Steps:
     """Choose step sizes, run every method on every split, and judge the sentences."""
     size = SIZES[plan.profile, plan.data is not None]
+    methods = everything(plan)
     found = yield from study.tuned(
-        {key: grid(run) for key, run in everything(plan).items()}, TUNED_ON, _score
+        methods, {key: grid(run) for key, run in methods.items()}, size.budget, "loss",
+        score=late_loss, rounds=size.rounds, engine="batched",
+    )  # fmt: skip
+    runs = yield from study.outcomes(
+        {key: long_enough(run, plan.engine) for key, run in found.chosen.items()}, size.seeds
     )
-    whole = {key: over_seeds(run, plan.engine) for key, run in found.chosen.items()}
-    results = yield from study.results_of(whole)
-    runs = {key: Outcome(of[0], results[key]) for key, of in whole.items()}
     compared = yield from study.results_of(
-        {alike: [Series(whole["FedNest", alike][0])] for alike in WHERE}
+        {alike: [Series(runs["FedNest", alike].run)] for alike in WHERE}
     )
     series = {WHERE[alike]: of_first_split for alike, (of_first_split,) in compared.items()}
     ends = {key: at_the_end(of, "rounds", size.rounds) for key, of in runs.items()}
     problem = found.chosen["FedNest", False].problem
     images = problem.split["train"][1].shape[1] + problem.split["validation"][1].shape[1]
+    smaller = study.smaller(
+        {
+            "images of class 0": (size.largest, 6000),
+            "clients": (size.clients, 100),
+            "hidden units": (0, 200),
+        }
+    )
     return study.Conclusion(
         setting=[
             f"data: {read(plan.data).title}, {problem.counts[0]:,} images of class 0 down to "
             f"{problem.counts[-1]} of class 9 (ratio {size.ratio:g}), over {size.clients} clients "
             f"of {images} images, half of them for validation; test: {size.per_class} other images "
             "of every class; not i.i.d.: a client has two shards of the images sorted by class",
-            "model: softmax regression; the paper's network differs (the public code: a perceptron "
-            "with 200 hidden units and dropout)",
+            "model: softmax regression, where the public code has a perceptron with dropout",
             f"T = {size.inner_calls}, τ = {size.inner_steps} below and 1 above, N = {size.terms}, "
             f"minibatches of {size.batch}, {size.sampled} of {size.clients} clients a call, "
-            f"ridge ν = {RIDGE:g}, K = {size.rounds}, {size.seeds} seeds (split and minibatches); "
-            "band: smallest and largest seed",
-            f"(β, α) chosen for every method alike from β in {list(size.betas)} and α in "
-            f"{list(size.alphas)} (over {size.public_scale:g} with the public code's series) by "
-            "the class-balanced validation loss of the last quarter of K (sign turned), on two "
-            f"splits that no sentence is judged on: {found.told('beta', 'alpha', called=_named)}",
+            f"ridge ν = {RIDGE:g}, K = {size.rounds}, {size.seeds} seeds (split and minibatches)",
+            f"search: up to {size.budget} runs of each method on splits that judge nothing, by the "
+            "mean log of the class-balanced validation loss over the last quarter of K",
+            *found._replace(
+                **{
+                    part: {_named(key): of for key, of in getattr(found, part).items()}
+                    for part in found._fields
+                }
+            ).lines(),
             "accuracies: class-balanced test accuracy of argmax y(u), mean over the last tenth of "
-            "the axis; a run that overflows counts as 0.1; straight lines: accuracy at K on one "
-            "machine that has all images",
+            "the axis; straight lines: accuracy at K on one machine that has all images",
+            f"{smaller} (sizes of the public code, the slides have none)",
         ],
-        sentences=sentences(runs),
+        sentences=sentences(runs, smaller),
         findings=_findings(runs, ends),
         panels=_panels(runs, ends),
         numbers={
@@ -172,9 +179,6 @@ def everything(plan: study.Plan) -> dict[tuple[str, bool], TuningRun]:
             runs[label, alike] = base.but(method=method, alike=alike)
         runs[PUBLIC, alike] = base.but(method="public", alike=alike, **CODED)
     runs[PUBLIC_LIGHT, True] = base.but(method="public-light", alike=True, **CODED)
-    middle = sorted(size.alphas)[(len(size.alphas) - 1) // 2]
-    light = base.but(method="lfednest", alike=True)
-    runs[LIGHT_MIDDLE, True] = light.but(size=replace(size, alphas=(middle,)))
     runs[PUBLIC_SGD, False] = base.but(method="public-sgd", **CODED)
     runs |= {(label, False): base.but(**changes) for label, changes in ONE_AT_A_TIME.items()}
     others = {
@@ -187,31 +191,28 @@ def everything(plan: study.Plan) -> dict[tuple[str, bool], TuningRun]:
     return runs
 
 
-def grid(run: TuningRun) -> list[TuningRun]:
-    """Return the runs among which a method's step sizes are chosen, of K rounds."""
-    size, alphas = run.size, (1.0,) if run.fixed else run.size.alphas
+def grid(run: TuningRun) -> dict[str, tuple[float, ...]]:
+    """Return the step sizes from which a method chooses."""
+    alphas = (1.0,) if run.fixed else run.size.alphas
     if run.method.startswith("public"):  # its p is that much longer than the slides'
-        alphas = tuple(alpha / size.public_scale for alpha in alphas)
-    base = run.but(rounds=size.rounds, engine="batched")
-    return [base.but(beta=beta, alpha=alpha) for beta in size.betas for alpha in alphas]
+        alphas = tuple(alpha / run.size.public_scale for alpha in alphas)
+    return {"beta": run.size.betas, "alpha": alphas}
 
 
-def _score(of: Outcome[TuningRun]) -> float:
-    """Return minus the validation loss of the last quarter of K, summed over splits."""
-    total = 0.0
-    for r in of.results:
-        total += float(np.mean(r["loss"][-len(r["loss"]) // 4 :])) if r["ended"] else inf
-    return -total
+def late_loss(of: Outcome[TuningRun]) -> np.ndarray:
+    """Return minus the mean log of the validation loss over the last quarter of K, [splits]."""
+    loss = of.good("loss")
+    return np.asarray(loss[:, -max(1, loss.shape[1] // 4) :].mean(1))
 
 
-def over_seeds(run: TuningRun, engine: str) -> list[TuningRun]:
-    """Return the run on every split, long enough for K and for FedNest's communication at K.
+def long_enough(run: TuningRun, engine: str) -> TuningRun:
+    """Return a run long enough for K and for FedNest's communication at K.
 
     One machine does not communicate; it has no wire.
     """
     size, budget = run.size, run.size.rounds * cost(run.but(method="fednest", summed=False))
     rounds = size.rounds if run.alone else max(size.rounds, ceil(budget / cost(run)))
-    return run.but(rounds=rounds, engine="batched" if run.alone else engine).over(size.seeds)
+    return run.but(rounds=rounds, engine="batched" if run.alone else engine)
 
 
 def cost(run: TuningRun) -> float:
@@ -225,81 +226,75 @@ def cost(run: TuningRun) -> float:
     return lower + 3 + (size.terms if whole else (size.terms - 1) / 2)
 
 
-def sentences(runs: Runs) -> list[Sentence]:
+def sentences(runs: Runs, size: str = "") -> list[Sentence]:
     """Return every sentence, on the slides' algorithm and on the public code's."""
-
-    def pairs(one: tuple[str, bool], other: tuple[str, bool], where: str, after: str = "") -> Any:
-        return {
-            f"{where}, {how}{after}": _pair(runs, one, other, axis) for axis, how in AXES.items()
-        }
-
-    svrg = [
-        ("FedNest", "FedNest_SGD", ""),
-        (ALL_SHARED, "FedNest_SGD", f", {ALL_SHARED}"),
-        (PUBLIC, PUBLIC_SGD, ", public code"),
-        *((f"FedNest, {how}", f"FedNest_SGD, {how}", f", {how}") for how in HARDER),
+    similar: dict[str, Any] = {"test": study.similar_by_seeds, "margin": MARGIN}
+    better = "FedNest (with SVRG) is significantly better than FedNest_SGD"
+    tuned = "tuned is better than not tuned"
+    asked: list[tuple[str, str, str, bool, dict[str, Any]]] = [
+        ("FedNest behaves similarly to LFedNest", "FedNest", "LFedNest", True, similar),
+        ("… by the public code", PUBLIC, PUBLIC_LIGHT, True, similar),
+        (better, "FedNest", "FedNest_SGD", False, {}),
+        (f"… where {ALL_SHARED}", ALL_SHARED, "FedNest_SGD", False, {}),
+        ("… by the public code: FedNest and FedNest_SGD", PUBLIC, PUBLIC_SGD, False, {}),
+        *((f"… where {how}", f"FedNest, {how}", f"FedNest_SGD, {how}", False, {})
+          for how in HARDER),
+        *((f"{tuned} (FedNest, {where})", "FedNest", FIXED, alike, {})
+          for alike, where in WHERE.items()),
+    ]  # fmt: skip
+    made = [
+        sentence
+        for text, one, other, alike, test in asked
+        for sentence in _compared(runs, text, (one, alike), (other, alike), AXES, size, **test)
     ]
-    better = "tuned is better than not tuned"
-    machines = _pair(runs, (MACHINE, True), (MACHINE_FIXED, True), "rounds")
+    machines = (MACHINE, True), (MACHINE_FIXED, True)
+    only_k = {"rounds": AXES["rounds"]}
+    text = f"{tuned} (the references, one machine)"
+    return [*made, *_compared(runs, text, *machines, only_k, size)]
+
+
+def _compared(
+    runs: Runs,
+    text: str,
+    one: tuple[str, bool],
+    other: tuple[str, bool],
+    axes: Mapping[str, str],
+    size: str,
+    **test: Any,
+) -> list[Sentence]:
+    """Judge two runs' accuracies at the end of what both have reached, along some axes."""
+    pair = runs[one], runs[other]
+    values = {}
+    for axis, how in axes.items():
+        end = min(reached(of, axis) for of in pair)
+        names = [_named(key) + (f" ({f})" if (f := runs[key].fate) else "") for key in (one, other)]
+        where = f"{' against '.join(names)}, {how}"
+        values[where] = at_the_end(pair[0], axis, end), at_the_end(pair[1], axis, end)
+    reasons = study.trivial(pair, "accuracy"), study.early(*(of.good("accuracy") for of in pair))
     return [
-        *(
-            sentence
-            for one, other, source in (
-                ("FedNest", "LFedNest", ""),
-                ("FedNest", LIGHT_MIDDLE, ", LFedNest's α in the middle of the grid"),
-                (PUBLIC, PUBLIC_LIGHT, ", public code"),
-            )
-            for sentence in judged(
-                "FedNest behaves similarly to LFedNest",
-                pairs((one, True), (other, True), "i.i.d.", source),
-                test=study.similar_by_seeds,
-                margin=MARGIN,
-            )
-        ),
-        *(
-            sentence
-            for one, other, source in svrg
-            for sentence in judged(
-                "FedNest (with SVRG) is significantly better than FedNest_SGD",
-                pairs((one, False), (other, False), "not i.i.d.", source),
-            )
-        ),
-        *judged(better, {"the two references, one machine": machines}),
-        *(
-            sentence
-            for alike, where in WHERE.items()
-            for sentence in judged(
-                better,
-                pairs(("FedNest", alike), (FIXED, alike), f"FedNest, {where}"),
-                comparisons=4,
-            )
-        ),
+        study.undecided_if(sentence, *reasons)
+        for sentence in study.judged(text, values, size=size, **test)
     ]
-
-
-def _pair(
-    runs: Runs, one: tuple[str, bool], other: tuple[str, bool], axis: str
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the two runs' accuracies at the end of what both have reached."""
-    end = min(reached(runs[key], axis) for key in (one, other))
-    return at_the_end(runs[one], axis, end), at_the_end(runs[other], axis, end)
 
 
 def reached(of: Outcome[TuningRun], axis: str) -> float:
-    """Return how far along an axis every seed has come that did not overflow."""
-    ended = [result for result in of.results if result["ended"]] or of.results
+    """Return how far along an axis every seed has come that did not diverge."""
+    ended = [result for result in of.results if result["bad_step"] is None] or of.results
     return float(min(result[axis][-1] for result in ended))
 
 
 def at_the_end(of: Outcome[TuningRun], axis: str, end: float) -> np.ndarray:
     """Return each seed's test accuracy, averaged over the last LAST of [0, end]."""
-    return np.array([_between(r, axis, (1 - LAST) * end, end) for r in of.results])
+    return np.array(
+        [
+            0.0 if r["bad_step"] is not None else _between(r, axis, (1 - LAST) * end, end)
+            for r in of.results
+        ]
+    )
 
 
 def _between(result: Mapping[str, Any], axis: str, low: float, high: float) -> float:
     at, accuracy = np.array(result[axis]), np.array(result["accuracy"])
-    if not result["ended"]:
-        return 1.0 / 10  # overflowed: as good as a guess among ten classes
     inside = (at > low) & (at <= high)
     if not inside.any():  # the last k before the end of the axis
         inside = at == at[at <= high].max()
@@ -352,7 +347,8 @@ def panel(
     def followed(result: Mapping[str, Any]) -> np.ndarray:
         """Return the accuracy of the last k before each point of the axis."""
         at = np.searchsorted(result[axis], x, side="right") - 1
-        return np.asarray(result["accuracy"])[at]
+        lost = (result["bad_step"] is not None) & (x > result[axis][-1])
+        return np.where(lost, np.nan, np.asarray(result["accuracy"])[at])
 
     curves = [
         curve(label, x.tolist(), np.array([followed(r) for r in of.results]))
@@ -364,11 +360,12 @@ def panel(
     ]
     label = "round k" if axis == "rounds" else "rounds of communication"
     title = f"softmax (not the paper's network): {title}"
-    return Panel(name, title, label, "class-balanced test accuracy", curves)
+    some = next(iter(runs.values()))
+    note = study.note(some.run.sizes, len(some.results))
+    return Panel(name, title, label, "class-balanced test accuracy (share)", curves, note=note)
 
 
 def _findings(runs: Runs, ends: Mapping[tuple[str, bool], np.ndarray]) -> list[str]:
-    lost = {_named(key): sum(not r["ended"] for r in of.results) for key, of in runs.items()}
     largest = [
         max((abs(v) for r in runs["FedNest", alike].results for v in r["x"][: len(r["x"]) // 2]),
             default=0.0)
@@ -376,9 +373,11 @@ def _findings(runs: Runs, ends: Mapping[tuple[str, bool], np.ndarray]) -> list[s
     ]  # fmt: skip
     return [
         "Accuracy at K, mean over seeds: "
-        + "; ".join(f"{_named(key)} {values.mean():.3f}" for key, values in ends.items())
-        + ". Overflowed: "
-        + ("; ".join(f"{name} on {n} seeds" for name, n in lost.items() if n) or "none")
+        + "; ".join(
+            f"{_named(key)} {values.mean():.3f}"
+            + (f" ({fate})" if (fate := runs[key].fate) else "")
+            for key, values in ends.items()
+        )
         + ".",
         "With Δ unbounded as in the slides, ∇_y g is Lipschitz with a constant that grows with "
         "max Δ², so ℓ_{g,1} of the theory does not exist; under the public code's sigmoid it "

@@ -6,7 +6,9 @@ tasks. All methods on a seed see the same tasks, in training and when they are t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +63,8 @@ class FewShotRun(TrackedRun):
         data: Omniglot's folder.
     """
 
+    scales = {"training loss": "loss", "validation loss": "loss", "drift": "loss"}
+
     method: str = "Local-SCGDM"
     ways: int = 5
     shots: int = 1
@@ -69,6 +73,22 @@ class FewShotRun(TrackedRun):
     side: int = SIDE
     test_tasks: int = 10
     data: Path | None = None
+
+    titled = ""
+
+    @property
+    def sizes(self) -> str:
+        """Clients, network and images."""
+        return (
+            f"{len(self.dealt[0])} clients, {self.ways}-way {self.shots}-shot, {self.filters} "
+            f"filters, {self.side} × {self.side} pixels"
+        )
+
+    @property
+    def trivial(self) -> Mapping[str, float]:
+        """A guess among the classes of a task."""
+        loss, accuracy = log(self.ways), 1 / self.ways
+        return {"training loss": loss, "validation accuracy": accuracy}
 
     @property
     def algorithm(self) -> Algorithm:

@@ -7,16 +7,17 @@ nothing more is known of the others, so such a run is done again seed by seed (`
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 
 from driftproof.synthetic.network_problems.adapted import AdaptedLosses
 from driftproof.synthetic.network_problems.base import NetworkProblem
 from driftproof.synthetic.network_problems.plain import NetworkLosses
-from driftproof.synthetic.network_problems.sine_waves import SineWaves
+from driftproof.synthetic.network_problems.sine_waves import REACH, SineWaves
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.algorithms.local_bsgd import LocalBSGD
@@ -62,6 +63,8 @@ class SineRun(TrackedRun):
         seeds: how many, from ``partition`` on.
     """
 
+    scales = dict.fromkeys((*LISTS, *(f"error {steps}" for steps in STEPS_SHOWN)), "loss")
+
     method: str = "Local-SCGDM"
     changed: tuple[tuple[str, Any], ...] = ()
     local_steps: int = LOCAL_STEPS
@@ -74,6 +77,18 @@ class SineRun(TrackedRun):
         printed = METHODS[self.method]
         other = {name: v for name, v in changed.items() if getattr(printed, name) != v}
         return self.but(changed=tuple(other.items()))
+
+    @property
+    def sizes(self) -> str:
+        """Clients and network."""
+        return f"{tasks.CLIENTS} clients of {tasks.TASKS} tasks, {self.model.dim} parameters"
+
+    @property
+    def trivial(self) -> Mapping[str, float]:
+        """The zero function."""
+        grid, seed = np.linspace(-REACH, REACH, tasks.TEST_GRID), [self.data_seed]
+        waves = {"training": tasks.training_tasks(seed), "validation": tasks.unseen_tasks(seed)}
+        return {name: float(np.square(of.values(grid)).mean()) for name, of in waves.items()}
 
     @property
     def algorithm(self) -> Algorithm:
@@ -144,22 +159,21 @@ class SineRun(TrackedRun):
         return told
 
 
-def by_seed(runs: Collection[SineRun]) -> Asked:
-    """Return each run's Outcome (``yield from``): all seeds at once; alone where one diverged."""
+def by_seed(wanted: Mapping[Any, SineRun], seeds: int) -> Asked:
+    """Return Outcomes (``yield from``): all seeds at once; alone where one diverged."""
+    runs = list(dict.fromkeys(run.but(seeds=seeds) for run in wanted.values()))
     together = yield from results_of({run: [run] for run in runs})
     broken = [run for run, (whole,) in together.items() if whole["bad_step"] is not None]
     alone = yield from results_of(
         {run: [one.but(seeds=1) for one in run.over(run.seeds)] for run in broken}
     )
-    return {
-        run: Outcome(
-            run,
-            [_of_seed(one, 0) for one in alone[run]]
-            if run in alone
-            else [_of_seed(whole, k) for k in range(run.seeds)],
-        )
+    made = {
+        run: [_of_seed(one, 0) for one in alone[run]]
+        if run in alone
+        else [_of_seed(whole, k) for k in range(seeds)]
         for run, (whole,) in together.items()
     }
+    return {key: Outcome(run, made[run.but(seeds=seeds)]) for key, run in wanted.items()}
 
 
 def _of_seed(whole: Mapping[str, Any], k: int) -> dict[str, Any]:

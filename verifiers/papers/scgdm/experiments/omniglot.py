@@ -25,16 +25,11 @@ printed settings, whatever the data. ‖∇F‖² is not computed: an alphabet h
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from math import log
 from typing import Any
 
-import numpy as np
-
-from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
 from driftproof.verifiers import experiment as study
-from driftproof.verifiers.experiment import Axis, Outcome, Sentence, experiment, judged
+from driftproof.verifiers.experiment import Axis, Figure, Says, experiment
 from driftproof.verifiers.papers.scgdm.experiments._alphabets import alphabets
 from driftproof.verifiers.papers.scgdm.experiments._few_shot_run import (
     FILTERS,
@@ -47,8 +42,6 @@ from driftproof.verifiers.papers.scgdm.experiments._few_shot_run import (
 
 OURS, PRINTED = "Local-SCGDM", (5, 1)
 """Ways and shots of the case that the settings are printed for."""
-FORGOTTEN = 0.1 + 1e-9
-"""The share of the past that hardly changes a step."""
 METRICS = ("training loss", "validation accuracy")
 """What figures 6 and 7 show."""
 GREAT = {"training loss": log(1.25), "validation accuracy": 0.05}
@@ -57,12 +50,12 @@ SIZES: dict[str, tuple[list[tuple[int, int]], int, dict[str, int]]] = {
     "smoke": (
         [(5, 1)],
         2,
-        {"rounds": 2, "points": 2, "filters": 4, "side": 14, "queries": 3, "test_tasks": 2},
+        {"rounds": 2, "points": 3, "filters": 4, "side": 14, "queries": 3, "test_tasks": 2},
     ),
     "quick": (
         [(5, 1), (5, 5)],
         7,
-        {"rounds": 35, "points": 6, "filters": 8, "side": 14, "queries": 5, "test_tasks": 10},
+        {"rounds": 35, "points": 8, "filters": 8, "side": 14, "queries": 5, "test_tasks": 10},
     ),
     "paper": (
         [(5, 1), (5, 5), (20, 1), (20, 5)],
@@ -72,7 +65,6 @@ SIZES: dict[str, tuple[list[tuple[int, int]], int, dict[str, int]]] = {
 }
 """Cases (ways, shots), seeds, and what runs have. With fewer filters, smaller images and fewer
 drawings in the query than printed, a step takes about 30 ms; else seconds."""
-Runs = Mapping[str, Outcome[FewShotRun]]
 
 
 @experiment(
@@ -81,150 +73,100 @@ Runs = Mapping[str, Outcome[FewShotRun]]
     statement="Local-SCGDM outperforms Local-BSGD and Local-SCGD with a great margin for both "
     "training loss and validation accuracy",
 )
-def omniglot(plan: study.Plan) -> study.Steps:
+def omniglot(plan: study.Plan) -> study.Study:
     """Run every method on every case, and judge the sentence."""
     cases, seeds, size = SIZES[plan.profile]
     base = FewShotRun.planned(plan, **size)
-    every = yield from study.outcomes(
-        {
-            (method, case): base.but(method=method, ways=case[0], shots=case[1])
-            for case in cases
-            for method in METHODS
-        },
-        seeds,
-    )
-    by_case = {case: {method: every[method, case] for method in METHODS} for case in cases}
+    methods = {
+        (method, _name(case)): base.but(method=method, ways=case[0], shots=case[1])
+        for case in cases
+        for method in METHODS
+    }
     training, others = base.dealt
-    alike = {method: base.but(method=method) for method in METHODS}
     counts = [len(images) for images in alphabets(plan.data, base.side).images]
-    return study.Conclusion(
+    alike = {method: base.but(method=method) for method in METHODS}
+    return study.Study(
+        methods=methods,
+        seeds=seeds,
+        says=[says for case in cases for says in sentences(case, len(cases))],
+        size=smaller(base),
         setting=[
-            f"data: {alphabets(plan.data, base.side).title}; {len(training)} clients of one "
-            f"alphabet each, validation on the other {len(others)}",
-            f"heterogeneity: no two clients share a character; {min(counts)} to {max(counts)} "
-            "characters an alphabet, each in four rotations that are classes of their own",
-            f"model: four convolutions of {base.filters} filters on {base.side} × {base.side} "
-            f"pixels, {base.model.dim:,} parameters for 5 ways, batch normalisation by the task's "
-            f"own images; {base.queries} drawings a class in the query; smaller than printed: "
-            f"{_smaller(base) or 'nothing'}",
-            f"settings as printed for 5-way 1-shot: {study.methods(alike)}; {base.rounds} rounds "
-            "(chosen here)",
-            f"{seeds} seeds (which alphabets train, start of the network, tasks); tested on "
-            f"{base.test_tasks} tasks an alphabet; band: smallest and largest seed",
-            "a run that diverges, or whose loss overflows, is a result and counts as the worst: "
-            "the largest loss of single precision and an accuracy of 0",
-            f'chosen before any run: "a great margin" is a quarter in loss, 5% in accuracy; {NEW_U}'
-            " is a second reading of Local-SCGD, beside the two baselines of the sentence",
+            f"data: {alphabets(plan.data, base.side).title}; {len(training)} clients of "
+            f"one alphabet each, validation on the other {len(others)}",
+            f"heterogeneity: no two clients share a character; {min(counts)} to "
+            f"{max(counts)} characters an alphabet, each in four rotations that are "
+            "classes of their own",
+            "batch normalisation by the task's own images; "
+            f"{base.queries} drawings a class in the query; tested on {base.test_tasks} "
+            "tasks an alphabet",
+            f"settings as printed for 5-way 1-shot, no grid is: {study.methods(alike)}",
+            '"a great margin": a quarter in loss, 5 points of accuracy, chosen before any '
+            f"run; {NEW_U} is a second reading of Local-SCGD",
         ],
-        sentences=[
-            sentence
-            for case, runs in by_case.items()
-            for sentence in sentences(case, runs, cases=len(cases), smaller=_smaller(base))
+        shown=(*METRICS, "drift"),
+        figures=[
+            Figure(
+                f"{_name(case)}-{of}-{name}".replace(" ", "-"),
+                f"{_name(case)}, {of}",
+                of,
+                [(method, _name(case)) for method in METHODS],
+                axis,
+            )
+            for case in cases
+            for of, name, axis in FIGURES
         ],
-        findings=[
-            f"{_name(case)}, chance is {1 / case[0]:.0%}. {study.ends(runs, *METRICS, 'drift')}"
-            for case, runs in by_case.items()
-        ],
-        panels=[panel for case, runs in by_case.items() for panel in _panels(_name(case), runs)],
-        numbers={
-            f"{_name(case)}, {metric} at the end": {
-                method: end(of, metric).tolist() for method, of in runs.items()
-            }
-            for case, runs in by_case.items()
-            for metric in METRICS
-        },
     )
+
+
+FIGURES = (
+    ("training loss", "step", study.STEPS),
+    ("validation accuracy", "step", study.STEPS),
+    ("validation accuracy", "rounds", Axis("round of communication", along="sent")),
+    ("validation accuracy", "bytes", study.SENT),
+    ("drift", "step", study.STEPS),
+)
 
 
 def _name(case: tuple[int, int]) -> str:
     return f"{case[0]}-way {case[1]}-shot"
 
 
-def end(of: Outcome[FewShotRun], metric: str) -> np.ndarray:
-    """Return each seed's number at the end; the worst there is where a run diverged."""
-    worst = np.finfo(np.float32).max if metric.endswith("loss") else 0.0
-    last = [np.nan if r["bad_step"] is not None else r[metric][-1] for r in of.results]
-    return np.where(np.isfinite(last), last, worst)
-
-
-def _good(of: Outcome[FewShotRun], metric: str) -> np.ndarray:
-    """Return numbers of which larger ones are better: accuracy, or −log loss."""
-    values = end(of, metric)
-    return -np.log(values) if metric.endswith("loss") else values
-
-
-def _smaller(base: FewShotRun) -> str:
-    """Say what is smaller than printed; empty if nothing is."""
-    sizes = (
-        ("filters", base.filters, FILTERS),
-        ("pixels a side", base.side, SIDE),
-        ("drawings in the query", base.queries, QUERIES),
-        ("clients", len(base.dealt[0]), 33),
+def smaller(base: FewShotRun) -> str:
+    """Say what is smaller than printed."""
+    return study.smaller(
+        {
+            "filters": (base.filters, FILTERS),
+            "pixels a side": (base.side, SIDE),
+            "drawings in the query": (base.queries, QUERIES),
+            "clients": (len(base.dealt[0]), 33),
+        }
     )
-    return ", ".join(f"{own} of {wanted} {what}" for what, own, wanted in sizes if own < wanted)
 
 
-def steps_alike(method: str) -> bool:
-    """Return whether the printed settings alone make a method's steps nearly Local-SCGDM's.
+def sentences(case: tuple[int, int], cases: int = 1) -> list[Says]:
+    """Say that Local-SCGDM beats the two baselines, and the other reading of one, in a case.
 
-    They are if step lengths are equal, and u and the momentum keep a tenth or less of the past.
-    Local-SCGD by (2) is another direction: its outer gradient is taken before the step.
+    The level is shared by all comparisons in the printed case, or by all in the other cases: those
+    are settings of our own, where nothing is decided.
     """
-    ours: Any = METHODS[OURS]
-    assert isinstance(ours, LocalSCGDM)
-    forgets = min(ours.momentum, ours.inner_momentum) * ours.step_size >= 1 - FORGOTTEN
-    step: float = METHODS[method].step_size  # type: ignore[attr-defined]
-    return method != "Local-SCGD" and step == ours.step_factor * ours.step_size and forgets
-
-
-def sentences(
-    case: tuple[int, int], runs: Runs, *, cases: int = 1, smaller: str = ""
-) -> list[Sentence]:
-    """Judge Local-SCGDM against the two baselines, and against the other reading of one.
-
-    The level is divided by all comparisons in the printed case, or by all in the other cases,
-    which are settings of our own. Other settings leave a sentence undecided, and so does the size;
-    but for what follows from the settings alone.
-    """
-    others, made = [name for name in METHODS if name != OURS], []
-    alike, own = (1, "") if case == PRINTED else (cases - 1, " (in a setting of our own)")
-    for text, great in (
-        ("our algorithm outperforms the baselines", False),
-        ("… with a great margin", True),
-    ):
-        for metric in METRICS:
-            for other in others:
-                where = f"{_name(case)}, {metric} at the end, against {other}"
-                theirs = _good(runs[other], metric) + (GREAT[metric] if great else 0.0)
-                (sentence,) = judged(
-                    text + own,
-                    {where: (_good(runs[OURS], metric), theirs)},
-                    comparisons=len(others) * len(METRICS) * max(alike, 1),
-                )
-                lost = sentence.verdict == "not reproduced"
-                if case == PRINTED and great and lost and steps_alike(other):
-                    why = "by the printed settings, at any size, steps are nearly the same"
-                    made.append(replace(sentence, why=f"{why}; {sentence.why}"))
-                    continue
-                reason = f"because of the size, {smaller}" if smaller else ""
-                if case != PRINTED:
-                    reason = f"settings are printed for {_name(PRINTED)}, other cases have others"
-                made.append(study.undecided_if(sentence, reason))
-    return made
-
-
-def _panels(case: str, runs: Runs) -> list[study.Panel]:
-    shown = (
-        ("training loss", "step", study.STEPS),
-        ("validation accuracy", "step", study.STEPS),
-        ("validation accuracy", "rounds", Axis(along="sent")),
-        ("validation accuracy", "bytes", study.SENT),
-        ("drift", "step", study.STEPS),
-    )
+    others = [name for name in METHODS if name != OURS]
+    own = case != PRINTED
+    reason = f"settings are printed for {_name(PRINTED)}, other cases have others" if own else ""
+    given: Any = {"studies": max(cases - 1, 1) if own else 1, "reason": reason}
+    pairs = [((OURS, _name(case)), (other, _name(case))) for other in others]
+    text = f"our algorithm outperforms the baselines ({_name(case)})"
+    great = f"… with a great margin ({_name(case)})"
     return [
-        study.plot(
-            f"{case}-{metric}-{name}".replace(" ", "-"), f"{case}, {metric}", runs, metric, metric,
-            axis,
-        )
-        for metric, name, axis in shown
-    ]  # fmt: skip
+        Says(text=text, pairs=pairs, of=METRICS, **given),
+        *(
+            Says(
+                text=great,
+                pairs=pairs,
+                of=(metric,),
+                test=study.no_worse_by_seeds,
+                margin=-GREAT[metric],
+                **given | {"studies": given["studies"] * len(METRICS)},
+            )
+            for metric in METRICS
+        ),
+    ]

@@ -1,0 +1,141 @@
+"""``driftproof paper``: the theorems of a paper's LaTeX, and the claims that they are marked by."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from driftproof.commands import _shared as shared
+from driftproof.toolkit.errors import DriftproofError
+
+if TYPE_CHECKING:
+    from driftproof.verifiers.marked.compare import Found, Problem
+
+STYLE = Path(__file__).parents[1] / "latex" / "driftproof.sty"
+COLUMNS = ["theorem", "claim", "verdict", "evidence", "cases", "since", "compared by"]
+
+
+@click.command()
+@click.argument("main", metavar="MAIN.tex", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("claims", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--bind", is_flag=True, help="Take it that each theorem says what its claim says, as of now."
+)
+@shared.out_of("the ledger, the page and the supplement  [default: report-paper]")
+@click.option(
+    "--profile", type=click.Choice(["smoke", "quick", "full"]), default="quick", show_default=True
+)
+@shared.workers
+@click.option("--github", is_flag=True, help="Mark lines and write a summary, for GitHub Actions.")
+@shared.as_json
+@click.pass_context
+def command(
+    ctx: click.Context, main: Path, claims: tuple[Path, ...], bind: bool, out: Path | None,
+    profile: str, workers: int, github: bool, as_json: bool,
+) -> int:  # fmt: skip
+    r"""Check the theorems of a paper against the claims that \driftproof{claim} marks them by.
+
+    CLAIMS are files of your claims, or folders of them. --bind writes driftproof.lock.json, to be
+    committed with the paper: from then on a change of a theorem, a claim or a verdict is told with
+    the line. driftproof.aux.tex, beside MAIN.tex, has what the paper prints of its verdicts.
+
+    Exit status 0 if every marked theorem is as bound and its claim's verdict good (as verify has
+    it), 1 otherwise; 2 bad input, 3 something needed is missing, 130 interrupted.
+    """
+    from driftproof.toolkit.report.files import write_text
+    from driftproof.verifiers.marked import bindings, written
+    from driftproof.verifiers.marked.compare import Problem, compared, unmarked
+    from driftproof.verifiers.marked.judged import KEY, claims_of, rows_of
+    from driftproof.verifiers.marked.theorems import theorems
+
+    marked = theorems(main)
+    if not marked:
+        raise DriftproofError(
+            f"{main} marks no theorem",
+            r"\driftproof{claim} in at least one",
+            r"write it behind \begin{theorem}\label{…}; docs/paper.md shows how",
+        )
+    chosen = claims_of(claims, marked)
+    out = shared.folder(out, "paper")
+
+    def judge(key: str) -> Any:
+        from driftproof.verifiers.verify import Settings, verify
+
+        settings = Settings(profile=profile, workers=workers, resume=True)
+        with shared.progress("verify", quiet=ctx.obj["quiet"]) as (started, ended, told):
+            return verify(
+                [*chosen.values()], settings, out, started=started, ended=ended, told=told,
+                about={KEY: key},
+            )  # fmt: skip
+
+    rows = rows_of([*chosen.values()], claims, out, judge, profile)
+    bound = bindings.read(main)
+
+    def look() -> list[Found]:
+        return [
+            compared(
+                theorem, chosen[theorem.claim], [r for r in rows if r.claim == theorem.claim],
+                bound.get(theorem.label),
+            )
+            for theorem in marked
+        ]  # fmt: skip
+
+    found = look()
+    if bind:
+        # what is read to differ is not bound: the claim, or the theorem, has to be mended
+        kept = {one.theorem.label for one in found if one.said} & bound.keys()
+        bound = {label: bound[label] for label in kept} | {
+            one.theorem.label: one.now for one in found if not one.said
+        }
+        bindings.write(main, bound)
+        found = look()
+    problems = [problem for one in found for problem in one.problems]
+    problems += [
+        Problem(main, 1, f"{label} was bound, and nothing that is marked has that label")
+        for label in unmarked(bound, marked)
+    ]
+    write_text(main.with_name(written.AUX), written.aux(found))
+    write_text(out / "supplement.tex", written.supplement(found, profile))
+    if bind and not main.with_name(STYLE.name).exists():
+        shutil.copyfile(STYLE, main.with_name(STYLE.name))
+    if github:
+        _on_github(problems, found)
+    if as_json:
+        shared.print_json([one.public() for one in found])
+    else:
+        _told(found, problems, out)
+    return 1 if problems else 0
+
+
+def _told(found: list[Found], problems: list[Problem], out: Path) -> None:
+    """Print a line for each theorem, then what stands against some of them."""
+    shared.table(
+        COLUMNS,
+        [
+            (one.theorem.label, one.now.claim, one.now.verdict, one.now.evidence, one.now.cases,
+             one.now.since, one.now.compared)
+            for one in found
+        ],
+        spare=["since", "cases"],
+    )  # fmt: skip
+    for problem in problems:
+        shared.tell(f"{problem.file}:{problem.line}: {problem.text}")
+    if not problems:
+        shared.tell(f"All {len(found)} marked theorems are as bound.")
+    click.echo(f"page: {out / 'index.html'}; table: {out / 'supplement.tex'}")
+
+
+def _on_github(problems: list[Problem], found: list[Found]) -> None:
+    """Mark the lines of the problems, and write the summary where the workflow shows it."""
+    from driftproof.verifiers.marked import written
+
+    root = Path(os.environ.get("GITHUB_WORKSPACE", ".")).resolve()
+    for line in written.marks(problems, root):
+        click.echo(line)
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with open(summary, "a", encoding="utf-8") as file:
+            file.write(written.summary(found))

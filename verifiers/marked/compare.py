@@ -1,0 +1,187 @@
+"""Compares the marked theorems of a paper with their claims, and both with what was bound."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+from driftproof.toolkit.discover import Leaf
+from driftproof.toolkit.groups import Group, grouped, statements
+from driftproof.toolkit.verdict import Row, Verdict, together
+from driftproof.verifiers import record
+from driftproof.verifiers.marked.bindings import Binding
+from driftproof.verifiers.marked.latex import Source, compact
+from driftproof.verifiers.marked.stated import stated
+from driftproof.verifiers.marked.theorems import Theorem
+
+BOUND = re.compile(r"\$ ([^$]*?\\le(?:qslant)?) ([^$]*) \$")
+SEVERAL = re.compile(r",|\\le|\\ge|\\text")
+"""What shows that a formula says more behind ≤ than one right side."""
+AROUND, SHOWN = 3, 3
+"""Tokens around a change, and changes, that a message has."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a theorem cannot be taken for verified, and where that shows."""
+
+    file: Path
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """A marked theorem with what is known of it now.
+
+    Attributes:
+        now: what would be bound.
+        problems: what stands against it.
+        said: the right side that was read, where it is not the claim's.
+    """
+
+    theorem: Theorem
+    now: Binding
+    problems: tuple[Problem, ...]
+    said: str = ""
+
+    def public(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        problems = [{"file": str(p.file), "line": p.line, "text": p.text} for p in self.problems]
+        return {
+            "label": self.theorem.label,
+            "file": str(self.theorem.file),
+            "line": self.theorem.line,
+            **asdict(self.now),
+            "problems": problems,
+        }
+
+
+def compared(theorem: Theorem, leaf: Leaf, rows: Sequence[Row], bound: Binding | None) -> Found:
+    """Return what is known of a theorem.
+
+    Args:
+        leaf: its claim.
+        rows: what became of the claim.
+        bound: what was bound under its label.
+    """
+    verdict, group = _verdict(rows)
+    code = stated(leaf)
+    told: list[tuple[int, str]] = []
+    unchanged = bound is not None and (theorem.source, code, theorem.right) == (
+        bound.source, bound.stated, bound.right,
+    )  # fmt: skip
+    if unchanged and bound is not None:
+        how, said = bound.compared, ""
+    else:
+        how, said = _by_algebra(theorem, leaf)
+    if said:
+        told.append((theorem.bound_at, f"the theorem says ≤ {said}, and its claim otherwise"))
+    if bound is None:
+        told.append((theorem.line, "it was never compared with its claim: --bind does, once"))
+    elif bound.claim != theorem.claim:
+        told.append((theorem.line, f"it was bound to {bound.claim}, and names {theorem.claim}"))
+    else:
+        sources = theorem.source, bound.source
+        if theorem.source != bound.source and (
+            said or how != "algebra" or not _rewritten(*sources)
+        ):
+            told.append(_change(theorem, bound.source))
+        if code != bound.stated:
+            changed = f"the claim changed since it was bound: {_lines(bound.stated, code)}"
+            told.append((theorem.line, changed))
+        if verdict != bound.verdict:
+            was = f"it was {bound.verdict} since {bound.since}, and is {verdict}"
+            told.append((theorem.line, was))
+    if not record.as_expected(rows):
+        told.append((theorem.line, f"{theorem.claim} is {verdict}: driftproof verify says why"))
+    now = Binding(
+        theorem.claim, theorem.source, code, theorem.right, how, str(verdict),
+        group.evidence if group else "", group.cases if group else "0", date.today().isoformat(),
+    )  # fmt: skip
+    if bound is not None and replace(now, since=bound.since, cases=bound.cases) == bound:
+        now = replace(now, since=bound.since)
+    problems = tuple(Problem(theorem.file, line, text) for line, text in told)
+    return Found(theorem, now, problems, said)
+
+
+def _verdict(rows: Sequence[Row]) -> tuple[Verdict, Group | None]:
+    """Return the verdict on a claim as printed (its other forms', if nothing is), and its form."""
+    forms = [form for of_claim in grouped(rows).values() for form in of_claim]
+    printed = statements({"claims": {}}, rows)
+    verdict = printed[0].verdict if printed else together(form.verdict for form in forms)
+    deciding = [form for form in forms if form.verdict is verdict]
+    return verdict, next(iter(deciding), None)
+
+
+def _by_algebra(theorem: Theorem, leaf: Leaf) -> tuple[str, str]:
+    """Return how the right sides can be compared, and the theorem's where they differ."""
+    from driftproof.verifiers.printed import unlike  # sympy and torch, where something changed
+
+    claim = leaf.load()
+    if measured := getattr(claim, "measured", None):
+        claim = replace(claim, measured={k: _as_read(shown) for k, shown in measured.items()})
+    said = unlike(claim, theorem.statement)
+    if said is None:
+        return "digest", ""
+    return "algebra", next(iter(said.values()), "")
+
+
+def _as_read(formula: str) -> str:
+    source = Source(formula)
+    return compact(source.tokens(source.nodes, formula=True))
+
+
+def _rewritten(one: str, other: str) -> bool:
+    """Say whether two sources differ in nothing but how their one right side is written."""
+    return _without_bound(one) == _without_bound(other)
+
+
+def _without_bound(source: str) -> str:
+    """Return a source without its one right side; as it is, where it has none or several."""
+    from driftproof.verifiers.printed import is_judged
+
+    bounds = [
+        match
+        for match in BOUND.finditer(source)
+        if is_judged(match[1].rpartition("\\le")[0].replace(" ", ""))
+    ]
+    if len(bounds) != 1 or SEVERAL.search(bounds[0][2].strip(" .,;")):
+        return source
+    return source[: bounds[0].start(2)] + source[bounds[0].end(2) :]
+
+
+def _change(theorem: Theorem, before: str) -> tuple[int, str]:
+    """Return the line of the first change of a theorem, and what it is."""
+    tokens = [token for token in theorem.tokens if not token.spacing]
+    old, new = before.split(" "), [token.text for token in tokens]
+    changes = [op for op in SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+               if op[0] != "equal"]  # fmt: skip
+    told = []
+    for _, a, b, c, d in changes[:SHOWN]:
+        was, now = (
+            " ".join(words[max(0, start - AROUND) : end + AROUND])
+            for words, start, end in ((old, a, b), (new, c, d))
+        )
+        told.append(f"“{was}” became “{now}”")
+    at = min(changes[0][3], len(tokens) - 1) if changes and tokens else 0
+    line = tokens[at].line if tokens else theorem.line
+    return line, f"it changed since it was bound: {'; '.join(told)}"
+
+
+def _lines(before: str, after: str) -> str:
+    """Return the first lines of code that differ."""
+    old, new = before.splitlines(), after.splitlines()
+    gone = [line.strip() for line in old if line not in new]
+    come = [line.strip() for line in new if line not in old]
+    return f"“{' '.join(gone[:1])}” became “{' '.join(come[:1])}”"
+
+
+def unmarked(bindings: Mapping[str, Binding], theorems: Sequence[Theorem]) -> list[str]:
+    """Return the labels that were bound and that no marked theorem has now."""
+    return [label for label in bindings if label not in {theorem.label for theorem in theorems}]
