@@ -12,6 +12,7 @@ from typing_extensions import TypeVar
 
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.letters import Letter, shown
 from driftproof.toolkit.problem import Problem
 
 P_co = TypeVar("P_co", bound=Problem, covariant=True, default=Any)
@@ -98,7 +99,9 @@ class Case(Generic[P_co, A_co]):
             "problem": {"name": self.problem.leaf_name, **self.problem.values()}
         }
         if self.algorithm is not None:
-            parameters["algorithm"] = {"name": self.algorithm.leaf_name, **self.algorithm.values()}
+            values = self.algorithm.values().items()
+            own = {name: shown(of) if isinstance(of, Letter) else of for name, of in values}
+            parameters["algorithm"] = {"name": self.algorithm.leaf_name, **own}
         if self.rounds:
             parameters["rounds"] = self.rounds
         return parameters
@@ -113,7 +116,7 @@ class Case(Generic[P_co, A_co]):
         parts: list[Any] = [self.problem.leaf_name, self.problem.changed(), self.rounds or None]
         if self.algorithm is not None:
             parts += [self.algorithm.leaf_name, self.algorithm.changed()]
-        text = json.dumps(parts, sort_keys=True, default=str)
+        text = json.dumps(parts, sort_keys=True, default=shown)
         return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
     def __str__(self) -> str:

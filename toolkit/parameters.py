@@ -20,6 +20,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar, cast, get_
 from weakref import WeakKeyDictionary
 
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.letters import Letter, shown
 
 T = TypeVar("T")
 
@@ -46,6 +47,8 @@ class Constraint:
 
     def allows(self, value: object) -> bool:
         """Return whether a parameter may have this value."""
+        if isinstance(value, Letter):
+            return not self.integer and not self.choices
         if self.choices:
             return any(isinstance(value, type(c)) and value == c for c in self.choices)
         if not isinstance(value, numbers.Integral if self.integer else numbers.Real):
@@ -243,7 +246,7 @@ class Parameters:
         }
 
     def __str__(self) -> str:
-        inside = ", ".join(f"{name}={value}" for name, value in self.changed().items())
+        inside = ", ".join(f"{name}={shown(value)}" for name, value in self.changed().items())
         return f"{type(self).__name__}({inside})"
 
     def require(self, name: str, wanted: str, holds: bool) -> None:

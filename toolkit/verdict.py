@@ -22,6 +22,7 @@ class Evidence(StrEnum):
     """What kind of evidence decided."""
 
     SYMBOLIC = "symbolic"
+    THEOREM = "theorem"
     CLASS = "class"
     ENCLOSED = "enclosed"
     EXACT = "exact"

@@ -24,12 +24,14 @@ from driftproof.synthetic.classes.relations import (
     upper_level,
 )
 from driftproof.synthetic.classes.whole import over
+from driftproof.toolkit.letters import for_all
 
 __all__ = [
     "bounded_composition",
     "bounded_gradients",
     "cocoercive",
     "equal",
+    "for_all",
     "lower_level",
     "monotone_lipschitz",
     "over",

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from driftproof.toolkit.letters import shown
 from driftproof.toolkit.spans.exact import Quantity, Vector
 
 Place = Literal["difference", "one", "other"]
@@ -109,4 +110,4 @@ class FunctionClass:
     composed: bool = False
 
     def __str__(self) -> str:
-        return f"{self.name}({', '.join(f'{k} = {v}' for k, v in self.parameters.items())})"
+        return f"{self.name}({', '.join(f'{k} = {shown(v)}' for k, v in self.parameters.items())})"

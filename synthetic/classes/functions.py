@@ -14,9 +14,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from driftproof.synthetic.classes.conditions import Condition, FunctionClass, Place
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.ratios import Ratio
 from driftproof.toolkit.spans.tensor import decimal
 
 HALF = Fraction(1, 2)
@@ -32,7 +34,7 @@ def smooth_strongly_convex(L: float, mu: float) -> FunctionClass:
         DriftproofError: unless 0 < μ < L.
     """
     high, low = positive("L", L), positive("mu", mu)
-    if low >= high:
+    if not _letters(low, high) and low >= high:
         raise DriftproofError(f"mu = {mu} with L = {L}", "mu below L", "take a smaller mu")
     return FunctionClass(
         "smooth-strongly-convex", {"L": high, "mu": low}, (_interpolation(high, low),)
@@ -98,7 +100,7 @@ def monotone_lipschitz(L: float, mu: float) -> FunctionClass:
         DriftproofError: unless 0 < μ ≤ L.
     """
     high, low = positive("L", L), positive("mu", mu)
-    if low > high:
+    if not _letters(low, high) and low > high:
         raise DriftproofError(f"mu = {mu} with L = {L}", "mu at most L", "take a smaller mu")
     change = _change()
     monotone = Condition(
@@ -134,7 +136,7 @@ def cocoercive(L: float, mu: float = 0.0) -> FunctionClass:
         DriftproofError: unless 0 ≤ μ < L.
     """
     high, low = positive("L", L), decimal(mu)
-    if not 0 <= low < high:
+    if not _letters(low, high) and not 0 <= low < high:
         raise DriftproofError(
             f"mu = {mu} with L = {L}", "mu of at least 0 and below L", "take a smaller mu"
         )
@@ -193,12 +195,19 @@ def _change() -> dict[tuple[Place, Place], Fraction]:
     }  # fmt: skip
 
 
-def positive(name: str, value: float) -> Fraction:
+def _letters(*of: Any) -> bool:
+    """Tell whether a letter is among some constants."""
+    return any(isinstance(x, Ratio) for x in of)
+
+
+def positive(name: str, value: float) -> Any:
     """Return a parameter of a class, exactly.
 
     Raises:
         DriftproofError: it is not above 0.
     """
+    if isinstance(value, Ratio):  # what proves a statement of all its values checks its sign
+        return value
     if not value > 0:
         raise DriftproofError(f"{name} = {value}", f"{name} above 0", f"pass a positive {name}")
     return decimal(value)

@@ -10,6 +10,7 @@ from typing import Literal
 from driftproof.synthetic.classes.asked import AskedFunctions
 from driftproof.synthetic.classes.conditions import Constraint
 from driftproof.synthetic.classes.functions import positive
+from driftproof.toolkit.letters import shown
 from driftproof.toolkit.spans.exact import Quantity, Vector
 
 Kind = Literal[
@@ -39,7 +40,7 @@ class Relation:
     loose: str = ""
 
     def __str__(self) -> str:
-        return f"{self.kind}({', '.join(f'{k} = {v}' for k, v in self.parameters.items())})"
+        return f"{self.kind}({', '.join(f'{k} = {shown(v)}' for k, v in self.parameters.items())})"
 
     def constraints(self, asked: AskedFunctions) -> Iterator[Constraint]:
         """Yield what it says of a run's unknowns."""

@@ -33,6 +33,7 @@ from driftproof.toolkit.cases import Case, grid
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.parameters import PositiveInt
 from driftproof.toolkit.problem import Problem, Solution
+from driftproof.toolkit.ratios import Ratio
 from driftproof.toolkit.spans.exact import Vector
 from driftproof.toolkit.spans.tensor import SIZES, Quantities, Span, TwoSpans
 
@@ -115,8 +116,9 @@ class WholeClass(Problem):
 
     @property
     def constants(self) -> Mapping[str, float]:
-        """The parameters of the class by role."""
-        return {role: float(value) for role, value in self.exact_constants.items()}
+        """The parameters of the class by role; of letters nothing."""
+        numbers = self.exact_constants.items()
+        return {role: float(of) for role, of in numbers if not isinstance(of, Ratio)}
 
     @property
     def exact_constants(self) -> Mapping[str, Fraction]:

@@ -15,6 +15,10 @@ BOUNDS = {
     ("contraction", "printed"): "(1 - eta * mu) ** (2 * tau) * R**2",
     ("bias", "printed"): "b**2",
     ("rounds", "printed"): "(rho**S * R + b * (1 - rho**S) / (1 - rho)) ** 2",
+    ("any-state", "printed"): (
+        "(1 - eta * mu) ** (2 * tau) * before + 2 * eta**3 * zeta**2 * (L - mu)"
+        " * (1 - eta * mu) ** 3 / (2 - eta * (L + mu)) / (2 + eta * (L - 3 * mu))"
+    ),
     ("drift", "printed"): "tau**2 * eta**2 * (zeta + L * R) ** 2",
     ("scaffold", "printed"): "(1 - K * eta_l * eta_g * mu) * R**2",
     ("gradient-tracking", "printed"): "((1 - 2 * eta * mu + eta**2 * L**2) ** K + eta**4 * L**4 / 4"

@@ -28,6 +28,7 @@ from driftproof.toolkit.engines.enumerated import EnumeratedContext, Key
 from driftproof.toolkit.measure import Measure, Moment, Reduction
 from driftproof.toolkit.problem import Problem
 from driftproof.toolkit.rationals import meant
+from driftproof.toolkit.ratios import Ratio
 
 ATOMS = 256
 """The most outcomes of the noise that are run in balls."""
@@ -96,7 +97,7 @@ class Enclosed:
     state: Any
 
 
-def exactly(algorithm: Algorithm, number: Callable[[float], Tensor] = Balls.of) -> Algorithm:
+def exactly(algorithm: Algorithm, number: Callable[[Any], Tensor] = Balls.of) -> Algorithm:
     """Return an algorithm whose real hyperparameters are exact: 1 − γη is not rounded to a double.
 
     They are balls, or what ``number`` makes of them.
@@ -106,7 +107,7 @@ def exactly(algorithm: Algorithm, number: Callable[[float], Tensor] = Balls.of) 
     exact = copy.copy(algorithm)
     for field in dataclasses.fields(algorithm):  # type: ignore[arg-type]
         value = getattr(algorithm, field.name)
-        if isinstance(value, float) and field.name != "participation":
+        if isinstance(value, float | Ratio) and field.name != "participation":
             object.__setattr__(exact, field.name, number(value))
     return exact
 

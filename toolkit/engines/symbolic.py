@@ -63,13 +63,14 @@ class SymbolicRun:
 
     Attributes:
         problem: the class, with what it was asked.
-        measures: where each comparison was made, and the quantity: expectations over sampling.
+        measures: where each comparison was made, the quantity, and what else was measured there by
+            name: expectations over sampling.
         outcomes: how many outcomes the sampling has.
         state: the final state.
     """
 
     problem: Any
-    measures: list[tuple[str, Quantity]]
+    measures: list[tuple[str, Quantity, dict[str, Quantity]]]
     outcomes: int
     state: Any
 
@@ -182,22 +183,25 @@ class _Taker:
             if reduction is not None:  # the statement may not speak of this moment
                 self._taken.append((where, reduction))
 
-    def result(self, chances: list[Fraction]) -> list[tuple[str, Quantity]]:
-        """Return the comparisons: where, and the expected quantity."""
-        made: list[tuple[str, Quantity]] = []
+    def result(self, chances: list[Fraction]) -> list[tuple[str, Quantity, dict[str, Quantity]]]:
+        """Return the comparisons: where, the expected quantity, and those beside it."""
+        made: list[tuple[str, Quantity, dict[str, Quantity]]] = []
         for where, taken in self._taken:
-            if taken.parts:
-                raise DriftproofError(
-                    f"a measure of a whole class with {', '.join(taken.parts)} beside its value",
-                    "one value",
-                    "put what the right side measures into the left one, with a minus",
-                )
-            entries = entries_of(taken.value)
-            rows = entries if taken.by_client else entries[None]
-            for client, row in enumerate(rows):
-                expected = sum((p * x for p, x in zip(chances, row, strict=True)), Quantity())
-                made.append((f"{where}, client {client}" if taken.by_client else where, expected))
+            for client in range(len(taken.value) if taken.by_client else 1):
+                expected = {}
+                for name, of in {"": taken.value, **taken.parts}.items():
+                    entries = entries_of(of)
+                    row = entries[client] if taken.by_client else entries
+                    expected[name] = sum(
+                        (p * x for p, x in zip(chances, row, strict=True)), Quantity()
+                    )
+                at = f"{where}, client {client}" if taken.by_client else where
+                made.append((at, expected.pop(""), expected))
         if self._how == "average" and made:
-            mean = sum((x for _, x in made), Quantity()) / len(made)
-            return [(f"the mean over {len(made)} moments", mean)]
+            mean = sum((x for _, x, _ in made), Quantity()) / len(made)
+            parts = {
+                name: sum((own[name] for _, _, own in made), Quantity()) / len(made)
+                for name in made[0][2]
+            }
+            return [(f"the mean over {len(made)} moments", mean, parts)]
         return made

@@ -44,17 +44,25 @@ def meaning(rows: Sequence[Row], folder: str) -> list[str]:
         folder: where a page of these rows is, or will be, with their certificates.
     """
     supported = [row for row in rows if row.verdict is Verdict.SUPPORTED]
-    proved = [row for row in supported if row.evidence is Evidence.CLASS]
+    by_class = [row for row in supported if row.evidence is Evidence.CLASS]
+    theorems = [row for row in supported if row.evidence is Evidence.THEOREM]
+    proved = by_class + theorems
     forms = [group for groups in grouped(rows).values() for group in groups]
     lines = []
     if len(proved) < len(supported) and any(f.verdict is Verdict.SUPPORTED for f in forms):
         lines.append("SUPPORTED means: on these cases.")
-    if proved:
+    if by_class:
         lines.append(
             "SUPPORTED by class evidence is proved: for every function of the class, in every "
-            "dimension, at these hyper-parameters and numbers of clients. A check without a "
-            f"solver: driftproof check {folder}/certificates/*"
+            "dimension, at these hyper-parameters and numbers of clients."
         )
+    if theorems:
+        lines.append(
+            "SUPPORTED by theorem evidence is proved for all values of the letters that a case "
+            "leaves free, too."
+        )
+    if proved:
+        lines[-1] += f" A check without a solver: driftproof check {folder}/certificates/*"
     return lines
 
 

@@ -12,8 +12,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeAlias, TypeVar
 
+from driftproof.toolkit.ratios import Ratio
+
 Number: TypeAlias = Fraction | int
 K = TypeVar("K")
+
+
+def exact(value: Any) -> Any:
+    """Return a number as a fraction, and a rational function of letters as it is."""
+    return value if isinstance(value, Ratio) else Fraction(value)
 
 
 def _sum(
@@ -90,7 +97,7 @@ class Vector:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Vector:
-        divisor = other.as_number if isinstance(other, Quantity) else Fraction(other)
+        divisor = other.as_number if isinstance(other, Quantity) else exact(other)
         return Vector(_sum({}, self.coefficients, 1 / divisor))
 
     def __hash__(self) -> int:
@@ -120,7 +127,7 @@ class Quantity:
     @classmethod
     def number(cls, value: Number) -> Quantity:
         """Return a constant."""
-        return cls(constant=Fraction(value))
+        return cls(constant=exact(value))
 
     @classmethod
     def value(cls, number: int) -> Quantity:
@@ -173,7 +180,7 @@ class Quantity:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Quantity:
-        divisor = other.as_number if isinstance(other, Quantity) else Fraction(other)
+        divisor = other.as_number if isinstance(other, Quantity) else exact(other)
         scaled: Quantity = self * (1 / divisor)
         return scaled
 

@@ -29,6 +29,7 @@ from torch import Tensor
 
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.rationals import meant
+from driftproof.toolkit.ratios import Ratio
 from driftproof.toolkit.spans.exact import Quantity, Vector
 from driftproof.toolkit.stand_in import StandIn, Table, out_of_place
 
@@ -161,15 +162,17 @@ class Quantities(Unknown):
         return cls(entry)
 
 
-def decimal(value: Any) -> Fraction:
+def decimal(value: Any) -> Any:
     """Return the fraction that a number of an algorithm or a claim stands for.
 
     That is the simple one, or the decimal of few digits, that at most a few roundings part from it;
-    else the decimal that Python prints.
+    else the decimal that Python prints. A letter stays one.
 
     >>> decimal(0.1), decimal(2 / 1.1), decimal(1 - 1 / 3), decimal(0.95**4) == Fraction(19, 20)**4
     (Fraction(1, 10), Fraction(20, 11), Fraction(2, 3), True)
     """
+    if isinstance(value, Ratio):
+        return value
     if isinstance(value, Fraction | int):
         return Fraction(value)
     for near in (Fraction(value).limit_denominator(SIMPLE), Fraction(f"{value:.{DECIMALS}g}")):

@@ -23,6 +23,7 @@ from driftproof.toolkit.cases import Case
 from driftproof.toolkit.engines.enumerated import EnumeratedContext
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import Outcome, run
+from driftproof.toolkit.spans.exact import Quantity
 from driftproof.toolkit.spans.tensor import decimal
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
@@ -67,20 +68,24 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
     ):
         made: dict[str, Any] = {"moment": program.about["moment"], "value": None, "forms": {}}
         comparisons.append(made)
-        try:
-            solved = solve(program)
-        except UnsolvedError as error:
-            made["open"] = f"{error.got}. {error.remedy}"
-            continue
-        made["value"] = solved.value
-        worst = _Functions(program, solved)
+        known: dict[Quantity, _Functions] = {}
         for form, right in rights.items():
+            factors = factors_of(claim, case, form)
+            own = program.less(factors)
+            try:
+                if own.objective not in known:
+                    known[own.objective] = _Functions(own, solve(own))
+            except UnsolvedError as error:
+                made["forms"][form.key] = {"open": f"{error.got}. {error.remedy}"}
+                continue
+            worst = known[own.objective]
             # of a negative control the verdict counts, and nothing is shown
-            shown = form.form != "sibling"
-            made["forms"][form.key] = found = _compared(worst, right, shown=shown)
+            found = _compared(worst, right, shown=form.form != "sibling")
+            made["forms"][form.key] = found
+            made["value"] = found["value"] = worst.solved.value
             refuting = found.pop("functions", None)
             if refuting is not None:
-                found["ran"] = _ran(case, program, refuting.solved(solved), left, number)
+                found["ran"] = _ran(case, own, refuting.solved(worst.solved), left, number, factors)
     return {"loose": program.loose, "comparisons": comparisons}
 
 
@@ -173,7 +178,12 @@ def _larger(right: Right, bound: Fraction) -> Right:
 
 
 def _ran(
-    case: Case, program: WorstCase, solved: Solved, left: Callable[[Any], Any], number: int
+    case: Case,
+    program: WorstCase,
+    solved: Solved,
+    left: Callable[[Any], Any],
+    number: int,
+    factors: Mapping[str, Fraction],
 ) -> float | None:
     """Return what a comparison is when the algorithm is run, in doubles, on functions as bad.
 
@@ -188,7 +198,10 @@ def _ran(
     made = _run_from(problem, case, ctx, left)
     if ctx.atom_count > 1:
         made = _run_from(problem, case, ctx.enumerate(), left)
-    return float(made.values[number] @ made.weights)
+    values = made.values[number]
+    for name, part in zip(made.names, made.parts, strict=True):
+        values = values - float(factors.get(name, 0)) * part[number]
+    return float(values @ made.weights)
 
 
 def _run_from(
@@ -218,11 +231,13 @@ def right_side(claim: BoundClaim, case: Case, form: Form) -> Right:
     Raises:
         DriftproofError: it has a value that no certificate can hold.
     """
+    return _right(claim, case, expression_of(claim, case, form))
+
+
+def _right(claim: BoundClaim, case: Case, expression: Any) -> Right:
     import sympy
 
     notation = claim.notation(case)
-    expression, measured = bounds.split_right(form.right, notation)
-    expression = expression.xreplace({x: _fraction(x) for x in expression.atoms(sympy.Float)})
     roles = {**bounds.roles_of(case), **case.problem.exact_constants}
     letters = {
         symbol.name: decimal(roles[notation[symbol.name]])
@@ -230,8 +245,6 @@ def right_side(claim: BoundClaim, case: Case, form: Form) -> Right:
     }
     right = Right(sympy.sstr(expression), letters)
     try:
-        if measured:
-            raise ValueError("it has measured means in it")
         assert right.ends
     except (ArithmeticError, ValueError, SyntaxError) as error:
         raise DriftproofError(
@@ -240,6 +253,41 @@ def right_side(claim: BoundClaim, case: Case, form: Form) -> Right:
             "write it with these, or state it on cases",
         ) from error
     return right
+
+
+def expression_of(claim: BoundClaim, case: Case, form: Form) -> Any:
+    """Return a right side in letters, without what is measured, its numbers as fractions."""
+    return _in_fractions(bounds.split_right(form.right, claim.notation(case))[0])
+
+
+def _in_fractions(expression: Any) -> Any:
+    import sympy
+
+    return expression.xreplace({x: _fraction(x) for x in expression.atoms(sympy.Float)})
+
+
+def expressions_of_factors(claim: BoundClaim, case: Case, form: Form) -> dict[str, Any]:
+    """Return what each measured mean in a right side is multiplied by, in letters."""
+    factors = bounds.split_right(form.right, claim.notation(case))[1]
+    return {name: _in_fractions(of) for name, of in factors.items()}
+
+
+def factors_of(claim: BoundClaim, case: Case, form: Form) -> dict[str, Fraction]:
+    """Return what each measured mean in a right side is multiplied by, exactly.
+
+    Raises:
+        DriftproofError: it is no fraction.
+    """
+    expressions = expressions_of_factors(claim, case, form)
+    made = {name: _right(claim, case, of) for name, of in expressions.items()}
+    irrational = [name for name, of in made.items() if of.low < of.high]
+    if irrational:
+        raise DriftproofError(
+            f"an irrational multiple of the measured {', '.join(irrational)}",
+            "a fraction",
+            "choose hyper-parameters for which it is one",
+        )
+    return {name: of.low for name, of in made.items()}
 
 
 def _fraction(number: Any) -> Any:
@@ -280,7 +328,7 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
             facts["lhs"][end] = float(Fraction(proved))
             facts["lhs"]["mean"] = nearer(facts["lhs"]["mean"], facts["lhs"][end])
     facts["proofs"] = {
-        _file(claim, case, form, made["moment"]): made["file"]
+        file_name(claim, case, form, made["moment"]): made["file"]
         for made in comparisons if "file" in made
     }  # fmt: skip
     if all(_proves(made, right) for made in comparisons):
@@ -316,7 +364,7 @@ def _refuted(
         reason += f"; run on them, in doubles: {made['ran']:.6g}"
     shown: dict[str, Any] = {}
     if "file" in made:
-        file = _file(claim, case, form, made["moment"], "counterexample-")
+        file = file_name(claim, case, form, made["moment"], "counterexample-")
         reason += (
             f". driftproof check shows their points, gradients and values: certificates/{file}"
         )
@@ -348,7 +396,7 @@ def _value(made: Mapping[str, Any]) -> float:
     return inf if made["value"] is None else float(made["value"])
 
 
-def _file(claim: BoundClaim, case: Case, form: Form, moment: str, kind: str = "") -> str:
+def file_name(claim: BoundClaim, case: Case, form: Form, moment: str, kind: str = "") -> str:
     """Return the name of a file: of which claim, case, moment and, of several, form it is."""
     forms = [one.key for one in claim.forms if one.form != "sibling"]
     which = f"{_slug(form.key)}-" if len(forms) > 1 else ""

@@ -37,6 +37,7 @@ from driftproof.verifiers.judges import (
     proofs,
     rates,
     slope,
+    theorems,
     worst_cases,
 )
 from driftproof.verifiers.judges.evidence import Measured, joined
@@ -112,8 +113,9 @@ class ClaimTask:
         if self.kind == "class":
             assert isinstance(claim, BoundClaim)
             forms = [claim.forms[k] for k in _sharing(claim)[self.form]]
-            of_class = worst_cases.measure(claim, claim.classes[self.number], forms)
-            return worst_cases.pack(of_class)
+            case = claim.classes[self.number]
+            judge = theorems if theorems.has_letters(case) else worst_cases
+            return worst_cases.pack(judge.measure(claim, case, forms))
         if self.kind == "attack":
             return json.dumps(declared.look(claim.cases_for(self.tier)[self.number])).encode()
         if isinstance(claim, RateClaim) and self.kind == "known":
@@ -352,6 +354,9 @@ def _over_class(claim: BoundClaim, case: Case, forms: Sequence[Form], at: ClaimT
     """Judge a bound over a whole class of functions."""
     ((blob, seconds),) = yield [at]
     measured = json.loads(blob)
+    if theorems.has_letters(case):
+        rows = [theorems.judge(claim, case, form, measured) for form in forms]
+        return [replace(row, seconds=seconds) for row in rows]
     roles = bounds.roles_of(case)
     rows = [
         assumed.told(claim, case, form, roles, worst_cases.judge(claim, case, form, measured))

@@ -86,6 +86,7 @@ def _built(
             lacking=made.problem.lacking,
             second=tuple(asked.second),
             own=tuple(asked.own),
+            parts=parts,
         )
-        for where, objective in made.measures
+        for where, objective, parts in made.measures
     ]

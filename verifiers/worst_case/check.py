@@ -16,20 +16,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
-from flint import fmpq
-
+from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.statement import (
     CLASSES,
     ONE,
     ZERO,
+    Numbers,
     Statement,
     combined,
     loads,
-    number,
 )
 
 SCHEMA = "driftproof certificate 2"
+THEOREM = "driftproof theorem 1"
+"""The schema of a certificate whose numbers are rational functions of letters in a region."""
 
 
 class RefusedCertificateError(Exception):
@@ -43,8 +45,12 @@ def check(text: str) -> Statement:
         RefusedCertificateError: it does not prove that.
         ArithmeticError, LookupError, SyntaxError, TypeError, ValueError: it is no certificate.
     """
-    file = loads(text, SCHEMA, "multipliers")
-    it = Statement(file)
+    if f'"{THEOREM}"' in text:
+        file = loads(text, THEOREM, "region multipliers")
+        numbers: Numbers = Region(file["region"])
+    else:
+        file, numbers = loads(text, SCHEMA, "multipliers"), Numbers()
+    it = Statement(file, numbers)
     terms = [(-ONE, it.conclusion)]
     for written, kind, name, *at in file["multipliers"]:
         if kind == "assumption" and not at:
@@ -52,8 +58,10 @@ def check(text: str) -> Statement:
         else:
             points = [it.triples[name][point] for point in at]
             condition = CLASSES[kind][2](*it.constants[name][kind], *points)
-        times = number(written)
-        if times < 0 and not condition.equality:
+            if not all(numbers.defined(c) for c, _, _ in condition.products):
+                raise RefusedCertificateError(f"{kind} {name} {at} has a pole in {numbers.said}")
+        times = numbers.number(written)
+        if not condition.equality and not numbers.nonnegative(times):
             raise RefusedCertificateError(f"{times}, below 0, multiplies {kind} {name} {at}")
         terms.append((times, condition))
     space = {name: of for of, names in it.spaces.items() for name in names}
@@ -68,25 +76,30 @@ def check(text: str) -> Statement:
             left[name] += times * a
     if any(a != 0 for a in left.values()):
         raise RefusedCertificateError(f"the values do not cancel: {combined(left.items())} left")
-    if not positive_semidefinite([[S[u, v] for v in space] for u in space]):
+    if not positive_semidefinite([[S[u, v] for v in space] for u in space], numbers):
         raise RefusedCertificateError("the matrix S is not positive semidefinite")
-    if (gap := sum((times * of.right for times, of in terms), ZERO)) > 0:
+    gap = sum((times * of.right for times, of in terms), ZERO)
+    if not numbers.nonnegative(-gap):
         raise RefusedCertificateError(f"the multipliers prove a bound that is larger by {gap}")
     return it
 
 
-def positive_semidefinite(matrix: Sequence[Sequence[fmpq]]) -> bool:
+def positive_semidefinite(matrix: Sequence[Sequence[Any]], numbers: Numbers | None = None) -> bool:
     """Decide exactly, by LDLᵀ, whether a rational matrix is symmetric and positive semidefinite.
+
+    Where letters are free, S is continuous in them, and what has no pole and is not 0 at almost all
+    of their values decides about all.
 
     >>> positive_semidefinite([[fmpq(1), fmpq(1)], [fmpq(1), fmpq(1)]])
     True
     """
     rows, size = [list(row) for row in matrix], len(matrix)
+    is_pivot = (numbers or Numbers()).pivot
     if any(rows[i][j] != rows[j][i] for i in range(size) for j in range(i)):
         return False
     for k in range(size):
         pivot, after = rows[k][k], [j for j in range(k + 1, size) if rows[k][j] != 0]
-        if pivot < 0 or (pivot == 0 and after):
+        if not is_pivot(pivot) or (pivot == 0 and after):
             return False
         for place, i in enumerate(after):
             factor = rows[k][i] / pivot

@@ -58,7 +58,10 @@ def coq(certificate: str) -> Written:
         RefusedCertificateError: it does not prove what it says.
         ArithmeticError, LookupError, SyntaxError, TypeError, ValueError: it is no certificate.
     """
-    about, *given, conclusion = check.check(certificate).said
+    checked = check.check(certificate)
+    if checked.numbers.free:
+        raise UntranslatedError("numbers that are functions of free letters", "fractions")
+    about, *given, conclusion = checked.said
     theorem = Theorem(one_space(json.loads(certificate)))
     points = "points that obey the equations of the theorem"
     if theorem.algorithm:

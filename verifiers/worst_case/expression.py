@@ -3,7 +3,8 @@
 The grammar is Python's arithmetic: ``+ - * /``, ``**``, brackets, whole numbers, letters, and
 ``sqrt exp log Abs Min Max pi``. A value is a fraction as long as all that it is made of is one,
 else an enclosure by balls (Arb): then a bound is compared with the lower end, or with the upper end
-where it has to be exceeded. ``verifiers.worst_case.check`` rests on this file and on nothing else.
+where it has to be exceeded. With letters that are
+free it is a rational function of them. ``verifiers.worst_case.check`` rests on this file.
 """
 
 from __future__ import annotations
@@ -12,21 +13,28 @@ import ast
 from collections.abc import Callable, Mapping
 from functools import reduce
 from string import ascii_letters, digits
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from flint import arb, ctx, fmpq
+
+from driftproof.toolkit.ratios import Ratio
 
 BITS = 500
 """The precision of balls."""
 LARGEST = 10_000
 """The largest exponent, and the longest text: beyond it a number would not fit on a page."""
+POWER = 100
+"""The largest exponent of a function of letters."""
 PRINTED = frozenset(ascii_letters + digits + "_+-*/(), ")
 """All that a right side is written with: nothing that a reader does not see."""
-Value: TypeAlias = fmpq | arb
+Value: TypeAlias = Any
+"""A fraction, a ball, or a rational function: fmpq, arb or Ratio."""
 
 
-def evaluate(text: str, letters: Mapping[str, fmpq]) -> Value:
-    """Return the value of an expression.
+def evaluate(
+    text: str, letters: Mapping[str, fmpq], free: Mapping[str, Ratio] | None = None
+) -> Value:
+    """Return the value of an expression; a rational function if ``free`` letters are in it.
 
     >>> L, S = fmpq(2), fmpq(3)
     >>> evaluate("L/(4*S + 2)", {"L": L, "S": S}), evaluate("sqrt(9/4)**-S", {"S": S})
@@ -43,17 +51,20 @@ def evaluate(text: str, letters: Mapping[str, fmpq]) -> Value:
     used = set[str]()
     try:
         with ctx.workprec(BITS):
-            value = _value(ast.parse(text.strip(), mode="eval").body, letters, used)
+            named = {**letters, **(free or {})}
+            value = _value(ast.parse(text.strip(), mode="eval").body, named, used)
     except (RecursionError, MemoryError) as error:  # Python's parser has too deep a text so
         raise ValueError("a right side with too many brackets or signs") from error
-    if used != set(letters):
+    except TypeError as error:  # a root of a letter, or an irrational number beside one
+        raise ValueError(f"{text!r} is no rational function of its free letters") from error
+    if used - set(free or ()) != set(letters):
         raise ValueError(f"{text!r} does not speak of {', '.join(sorted(set(letters) - used))}")
     return value
 
 
-def ends(value: Value) -> tuple[fmpq, fmpq]:
+def ends(value: Value) -> tuple[Any, Any]:
     """Return fractions that enclose a value; they are equal if it is a fraction."""
-    if isinstance(value, fmpq):
+    if isinstance(value, fmpq | Ratio):
         return value, value
     with ctx.workprec(BITS):
         low, high = value.lower(), value.upper()
@@ -69,7 +80,7 @@ def _fraction(of: arb) -> fmpq:
     return fmpq(mantissa) * fmpq(2) ** int(exponent)
 
 
-def _value(node: ast.expr, letters: Mapping[str, fmpq], used: set[str]) -> Value:
+def _value(node: ast.expr, letters: Mapping[str, Value], used: set[str]) -> Value:
     def part(of: ast.expr) -> Value:
         return _value(of, letters, used)
 
@@ -98,6 +109,10 @@ def _value(node: ast.expr, letters: Mapping[str, fmpq], used: set[str]) -> Value
 def _power(base: Value, exponent: Value) -> Value:
     if isinstance(exponent, fmpq) and abs(exponent) > LARGEST:
         raise ArithmeticError(f"the exponent {exponent}")
+    if isinstance(base, Ratio):
+        if not isinstance(exponent, fmpq) or exponent.q != 1 or abs(exponent) > POWER:
+            raise ArithmeticError(f"the exponent {exponent} of a function of letters")
+        return base ** int(exponent.p)
     if isinstance(base, fmpq) and isinstance(exponent, fmpq):
         if exponent.q == 1:
             digits = max(base.p.bit_length(), base.q.bit_length())

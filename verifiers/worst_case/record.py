@@ -10,12 +10,13 @@ client's function, changes neither an algorithm's steps nor a measure.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, permutations
 from typing import Any
 
 from driftproof.synthetic.classes.conditions import Condition, Constraint, FunctionClass, Triple
+from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.spans.exact import Quantity, Vector
 
 
@@ -36,6 +37,7 @@ class WorstCase:
         loose: why the value may exceed what functions of the class attain ("": it is exact).
         beyond_points: whether a condition speaks of all points (``WholeClass.beyond_points``).
         lacking: what nothing bounds, and what would ("": start and clients are bounded).
+        parts: what is measured beside the objective, of which a right side may have multiples.
         about: what was run, for a reader: algorithm, hyper-parameters, rounds, moment, conditions.
     """
 
@@ -51,6 +53,24 @@ class WorstCase:
     lacking: str = ""
     second: tuple[bool, ...] = ()
     own: tuple[Vector, ...] = ()
+    parts: Mapping[str, Quantity] = field(default_factory=dict)
+
+    def less(self, factors: Mapping[str, Any]) -> WorstCase:
+        """Return the worst case of the measure less multiples of what is measured beside it.
+
+        Raises:
+            DriftproofError: something is not measured.
+        """
+        if lacking := sorted(set(factors) - set(self.parts)):
+            raise DriftproofError(
+                f"a right side with measured means ({', '.join(lacking)}) that no left side has",
+                f"what is measured beside the value: {', '.join(self.parts) or 'nothing'}",
+                'write each("round", value, before=…), and c.measured("before")',
+            )
+        objective = self.objective
+        for name, factor in factors.items():
+            objective = objective - self.parts[name] * factor
+        return replace(self, objective=objective)
 
     @cached_property
     def constraints(self) -> tuple[Constraint, ...]:

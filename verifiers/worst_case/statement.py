@@ -18,11 +18,38 @@ from flint import fmpq
 from driftproof.verifiers.worst_case.expression import FUNCTIONS, ends, evaluate
 
 ZERO, ONE = fmpq(0), fmpq(1)
-NAME = re.compile(r"∇?[A-Za-z][A-Za-z0-9_]*\*?(\([A-Za-z0-9_*]+\)(_[a-z])?)?")
-WORDS = re.compile(r"[A-Za-z]+( [A-Za-z]+)*(, \([0-9]+\))?(, [a-z-]+)?")
 LETTER = re.compile("[A-Za-z][A-Za-z0-9_]*")
 NUMBER = re.compile("-?[0-9]+(/[0-9]+)?")
-Combination = dict[str, fmpq]  # name → coefficient, of unknown vectors or of unknown numbers
+NAME = re.compile(r"∇?[A-Za-z][A-Za-z0-9_]*\*?(\([A-Za-z0-9_*]+\)(_[a-z])?)?")
+WORDS = re.compile(r"[A-Za-z]+( [A-Za-z]+)*(, \([0-9]+\))?(, [a-z-]+)?")
+Combination = dict[str, Any]  # name → coefficient, of unknown vectors or of unknown numbers
+
+
+class Numbers:
+    """Fractions, what the numbers of a file are; ``signs.Region`` has functions of free letters."""
+
+    free: Mapping[str, Any] = {}
+    said = ""
+
+    def number(self, written: str) -> Any:
+        """Return the number that a text is."""
+        return number(written)
+
+    def defined(self, of: Any) -> bool:
+        """Tell whether it is a number wherever it is used."""
+        return True
+
+    def nonnegative(self, of: Any) -> bool:
+        """Tell whether it is at least 0."""
+        return bool(of >= 0)
+
+    def positive(self, of: Any) -> bool:
+        """Tell whether it is above 0."""
+        return bool(of > 0)
+
+    def pivot(self, of: Any) -> bool:
+        """Tell whether it may be a pivot of a matrix that is positive semidefinite."""
+        return bool(of >= 0)
 
 
 class Condition(NamedTuple):
@@ -86,6 +113,7 @@ class Statement:
         assumptions: what is assumed beside the classes.
         conclusion: what is stated, with the lower end of what is known of its right side.
         upper: the upper end; the same number unless the right side is irrational.
+        numbers: what its numbers are: fractions, or rational functions of free letters.
         said: all of it in lines, for a reader; the last one is the conclusion.
 
     Raises:
@@ -93,7 +121,8 @@ class Statement:
             or something that can be misread.
     """
 
-    def __init__(self, file: Mapping[str, Any]) -> None:
+    def __init__(self, file: Mapping[str, Any], numbers: Numbers | None = None) -> None:
+        self.numbers = numbers or Numbers()
         vectors, self.values = file["vectors"], file["values"]
         self.spaces: dict[str, list[str]] = vectors if isinstance(vectors, dict) else {"x": vectors}
         self.vectors = [name for names in self.spaces.values() for name in names]
@@ -104,6 +133,8 @@ class Statement:
         if not isinstance(file["about"], str):
             raise TypeError("about is a text")
         self.said = [f"(said of it, not checked: {file['about']})"]
+        if self.numbers.free:
+            self.said.append(f"for all {self.numbers.said},")
         if len(self.spaces) > 1:
             self.said += [f"space {of} has {', '.join(its)}," for of, its in self.spaces.items()]
             self.said.append(f"vectors of the spaces {', '.join(self.spaces)} are orthogonal,")
@@ -117,7 +148,7 @@ class Statement:
                 raise ValueError(f"the assumption {name!r}")
             side = "equals" if "equals" in written else "at_most"
             products, values, right = fields(written, f"products values {side}")
-            of = self._condition(products, values, number(right))
+            of = self._condition(products, values, self.numbers.number(right))
             self.assumptions[name] = of = of._replace(equality=side == "equals")
             self.said.append(f"{name}: {told(of)} {'=' if of.equality else '≤'} {of.right},")
         products, values, constant, right, letters = fields(
@@ -125,16 +156,21 @@ class Statement:
         )
         known = {*FUNCTIONS, "pi", *self.vectors, *self.values, *self.triples}
         known |= {at for points in self.triples.values() for at in points}
-        for name in letters:
+        for name in [*letters, *self.numbers.free]:
             if not LETTER.fullmatch(name) or name in known:
                 raise ValueError(f"{name!r} is no letter, or names something else")
+        if set(letters) & set(self.numbers.free):
+            raise ValueError("a letter is free, and has a number")
         given = {name: number(value) for name, value in letters.items()}
-        low, high = ends(evaluate(right, given))
-        self.conclusion = self._condition(products, values, low - number(constant))
-        self.upper = high - number(constant)
-        added = f" + {number(constant)}" * (number(constant) != 0)
-        about = f"about {float(low):.9g}"
-        if low < high:
+        low, high = ends(evaluate(right, given, self.numbers.free))
+        less = self.numbers.number(constant)
+        self.conclusion = self._condition(products, values, low - less)
+        self.upper = high - less
+        added = f" + {less}" * (less != 0)
+        about = f"about {float(low):.9g}" if isinstance(low, fmpq) else ""
+        if not about:
+            value = ""
+        elif low < high:
             value = f" ({about}, rounded down)"
         else:
             value = f" = {low}" * (right != str(low)) + f" ({about})"
@@ -147,8 +183,10 @@ class Statement:
         self.constants[name], self.triples[name] = {}, {}
         for kind, written in classes.items():
             meaning, letters, _ = CLASSES[kind]
-            constants = [number(of) for of in fields(written, letters)]
-            if min(constants) < 0 or (len(constants) > 1 and not constants[1] < constants[0]):
+            constants = [self.numbers.number(of) for of in fields(written, letters)]
+            if not all(map(self.numbers.nonnegative, constants)) or (
+                len(constants) > 1 and not self.numbers.positive(constants[0] - constants[1])
+            ):
                 raise ValueError(f"{kind} functions with {written}")
             self.constants[name][kind] = constants
             given = "".join(
@@ -166,16 +204,15 @@ class Statement:
 
     def _condition(self, products: Any, values: Any, right: fmpq) -> Condition:
         terms = [
-            (number(c), self._sum(u, self.vectors), self._sum(v, self.vectors))
+            (self.numbers.number(c), self._sum(u, self.vectors), self._sum(v, self.vectors))
             for c, u, v in products
         ]
         return Condition(terms, self._sum(values, self.values), right)
 
-    @staticmethod
-    def _sum(written: Any, names: Sequence[str]) -> Combination:
+    def _sum(self, written: Any, names: Sequence[str]) -> Combination:
         if strange := set(written) - set(names):
             raise LookupError(f"{strange} among combinations of {', '.join(names)}")
-        return {name: number(times) for name, times in written.items()}
+        return {name: self.numbers.number(times) for name, times in written.items()}
 
 
 def loads(text: str, schema: str, more: str) -> dict[str, Any]:
@@ -223,7 +260,11 @@ def told(of: Condition) -> str:
     return combined([*products, *of.numbers.items()])
 
 
-def combined(terms: Iterable[tuple[str, fmpq]]) -> str:
-    """Return 2 x − g for [("x", 2), ("g", −1)]."""
-    text = "".join(f" {'+' if c > 0 else '−'} {abs(c)} {name}" for name, c in terms if c != 0)
+def combined(terms: Iterable[tuple[str, Any]]) -> str:
+    """Return 2 x − g for [("x", 2), ("g", −1)]; a sum of letters stands in brackets."""
+    text = ""
+    for name, c in terms:
+        if c != 0:
+            size = f"({c})" if "+" in str(c) or " - " in str(c) else str(c)
+            text += f" {'−' if size[0] == '-' else '+'} {size.removeprefix('-')} {name}"
     return re.sub("([+−]) 1 ", r"\1 ", text).removeprefix(" + ").strip() or "0"

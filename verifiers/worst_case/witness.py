@@ -134,7 +134,7 @@ def _inside(program: Matrices) -> tuple[fmpq_mat, list[fmpq]]:
     )
     room = found.values[-1]
     sizes, directions = np.linalg.eigh(found.gram + room * np.eye(size))
-    factor = directions * np.sqrt(np.maximum(sizes, room / 2))
+    factor = directions * np.sqrt(np.maximum(sizes, max(room, 0.0) / 2))
     entries = [rational(float(x)) for x in factor.flat]
     return fmpq_mat(size, size, entries), [rational(float(x)) for x in found.values[:-1]]
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from flint import fmpq
+from flint import arb, fmpq
 
 from driftproof.synthetic.classes.conditions import Condition, FunctionClass
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.letters import shown
+from driftproof.toolkit.ratios import Ratio
 from driftproof.toolkit.spans.exact import Quantity, Second, Vector
 from driftproof.verifiers.worst_case import check, check_counterexample
 from driftproof.verifiers.worst_case.digest import sealed
 from driftproof.verifiers.worst_case.exact import fraction, rational
 from driftproof.verifiers.worst_case.expression import ends, evaluate
 from driftproof.verifiers.worst_case.record import WorstCase, pairs
+from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.witness import Witness
 
 
@@ -31,6 +34,18 @@ class Right:
 
     text: str
     letters: Mapping[str, Fraction] = field(default_factory=dict)
+
+    def of_letters(self, region: Region) -> Any:
+        """Return it as a rational function of a region's letters.
+
+        Raises:
+            ArithmeticError, ValueError: it is none.
+        """
+        given = {name: rational(x) for name, x in self.letters.items()}
+        value = evaluate(self.text, given, region.free)
+        if isinstance(value, arb):
+            raise ValueError("it is irrational")
+        return value
 
     @property
     def written(self) -> dict[str, str]:
@@ -65,6 +80,66 @@ def certificate(case: WorstCase, right: Right, multipliers: Mapping[int, fmpq]) 
     used = [[str(x), *sources[k]] for k, x in sorted(multipliers.items())]
     text = sealed({"schema": check.SCHEMA, **statement(case, names, right), "multipliers": used})
     return _taken(text, check.check)
+
+
+def theorem(
+    case: WorstCase, right: Right, region: Sequence[Sequence[str]], multipliers: Mapping[int, Any]
+) -> str:
+    """Return the file of a proof that the measure is at most a right side in a region.
+
+    Raises:
+        DriftproofError: the checker refuses it.
+    """
+    own, order = in_means(case)
+    names = Names(own)
+    sources = list(_sources(own, names))
+    used = [[str(x), *sources[k]] for k, x in sorted(multipliers.items()) if x != 0]
+    file = {"schema": check.THEOREM, "region": region, **statement(own, names, right)}
+    if not any(own.second):
+        file["vectors"] = [names.vectors[j] for j in order]
+    return _taken(sealed({**file, "multipliers": used}), check.check)
+
+
+def in_means(case: WorstCase) -> tuple[WorstCase, list[int]]:
+    """Return a worst case of two clients in means and differences of their gradients, in order.
+
+    What treats both clients alike has then a matrix S of two blocks, of which pivots are of lower
+    degree; so they are too if the gradients come before the start.
+    """
+    size = len(case.vectors)
+    if len(case.triples) != 2 or len({*map(len, case.triples)}) > 1:
+        return case, list(range(size))
+    new, names = [Vector.basis(j) for j in range(size)], list(case.vectors)
+    means, differences = list[int](), list[int]()
+    for one, other in zip(*case.triples, strict=True):
+        j, k = _alone(one.gradient.coefficients), _alone(other.gradient.coefficients)
+        if j and k and j != k and new[j[0]] == Vector.basis(j[0]):
+            new[j[0]] = Vector.basis(j[0]) + Vector.basis(k[0])
+            new[k[0]] = Vector.basis(j[0]) - Vector.basis(k[0])
+            names[j[0]], names[k[0]] = f"m_{len(means)}", f"d_{len(means)}"
+            means.append(j[0])
+            differences.append(k[0])
+
+    def vector(of: Vector) -> Vector:
+        return sum((new[j] * c for j, c in of.coefficients.items()), Vector())
+
+    def quantity(of: Quantity) -> Quantity:
+        total = Quantity({}, of.values, of.constant)
+        for (j, k), q in of.gram.items():
+            total = total + new[j] * new[k] * q
+        return total
+
+    triples = tuple(
+        tuple(replace(t, point=vector(t.point), gradient=vector(t.gradient)) for t in own)
+        for own in case.triples
+    )
+    relations = tuple(replace(of, quantity=quantity(of.quantity)) for of in case.relations)
+    rest = [j for j in range(size) if j not in {*means, *differences}]
+    made = replace(
+        case, vectors=tuple(names), triples=triples, relations=relations,
+        objective=quantity(case.objective),
+    )  # fmt: skip
+    return made, [*means, *rest[:1], *differences, *rest[1:]]
 
 
 def counterexample(case: WorstCase, right: Right, found: Witness) -> str:
@@ -229,7 +304,8 @@ def squares(gram: Mapping[tuple[int, int], Fraction]) -> list[tuple[Fraction, Ve
     True
     """
     left, made = Quantity(dict(gram)), []
-    while (place := min((j for j, k in left.gram if j == k), default=None)) is not None:
+    while (place := min((j for (j, k), q in left.gram.items() if j == k and _fixed(q)),
+                        default=None)) is not None:  # fmt: skip
         c = left.gram[place, place]
         halves = {j + k - place: q / 2 / c for (j, k), q in left.gram.items() if place in (j, k)}
         u = Vector({**halves, place: Fraction(1)})
@@ -238,10 +314,15 @@ def squares(gram: Mapping[tuple[int, int], Fraction]) -> list[tuple[Fraction, Ve
     return made + [(q, Vector.basis(j), Vector.basis(k)) for (j, k), q in left.gram.items()]
 
 
+def _fixed(of: Any) -> bool:
+    """Tell whether a coefficient has no free letter, so that a square can be completed with it."""
+    return not isinstance(of, Ratio) or of.number is not None
+
+
 def _about(about: Mapping[str, Any]) -> str:
     def told(value: Any) -> str:
         if isinstance(value, Mapping):
             return ", ".join(f"{key} = {told(part)}" for key, part in value.items())
-        return "; ".join(map(told, value)) if isinstance(value, list | tuple) else str(value)
+        return "; ".join(map(told, value)) if isinstance(value, list | tuple) else shown(value)
 
     return "; ".join(f"{key}: {told(value)}" for key, value in about.items())

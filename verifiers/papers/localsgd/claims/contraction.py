@@ -5,6 +5,7 @@ r"""One round of FedAvg contracts, where all clients have one minimiser.
 """
 
 from driftproof.synthetic.classes import (
+    for_all,
     over,
     shared_minimiser,
     smooth_strongly_convex,
@@ -22,11 +23,22 @@ from driftproof.verifiers.papers.localsgd.claims._steps import CONTRACTING, dist
     source="Malinovsky et al. (2020), known in the literature, in our words",
     assumes=[CONTRACTING],
     statement=r"\|\bar x_1 - x^*\|^2 \le (1-\eta\mu)^{2\tau}R^2,\quad \nabla f_i(x^*) = 0",
-    classes=over(
-        [smooth_strongly_convex(L=1, mu=0.1), shared_minimiser(), start_within(R=1)],
-        FedAvg(local_steps=sweep(1, 2, 5), step_size=sweep(1.0, 0.2)),
-        rounds=1,
-    ),
+    classes=[
+        *over(
+            [smooth_strongly_convex(L=1, mu=0.1), shared_minimiser(), start_within(R=1)],
+            FedAvg(local_steps=sweep(1, 2, 5), step_size=sweep(1.0, 0.2)),
+            rounds=1,
+        ),
+        *over(
+            [
+                smooth_strongly_convex(L=1, mu=for_all("0 < mu < L")),
+                shared_minimiser(),
+                start_within(R=1),
+            ],
+            FedAvg(local_steps=sweep(1, 2), step_size=for_all("0 < eta <= 2/(L + mu)")),
+            rounds=1,
+        ),
+    ],
     right=lambda c: (factor(c) * c.R) ** 2,
     false_siblings=[
         ("twice μ", lambda c: ((1 - 2 * c.eta * c.mu) ** c.tau * c.R) ** 2),

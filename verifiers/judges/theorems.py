@@ -1,0 +1,309 @@
+"""Judges a bound over a class of functions for all values of free letters: proved by a certificate.
+
+The worst case is looked at with numbers for the letters, at the ends of the region and inside. At
+the tightest of these points the statement is judged as any other (``worst_cases``), and refuted if
+it is false there. Else multipliers are sought as functions of the letters (``worst_case.region``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import inf, isfinite
+from typing import Any
+
+from driftproof.synthetic.classes.relations import start_within
+from driftproof.synthetic.classes.whole import WholeClass
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.letters import Letter, shown
+from driftproof.toolkit.ratios import Ratio
+from driftproof.toolkit.spans.tensor import decimal
+from driftproof.toolkit.verdict import Evidence, Row, Verdict
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.claim import Form
+from driftproof.verifiers.judges import assumed, bounds, worst_cases
+from driftproof.verifiers.judges.evidence import instance
+from driftproof.verifiers.judges.rows import case_entry, row_of
+from driftproof.verifiers.worst_case.builder import build
+from driftproof.verifiers.worst_case.exact import fraction, rational
+from driftproof.verifiers.worst_case.expression import evaluate
+from driftproof.verifiers.worst_case.record import WorstCase
+from driftproof.verifiers.worst_case.region import (
+    Point,
+    Sample,
+    at,
+    ends_and_middle,
+    letters_of,
+    multipliers,
+)
+from driftproof.verifiers.worst_case.signs import Region
+from driftproof.verifiers.worst_case.solve import UnboundedError
+from driftproof.verifiers.worst_case.written import Right, theorem
+
+TRIED = 3
+"""At how many points a statement is judged that is false there as far as a solver tells."""
+STARTS = (1, 4, 30)
+"""How far from x* a start is taken to refute what speaks of all starts."""
+DIGITS = 6
+"""Of a point's tightness: what a solver's rounding changes does not choose between points."""
+
+
+def has_letters(case: Case) -> bool:
+    """Tell whether a case stands for all values of some letters."""
+    return bool(_letters(case))
+
+
+def _letters(case: Case) -> dict[str, Letter]:
+    conditions = case.problem.conditions if isinstance(case.problem, WholeClass) else ()
+    own = case.algorithm.values() if case.algorithm is not None else {}
+    return {**letters_of(conditions), **letters_of(own)}
+
+
+def with_numbers(case: Case, point: Point) -> Case:
+    """Return a case with numbers for its letters."""
+    values = case.algorithm.values().items()
+    chosen = {name: float(at(of, point)) for name, of in values if isinstance(of, Letter)}
+    problem = WholeClass(
+        conditions=at(case.problem.conditions, point), clients=case.problem.clients
+    )
+    return Case(problem, replace(case.algorithm, **chosen), case.rounds)
+
+
+def _at(case: Case, point: Point, start: float | None) -> Case:
+    """Return a case with numbers for its letters, and perhaps with a bound on the start.
+
+    What is false with such a bound is false without it.
+    """
+    numbers = with_numbers(case, point)
+    if start is None:
+        return numbers
+    conditions = (*numbers.problem.conditions, start_within(R=start))
+    return replace(numbers, problem=WholeClass(conditions=conditions, clients=case.problem.clients))
+
+
+def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any]:
+    """Return for each form the tightest point that was looked at, and the proof if there is one."""
+    left = forms[0].left or claim.left
+    assert left is not None
+    written = region_of(claim, case)
+    region = Region(written)
+    programs = build(case.algorithm, case.problem, rounds=case.rounds, left=left)
+    looked = [point for point in ends_and_middle(region) if _meant(point)]
+    made: dict[str, Any] = {"region": region.said, "forms": {}}
+    for form in forms:
+        made["forms"][form.key] = found = dict[str, Any]()
+        own = [program.less(factors_of(claim, case, form, region)) for program in programs]
+        met = [
+            (point, [_value(program, point) for program in own]) for point in looked
+            if bounds.unmet(claim, with_numbers(case, point), form) is None
+        ]  # fmt: skip
+        if not met:
+            found["unmet"] = bounds.unmet(claim, with_numbers(case, looked[0]), form)
+            continue
+
+        def tightness(of: tuple[Point, list[float]], form: Form = form) -> float:
+            right = worst_cases.right_side(claim, with_numbers(case, of[0]), form).low
+            ratio = max(of[1]) / float(right) if right else max(of[1])
+            return round(ratio, DIGITS) if isfinite(ratio) else ratio
+
+        above = [of for of in met if tightness(of) > 1][:TRIED]
+        free, refuted = bool(programs[0].lacking), False
+        for point, reached in above or [max(met, key=tightness)]:
+            found["point"] = {name: str(value) for name, value in point.items()}
+            found["value"] = max(reached)
+            for start in [None] if not free else STARTS if above else []:
+                found["start"] = start
+                numbers = _at(case, point, start)
+                found["measured"] = worst_cases.measure(claim, numbers, [form])
+                row = worst_cases.judge(claim, numbers, form, found["measured"])
+                if refuted := row.verdict is Verdict.REFUTED:
+                    break
+            if refuted:
+                break
+        if refuted:
+            continue
+        try:
+            found["files"] = _proved(claim, case, form, own, written)
+        except DriftproofError as error:
+            found["open"] = error.got
+    return made
+
+
+def _proved(
+    claim: BoundClaim, case: Case, form: Form, programs: Sequence[Any], written: Any
+) -> dict[str, str]:
+    region, files = Region(written), dict[str, str]()
+    right = right_side(claim, case, form, region)
+    for program in programs:
+        file = worst_cases.file_name(claim, case, form, program.about["moment"], "theorem-")
+        for of_solution in (False, True):  # a face may be good in a part of the region alone
+            bound = right.of_letters(region)
+            try:
+                found = multipliers(program, region, bound, of_solution=of_solution)
+                files[file] = theorem(program, right, written, found)
+                break
+            except DriftproofError as error:
+                reason = error
+        else:
+            raise reason
+    return files
+
+
+def right_side(claim: BoundClaim, case: Case, form: Form, region: Region) -> Right:
+    """Return a right side as an expression in letters, with numbers of those that are fixed.
+
+    Raises:
+        DriftproofError: it is no rational function of the free letters.
+    """
+    return _right(claim, case, worst_cases.expression_of(claim, case, form), region)
+
+
+def factors_of(claim: BoundClaim, case: Case, form: Form, region: Region) -> dict[str, Any]:
+    """Return what each measured mean in a right side is multiplied by, as a function of letters.
+
+    Raises:
+        DriftproofError: it is no rational function of the free letters.
+    """
+    expressions = worst_cases.expressions_of_factors(claim, case, form)
+    return {
+        name: _exact(_right(claim, case, of, region).of_letters(region))
+        for name, of in expressions.items()
+    }
+
+
+def _right(claim: BoundClaim, case: Case, expression: Any, region: Region) -> Right:
+    import sympy
+
+    names = {symbol.name for symbol in expression.free_symbols}
+    fixed = {name: of for name, of in _fixed(claim, case).items() if name in names}
+    right = Right(sympy.sstr(expression), fixed)
+    try:
+        right.of_letters(region)
+    except (ArithmeticError, ValueError, SyntaxError) as error:
+        raise DriftproofError(
+            f"the right side {right.text} in letters: {error}",
+            "a rational function of the free letters",
+            "give the letters under a root or in an exponent numbers",
+        ) from error
+    return right
+
+
+def _exact(of: Any) -> Any:
+    return of if isinstance(of, Ratio) else fraction(of)
+
+
+def _fixed(claim: BoundClaim, case: Case) -> dict[str, Fraction]:
+    """Return the numbers of the letters that have one."""
+    notation, free = claim.notation(case), _letters(case)
+    roles = {**bounds.roles_of(case), **case.problem.exact_constants, **case.algorithm.values()}
+    own = {name: roles[role] for name, role in notation.items() if role in roles}
+    for name, letter in free.items():
+        if not (isinstance(own.get(name), Letter) and own[name] == letter):
+            raise DriftproofError(
+                f"for_all({name!r} …) for a parameter that the statement calls otherwise",
+                f"one of the letters {', '.join(sorted(notation))} for its own parameter",
+                "name the letter as the notation of the algorithm or the class has it",
+            )
+    numbers = {name: of for name, of in own.items() if isinstance(of, int | float | Fraction)}
+    return {name: decimal(of) for name, of in numbers.items() if isfinite(of)}
+
+
+def region_of(claim: BoundClaim, case: Case) -> list[list[str]]:
+    """Return a case's letters with their ends, each after those that its ends speak of."""
+    free, fixed = _letters(case), _fixed(claim, case)
+    written: list[list[str]] = []
+    done: dict[str, Any] = {}
+    left = dict(free)
+    while left:
+        ready = [
+            name for name, letter in left.items()
+            if not _names(letter.low, letter.high) & set(left)
+        ]  # fmt: skip
+        if not ready:
+            raise DriftproofError(
+                f"the ranges {', '.join(map(shown, left.values()))}, which need each other",
+                "an order in which each speaks of earlier ones alone",
+                "write the ends of one of them in numbers",
+            )
+        letter = left.pop(ready[0])
+        ends = [_end(text, fixed, done) for text in (letter.low, letter.high) if text]
+        signs = ["<" if letter.above else "<=", "<" if letter.below else "<="]
+        upper = [signs[1], ends[1]] if letter.high else []
+        written.append([ends[0], signs[0], letter.name, *upper])
+        done[letter.name] = letter
+    return written
+
+
+def _names(*texts: str) -> set[str]:
+    """Return the letters in some expressions."""
+    return {name for text in texts for name in re.findall("[A-Za-z][A-Za-z0-9_]*", text)}
+
+
+def _end(text: str, fixed: Mapping[str, Fraction], done: Mapping[str, Any]) -> str:
+    """Return an end of a range in letters that are free."""
+    given = {name: rational(of) for name, of in fixed.items() if name in _names(text)}
+    try:
+        return str(evaluate(text, given, done))
+    except (ArithmeticError, ValueError, SyntaxError) as error:
+        raise DriftproofError(
+            f"the end {text!r} of a range: {error}",
+            "a rational expression in letters of the statement",
+            'write for_all("0 < eta <= 1/L"), say',
+        ) from error
+
+
+def _meant(point: Point) -> bool:
+    """Tell whether a run in doubles takes the numbers for what they are."""
+    return all(decimal(float(of)) == of for of in point.values())
+
+
+def _value(program: WorstCase, point: Point) -> float:
+    """Return the worst case at a point, less what a solver's rounding may add."""
+    try:
+        sample = Sample(program, point)
+        return sample.optimum - float(worst_cases.NEAR * sample.exact.scale)
+    except UnboundedError:
+        return inf
+    except DriftproofError:  # nothing is known of it
+        return -inf
+
+
+def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]) -> Row:
+    """Return the row of one form: SUPPORTED for all values of the letters, or REFUTED at some."""
+    found, region = measured["forms"][form.key], measured["region"]
+    if "point" not in found:
+        return row_of(
+            claim, form, case_entry(case), Verdict.INAPPLICABLE, None, found["unmet"],
+        )  # fmt: skip
+    point = {name: Fraction(of) for name, of in found["point"].items()}
+    row = None
+    if "measured" in found:
+        numbers = _at(case, point, found["start"])
+        row = worst_cases.judge(claim, numbers, form, found["measured"])
+    if row is None or row.verdict is Verdict.INCONCLUSIVE:  # the solver alone says how tight it is
+        numbers = with_numbers(case, point)
+        right = float(worst_cases.right_side(claim, numbers, form).low)
+        value = min(found["value"], right) if "files" in found else found["value"]
+        row = row_of(
+            claim, form, case_entry(case), Verdict.INCONCLUSIVE, None, rhs=right, comparisons=1,
+            lhs={"mean": value, "low": None, "high": None},
+            instance=instance(bounds.roles_of(numbers), claim.notation(numbers)),
+        )  # fmt: skip
+    row = assumed.told(claim, numbers, form, bounds.roles_of(numbers), row)
+    row = replace(row, case=case_entry(case))
+    where = ", ".join(f"{name} = {of}" for name, of in point.items())
+    if row.verdict is Verdict.REFUTED:
+        return replace(row, reason=f"at {where}: {row.reason}")
+    if "files" in found:
+        reason = f"proved for all {region}, in every dimension; the numbers are those at {where}"
+        return replace(
+            row, verdict=Verdict.SUPPORTED, evidence=Evidence.THEOREM, reason=reason,
+            proofs={**row.proofs, **found["files"]},
+        )  # fmt: skip
+    known = "proved" if row.verdict is Verdict.SUPPORTED else "not refuted"
+    reason = f"{known} at {where}, the tightest point that was looked at; for all {region} open: "
+    reason += found["open"]
+    return replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, reason=reason)

@@ -1,0 +1,392 @@
+r"""Proves a bound for all values of free letters: multipliers as rational functions of them.
+
+At a few points of the region the program is solved, and conditions are dropped while its value
+stays. At more points the multipliers of those that are left solve Σ λ_k a_k = a_0 and S V = 0
+exactly, V a basis of the worst functions (``face``). A rational function of least degree through
+these values is what the multiplier is in letters, if there is one. Nothing of this has to be
+believed: ``check`` decides about what is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from fractions import Fraction
+from itertools import count, islice, product
+from typing import Any, TypeAlias
+
+import numpy as np
+from flint import fmpq, fmpq_mat, nmod_mat
+
+from driftproof.synthetic.classes.conditions import Constraint
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.letters import Letter
+from driftproof.toolkit.ratios import Ratio
+from driftproof.toolkit.spans.exact import Quantity, Vector
+from driftproof.verifiers.worst_case.exact import Exact, fraction, rational
+from driftproof.verifiers.worst_case.face import kernels, optimum
+from driftproof.verifiers.worst_case.program import Matrices, Solved
+from driftproof.verifiers.worst_case.record import WorstCase
+from driftproof.verifiers.worst_case.signs import Region
+from driftproof.verifiers.worst_case.solve import UnboundedError, UnsolvedError, solve_matrices
+
+Point: TypeAlias = Mapping[str, Fraction]
+STAYS = 1e-7
+"""By how much a value may change, relative to it, and count as the same."""
+SAMPLES = 60
+"""The most points of a region that are solved."""
+TESTS = 3
+"""Points that a function through the others has to meet."""
+PRIME = 2**61 - 1
+"""Most systems without a solution have none modulo this, which is found sooner."""
+EVERY = 3
+"""After how many more points functions through them are sought again."""
+STRIDES = ((59, 22), (61, 27), (67, 29), (71, 33), (73, 41))
+"""A prime and a step, by letter: points that lie in no curve of low degree."""
+
+
+def letters_of(thing: Any) -> dict[str, Letter]:
+    """Return the free letters of an algorithm or a class, in the order in which they are met."""
+    if isinstance(thing, Letter):
+        return {thing.name: thing}
+    parts: Any = ()
+    if isinstance(thing, Mapping):
+        parts = thing.values()
+    elif isinstance(thing, tuple | list):
+        parts = thing
+    elif is_dataclass(thing) and not isinstance(thing, type):
+        parts = (getattr(thing, field.name) for field in fields(thing))
+    return {name: letter for part in parts for name, letter in letters_of(part).items()}
+
+
+def at(thing: Any, point: Point) -> Any:
+    """Return anything made of rational functions with numbers for the letters."""
+    if isinstance(thing, Ratio):
+        return thing.at(point)
+    if isinstance(thing, Mapping):
+        return {key: at(value, point) for key, value in thing.items()}
+    if isinstance(thing, tuple | list):
+        return type(thing)([at(part, point) for part in thing])
+    if is_dataclass(thing) and not isinstance(thing, type):
+        own = {field.name: getattr(thing, field.name) for field in fields(thing)}
+        return replace(thing, **{name: at(value, point) for name, value in own.items()})
+    return thing
+
+
+def points(region: Region) -> Iterator[Point]:
+    """Yield points inside a region, the first well inside, later ones anywhere."""
+    names = list(region.free)
+    for k in count(1):
+        shares = [
+            Fraction(k * step % prime, prime)
+            for prime, step in islice(STRIDES, len(names))
+        ]  # fmt: skip
+        if all(Fraction(1, 12) < share < Fraction(11, 12) for share in shares):
+            yield point_of(region, shares)
+
+
+def ends_and_middle(region: Region) -> Iterator[Point]:
+    """Yield points inside a region and at its ends, or near those that do not belong to it."""
+    near = Fraction(1, 16)
+    choices = [
+        (Fraction(1, 2), Fraction(0) if low else near, Fraction(1) if high else 1 - near)
+        for low, high in region.closed
+    ]
+    for shares in product(*choices):
+        yield point_of(region, shares)
+
+
+def point_of(region: Region, shares: Sequence[Fraction]) -> Point:
+    """Return the point of a region that a point of the cube is mapped to."""
+    cube = dict(zip(region.free, shares, strict=True))
+    return {name: region.maps[name].at(cube) for name in region.free}
+
+
+class Sample:
+    """A program with numbers for its letters."""
+
+    def __init__(self, case: WorstCase, point: Point) -> None:
+        self.point, self.case = point, at(case, point)
+        # without a bound on the start the worst functions may be as large as one likes
+        self.exact = Exact(without_scale(self.case) if case.lacking else self.case)
+
+    def solved(self, kept: Sequence[int]) -> Solved:
+        """Return a solution with some of the conditions, in the units of ``exact``."""
+        of: Matrices = self.exact.doubles
+        chosen = list(kept)
+        part = replace(
+            of, gram=of.gram[chosen], values=of.values[chosen], bounds=of.bounds[chosen],
+            equal=of.equal[chosen],
+        )  # fmt: skip
+        found = solve_matrices(part)
+        every = np.zeros(len(of.bounds))
+        every[chosen] = found.multipliers
+        return replace(found, multipliers=every)
+
+    @property
+    def optimum(self) -> float:
+        """The worst case, in doubles."""
+        found = self.solved(range(len(self.exact.rows)))
+        return float(self.exact.measure(rational(found.value)))
+
+    def value(self, kept: Sequence[int]) -> float:
+        """Return the value of the program with some of its conditions."""
+        try:
+            return self.solved(kept).value
+        except (UnboundedError, UnsolvedError):
+            return np.inf
+
+    def multipliers(self, kept: Sequence[int]) -> dict[int, Fraction] | None:
+        """Return the multipliers of the worst case, exactly, if they are unique."""
+        try:
+            near = self.solved(kept)
+        except (UnboundedError, UnsolvedError):
+            return None
+        for kernel in kernels(optimum(self.exact, near)):
+            if (found := self._solution(kept, kernel.basis)) is not None:
+                return found
+        return None
+
+    def _solution(self, kept: Sequence[int], basis: fmpq_mat) -> dict[int, Fraction] | None:
+        """Return the one solution of Σ λ_k a_k = a_0, S V = 0."""
+        exact = self.exact
+        listed = (exact.listed * basis).tolist()
+        columns = [
+            [*exact.times(k, basis, listed), *(exact.rows[k].values.get(j, fmpq(0))
+                                              for j in range(exact.count))]
+            for k in kept
+        ]  # fmt: skip
+        columns.append([
+            *exact.times(-1, basis, listed),
+            *(exact.objective.values.get(j, fmpq(0)) for j in range(exact.count)),
+        ])  # fmt: skip
+        reduced, rank = fmpq_mat(columns).transpose().rref()
+        many = len(kept)
+        if rank != many or any(reduced[j, j] != 1 for j in range(many)):
+            return None
+        own = {k: reduced[j, many] for j, k in enumerate(kept)}
+        return {k: fraction(x) for k, x in exact.unscaled(own).items()}
+
+
+def without_scale(case: WorstCase) -> WorstCase:
+    """Return a worst case in which the functions that can be of any size are free.
+
+    Where all bounds are 0 and the Gram matrix has a trace of 1 at most, a measure of at most 0 may
+    still reach 0: on a space V, say, on which S is 0 whatever the multipliers. A program with
+    such functions is hard to solve. Vectors b = V u + r have products of u with u and with r that
+    S V = 0 makes free: they become values, and what is left are products of the r.
+    """
+    size, zero = len(case.vectors), Fraction(0)
+    trace = sum((Vector.basis(j) * Vector.basis(j) for j in range(size)), Quantity())
+    bounds = [replace(of, bound=zero) for of in case.constraints]
+    cone = Exact(_of_relations(case, [*bounds, Constraint("size", trace, Fraction(1))]))
+    try:
+        worst = optimum(cone, solve_matrices(cone.doubles))
+    except (UnboundedError, UnsolvedError):
+        return case
+    kernel = next(kernels(worst), None)
+    if kernel is None or not kernel.pivots:
+        return case
+    rows = cone.coordinates(kernel.basis)
+    units = [next(x for x in rows[place] if x) for place in kernel.pivots]
+    rows = [[x / unit for x, unit in zip(row, units, strict=True)] for row in rows]
+    free: dict[tuple[int, int], int] = {}
+
+    def put(of: Quantity) -> Quantity:
+        total = Quantity({}, of.values, of.constant)
+        for (j, k), q in of.gram.items():
+            total = total + q * product_of(j, k)
+        return total
+
+    def product_of(j: int, k: int) -> Quantity:
+        """Return ⟨b_j, b_k⟩, with b_j = Σ V_ji u_i + r_j; r is 0 in the rows of the pivots."""
+        total = Quantity()
+        for i, x in [*enumerate(rows[j])]:
+            for h, y in enumerate(rows[k]):
+                total = total + x * y * value(-1 - min(i, h), -1 - max(i, h))
+        for one, other in ((j, k), (k, j)):
+            if other not in kernel.pivots:
+                for i, x in enumerate(rows[one]):
+                    total = total + x * value(-1 - i, other)
+        if j not in kernel.pivots and k not in kernel.pivots:
+            total = total + Vector.basis(j) * Vector.basis(k)
+        return total
+
+    def value(one: int, other: int) -> Quantity:
+        place = free.setdefault((one, other), len(case.values) + len(free))
+        return Quantity.value(place)
+
+    constraints = [replace(of, quantity=put(of.quantity)) for of in case.constraints]
+    made = _of_relations(case, constraints)
+    made = replace(made, objective=put(case.objective))
+    return replace(made, values=(*case.values, *(f"free {k}" for k in range(len(free)))))
+
+
+def _of_relations(case: WorstCase, constraints: Sequence[Constraint]) -> WorstCase:
+    """Return a worst case whose conditions are all written out."""
+    return replace(case, classes=(), triples=(), relations=tuple(constraints))
+
+
+def multipliers(
+    case: WorstCase, region: Region, right: Any, *, of_solution: bool = False
+) -> dict[int, Any]:
+    """Return multipliers that should prove a bound in a region, as functions of its letters.
+
+    Args:
+        of_solution: prefer conditions between x* and another point to those between two others.
+        right: the bound. Where one assumption alone has a number on its right side, that one's
+            multiplier is the bound over this number, so that the bound itself is proved.
+
+    Raises:
+        DriftproofError: none were found; it says how far it came.
+    """
+    source = points(region)
+    first = [Sample(case, point) for point in islice(source, TESTS)]
+    kept = support(first, of_solution=of_solution)
+    bounded = [k for k in kept if case.constraints[k].bound != 0]
+    made: dict[int, list[tuple[Point, Fraction]]] = {k: [] for k in kept}
+    wanted = [k for k in kept if bounded != [k]]
+    found: dict[int, Any] = {}
+    for number in range(SAMPLES):
+        sample = first[number] if number < len(first) else Sample(case, next(source))
+        own = sample.multipliers(kept)
+        if own is None:
+            continue
+        for k, x in own.items():
+            made[k].append((sample.point, x))
+        for k in wanted if number % EVERY == 0 else ():
+            if k not in found and (function := interpolated(made[k])) is not None:
+                found[k] = function
+        if len(found) == len(wanted) and number >= TESTS:
+            break
+    else:
+        solved = len(next(iter(made.values()), ()))
+        raise DriftproofError(
+            f"multipliers that are no rational functions of {', '.join(region.free)} of a degree "
+            f"that {solved} points of {SAMPLES} tell",
+            "a worst case that one formula gives in the whole region",
+            "take a smaller region, or fewer letters",
+        )
+    if bounded and len(bounded) == 1:
+        found[bounded[0]] = (right - case.objective.constant) / case.constraints[bounded[0]].bound
+    return found
+
+
+def support(samples: Sequence[Sample], *, of_solution: bool = False) -> list[int]:
+    """Return conditions that give the worst case at all samples, as few as one finds by dropping.
+
+    Equalities and assumptions stay. Of a function's conditions those go first that bound a value
+    at a point by one that comes later, then those between points that lie far apart.
+    """
+    case = samples[0].case
+    every = list(range(len(case.constraints)))
+    relations = set(every[len(every) - len(case.relations) :])
+    full = [sample.solved(every) for sample in samples]
+    best = [found.value for found in full]
+    loud = [
+        k for k in every
+        if k in relations or any(found.multipliers[k] > STAYS for found in full)
+    ]  # fmt: skip
+
+    def same(kept: Sequence[int]) -> bool:
+        return all(
+            abs(sample.value(kept) - value) <= STAYS * max(abs(value), 1.0)
+            for sample, value in zip(samples, best, strict=True)
+        )
+
+    kept = loud if same(loud) else every
+    for k in sorted((k for k in kept if k not in relations), key=_order(case, of_solution)):
+        less = [j for j in kept if j != k]
+        if same(less):
+            kept = less
+    used = [sample.solved(kept).multipliers for sample in samples]
+    return [k for k in kept if any(found[k] > STAYS for found in used) or k not in relations]
+
+
+def _order(case: WorstCase, of_solution: bool) -> Any:
+    """Return what conditions are sorted by: those that are dropped first come first."""
+    places = []
+    for name, _, one, other in case.conditions():
+        client = name.split(", ")[1]
+        where = [int(x) for x in name[name.index("(") + 1 : -1].split(", ")]
+        places.append((client, where, one, other))
+
+    def key(k: int) -> tuple[int, int, int]:
+        _, where, _, _ = places[k]
+        if len(where) == 1:
+            return (3, 0, k)
+        j, i = where
+        solution = case.triples[0][0].name == "solution"
+        if solution and i == 0:
+            return (2 if of_solution else 0, -j, k)
+        if solution and j == 0:
+            return (3, -i, k)
+        return (1 if j > i or of_solution else 2, -abs(j - i), k)
+
+    return key
+
+
+def interpolated(values: Sequence[tuple[Point, Fraction]]) -> Any:
+    """Return the rational function of least degree through values, which meets a few more.
+
+    >>> at_points = [({"x": Fraction(k)}, Fraction(k, k + 1)) for k in range(1, 9)]
+    >>> interpolated(at_points)
+    x/(x + 1)
+    """
+    names = sorted(values[0][0]) if values else []
+    rows = [(tuple(rational(point[n]) for n in names), rational(y)) for point, y in values]
+    for degree in count():
+        for bottom in range(degree + 1):
+            above, below = _powers(len(names), degree - bottom), _powers(len(names), bottom)
+            if bottom == 0 and len(above) + TESTS > len(rows):
+                return None
+            if len(above) + len(below) - 1 + TESTS <= len(rows):
+                found = _through(rows, names, above, below)
+                if found is not None:
+                    return found
+    return None
+
+
+def _powers(letters: int, degree: int) -> list[tuple[int, ...]]:
+    """Return the exponents of monomials up to a degree."""
+    every = product(range(degree + 1), repeat=letters)
+    return [powers for powers in every if sum(powers) <= degree]
+
+
+def _through(rows: Any, names: Sequence[str], above: Any, below: Any) -> Any:
+    def monomials(x: Any, powers: Any) -> list[fmpq]:
+        made = []
+        for power in powers:
+            term = fmpq(1)
+            for of, exponent in zip(x, power, strict=True):
+                term *= of**exponent
+            made.append(term)
+        return made
+
+    entries = [[*monomials(x, above), *(-y * m for m in monomials(x, below))] for x, y in rows]
+    width = len(entries[0])
+    rough = [[int(x.p) * pow(int(x.q), -1, PRIME) % PRIME for x in row] for row in entries]
+    if nmod_mat(len(rough), width, [x for row in rough for x in row], PRIME).rank() == width:
+        return None
+    reduced, rank = fmpq_mat(entries).rref()
+    if rank == width:
+        return None
+    leads = [next(c for c in range(width) if reduced[r, c] != 0) for r in range(rank)]
+    free = next(c for c in range(width) if c not in leads)
+    solution = [fmpq(0)] * width
+    solution[free] = fmpq(1)
+    for r, lead in enumerate(leads):
+        solution[lead] = -reduced[r, free]
+    letters = [Ratio.letter(name) for name in names]
+
+    def polynomial(coefficients: Any, powers: Any) -> Any:
+        total: Any = fmpq(0)
+        for c, power in zip(coefficients, powers, strict=True):
+            term: Any = c
+            for letter, exponent in zip(letters, power, strict=True):
+                term = term * letter**exponent
+            total = total + term
+        return total
+
+    bottom = polynomial(solution[len(above) :], below)
+    return None if bottom == 0 else polynomial(solution[: len(above)], above) / bottom
