@@ -235,7 +235,7 @@ def _panels(runs: Runs) -> list[Panel]:
         rounds = range(own["FedNest"].run.rounds + 1)
         predicted = [
             curve(f"{m}, predicted mean", rounds,
-                  np.mean([r["predicted"] for r in own[m].results], 0)[None], "y")
+                  np.array([r["predicted"] for r in own[m].results]), "y")
             for m in ("FedNest", "FedAvg-S")
         ]  # fmt: skip
         label = "squared distance from the saddle point"
