@@ -98,12 +98,13 @@ def rounds_of(algorithm):
         return inner + least + 2, inner + most + 2
     # FedDRO shares its embedding every step; DRFL's server asks for losses after the average;
     # FastDRO shares losses before gradients; GCIVR shares its estimate of g before its direction,
-    # unless it sends Jacobians
+    # unless it sends Jacobians; extragradient asks at two points
     # FedAvg for compositions shares embeddings at each step, at averages and at first, or never
     sharing = {"case-1": 1, "case-2": 2, "every-step": algorithm.local_steps + 1}
     count = {
         "compositional-fedavg": sharing.get(getattr(algorithm, "sharing", "")),
         "feddro": algorithm.local_steps + 1,
+        "extragradient": 2,
         "mbsgd": 2,
         "drfl": 2,
         "fastdro": 2,
