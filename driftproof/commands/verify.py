@@ -232,8 +232,8 @@ def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> Non
     papers: dict[str, list[Verdict]] = {}
     for one in printed:
         papers.setdefault(_paper(one.claim), []).append(one.verdict)
-    shipped = {*leaves("claim")}  # a claim of one's own has no record to be unlike
-    new = Counter(_paper(group.claim) for group in news if group.claim in shipped)
+    # a claim of one's own has no record to be unlike
+    new = Counter(_paper(group.claim) for group in news if any(row.expected for row in group.rows))
     if len(papers) > 1:
         papers["all"] = [one.verdict for one in printed]
         new["all"] = new.total()
@@ -252,7 +252,7 @@ def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> Non
     ]
     shared.table(columns, lines)
     if refuted:
-        more = "; driftproof errata says what is wrong" if shipped & {*refuted} else ""
+        more = "; driftproof errata says what is wrong" if {*leaves("claim")} & {*refuted} else ""
         shared.tell(f"Refuted as printed: {', '.join(refuted)}{more}.")
 
 
