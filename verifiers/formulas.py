@@ -61,7 +61,7 @@ def _flat(expression: Any) -> Any:
 def fitting(formula: str, column: int = COLUMN) -> str:
     r"""Return a formula on as many lines as it needs.
 
-    >>> fitting(r"x \le a + b", 5)
+    >>> fitting(r"x \le a + b", 3)
     '\\begin{split}&x \\le a \\\\\n&\\quad + b\\end{split}'
     >>> fitting(r"x \le a + b")
     'x \\le a + b'

@@ -90,6 +90,7 @@ def positive_semidefinite(matrix: Sequence[Sequence[Any]], numbers: Numbers | No
     Where letters are free, S is continuous in them, and what has no pole and is not 0 at almost all
     of their values decides about all.
 
+    >>> from flint import fmpq
     >>> positive_semidefinite([[fmpq(1), fmpq(1)], [fmpq(1), fmpq(1)]])
     True
     """
