@@ -17,6 +17,7 @@ import yaml
 
 from driftproof.cli import status
 from driftproof.toolkit.discover import leaves, leaves_in
+from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.ledger import Ledger
 from driftproof.toolkit.verdict import row_from
 from driftproof.verifiers.marked import bindings
@@ -447,3 +448,34 @@ def test_the_hook_is_the_command():
     assert made.returncode == 0
     assert re.search(hook["files"], "sections/intro.tex")
     assert not re.search(hook["files"], "figure.pdf")
+
+
+@pytest.mark.parametrize(
+    "definitions",
+    [r"\newcommand{\cst}{2}\renewcommand{\cst}{3}", r"\let\cst\le", r"\gdef\cst{2}",
+     r"\DeclareRobustCommand{\cst}{2}", r"\newcommand{\outer}{\cst}\edef\cst{2}"],
+)  # fmt: skip
+def test_a_command_that_may_print_two_things_is_refused(definitions, tmp_path):
+    used = r"\outer" if "outer" in definitions else r"\cst"
+    main = tmp_path / "main.tex"
+    main.write_text(
+        rf"""{definitions}\begin{{theorem}}\label{{t}}\driftproof{{mine/x}}$x \le {used} y$
+\end{{theorem}}""",
+        encoding="utf-8",
+    )
+    with pytest.raises(DriftproofError, match="defines twice, or in a way that is not read"):
+        theorems(main)
+
+
+def test_entries_of_a_matrix_stay_apart(tmp_path):
+    said = []
+    for entries in ("1 & 23", "12 & 3", r"1 \\ 23"):
+        main = tmp_path / "main.tex"
+        main.write_text(
+            rf"""\begin{{theorem}}\label{{t}}\driftproof{{mine/x}}$x \le \begin{{pmatrix}}
+{entries}\end{{pmatrix}}$\end{{theorem}}""",
+            encoding="utf-8",
+        )
+        (theorem,) = theorems(main)
+        said.append(theorem.source)
+    assert len(set(said)) == 3

@@ -426,3 +426,21 @@ def test_the_commands_prove_a_theorem_and_check_it(tmp_path):
     assert ran.returncode == 0
     assert "for all 0 < eta <= 1," in ran.stdout
     assert "theorem" in (tmp_path / "made/index.html").read_text(encoding="utf-8")
+
+
+def test_two_letters_of_one_name_are_refused():
+    made = claim(descent, L=for_all("0 < R <= 1000"), R=for_all("0 < R <= 1"), eta="0 < eta <= 1/R")
+    with pytest.raises(DriftproofError, match="two letters with one name"):
+        row_of(made)
+
+
+def test_a_letter_that_may_be_negative_is_refused():
+    """sympy takes sqrt(R²) for R; over (−2, −1) it is −R."""
+    made = claim(lambda c: c.R * sympy.sqrt(c.R**2), R=for_all("-2 < R < -1"), left=distance)
+    with pytest.raises(DriftproofError, match="a range without negative numbers"):
+        row_of(made)
+
+
+def test_a_text_may_not_ask_whether_a_letter_is_a_number():
+    with pytest.raises(DriftproofError, match="a choice by whether"):
+        assert for_all("0 < eta <= 1") * 2 != 0.3

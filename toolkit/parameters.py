@@ -242,7 +242,7 @@ class Parameters:
         return {
             f.name: getattr(self, f.name)
             for f in dataclasses.fields(self)  # type: ignore[arg-type]
-            if getattr(self, f.name) != f.default
+            if isinstance(getattr(self, f.name), Letter) or getattr(self, f.name) != f.default
         }
 
     def __str__(self) -> str:

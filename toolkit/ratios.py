@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
+from driftproof.toolkit.errors import DriftproofError
+
 Number: TypeAlias = "Fraction | fmpq | int"
 SINGLE = re.compile(r"\w+(\*\*\d+)?")
 
@@ -124,6 +126,12 @@ class Ratio:
         return Fraction(int(value.p), int(value.q))
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, float) and self.number is None:  # nobody here compares with a double
+            raise DriftproofError(
+                f"a choice by whether {self!r} is {other}",
+                "a text that is the same for all values of the letter",
+                "give the parameter a number, or a case for each",
+            )
         both = self._pair(other)
         return both is not None and both[0].top == both[1].top and both[0].bottom == both[1].bottom
 

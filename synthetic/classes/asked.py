@@ -57,6 +57,7 @@ class AskedFunctions:
         self.function_of = tuple(function_of)
         self.triples: list[list[Triple]] = [[] for _ in self.classes]
         self._known: list[dict[Vector, Triple]] = [{} for _ in self.classes]
+        self._valued: list[dict[Vector, Quantity]] = [{} for _ in self.classes]
         self._implicit: dict[tuple[int, Vector, Fraction | None], Vector] = {}
         self.term = len(classes) if term else None
         self.least: list[Constraint] = []
@@ -92,7 +93,7 @@ class AskedFunctions:
             elif function == self.term:
                 gradient = left / self.functions
             triple = Triple(function, Vector(), gradient, Quantity(), "solution")
-            self._keep(function, triple)
+            self._keep(function, triple, chosen=True)
 
     def at(self, client: int, point: Vector) -> Triple:
         """Return the triple of a client's function at a point, made at the first time."""
@@ -111,7 +112,8 @@ class AskedFunctions:
             else:
                 gradient = self._vector(f"gradient of client {function} at {name}")
                 z = point - gradient * step
-            self._keep(function, Triple(function, z, gradient, self._value(function, name), name))
+            triple = Triple(function, z, gradient, self._value(function, name), name)
+            self._keep(function, triple, chosen=True)
             self._implicit[key] = z
         return self._implicit[key]
 
@@ -151,9 +153,22 @@ class AskedFunctions:
         number = len(self.vectors) - 1
         return Vector.basis(Second(number) if second else number)
 
-    def _keep(self, function: int, triple: Triple) -> None:
+    def _keep(self, function: int, triple: Triple, *, chosen: bool = False) -> None:
+        """Add a triple; where there are several subgradients, a chosen one is not the oracle's."""
         self.triples[function].append(triple)
-        self._known[function][triple.point] = triple
+        self._valued[function].setdefault(triple.point, triple.value)
+        if not (chosen and self.classes[function].set_valued):
+            self._known[function][triple.point] = triple
+
+    def value(self, client: int, point: Vector) -> Quantity:
+        """Return a client's value at a point, which all subgradients there share."""
+        known = self._valued[self.function_of[client]].get(point)
+        return self.at(client, point).value if known is None else known
+
+    def solution(self, client: int) -> Triple:
+        """Return the triple at x*, whose gradients add up to 0."""
+        found = (t for t in self.triples[self.function_of[client]] if t.name == "solution")
+        return next(found, None) or self.at(client, Vector())
 
     def mean(self, point: Vector) -> tuple[Vector, Quantity]:
         """Return ∇F and F at a point, the means over clients."""
@@ -201,6 +216,7 @@ class AskedFunctions:
                 total = total + made[j] * made[k] * q
             return total
 
+        oracles = [{t.name for t in known.values()} for known in self._known]
         self.vectors = [self.vectors[j] for j in kept]
         self.second = [self.second[j] for j in kept]
         self.start, self.own = of(self.start), [of(v) for v in self.own]
@@ -208,7 +224,11 @@ class AskedFunctions:
             [replace(t, point=of(t.point), gradient=of(t.gradient)) for t in triples]
             for triples in self.triples
         ]
-        self._known = [{t.point: t for t in triples} for triples in self.triples]
+        self._known = [
+            {t.point: t for t in triples if t.name in names}
+            for triples, names in zip(self.triples, oracles, strict=True)
+        ]
+        self._valued = [{t.point: t.value for t in triples[::-1]} for triples in self.triples]
         self.least = [replace(c, quantity=known(c.quantity)) for c in self.least]
         return known
 
@@ -218,7 +238,8 @@ class AskedFunctions:
         Raises:
             DriftproofError: the point need not lie in the set whose indicator the term is.
         """
-        value = self.mean(point)[1]
+        values = [self.value(client, point) for client in range(self.clients)]
+        value: Quantity = sum(values, Quantity()) / self.clients
         if self.term is None:
             return value
         if self.classes[self.term].normals:
@@ -228,7 +249,9 @@ class AskedFunctions:
                     "measure it after project(x) or linear_minimiser(g)",
                 )  # fmt: skip
             return value
-        total: Quantity = value + self.triple(self.term, point).value
+        known = self._valued[self.term].get(point)
+        own = self.triple(self.term, point).value if known is None else known
+        total: Quantity = value + own
         return total
 
     @staticmethod
@@ -265,9 +288,12 @@ class AskedFunctions:
         points = points_of(x)
         found = np.empty(points.shape, dtype=object)
         for client, _, replicate in np.ndindex(points.shape):
-            triple = self.at(client, points[client, 0, replicate])
-            found[client, 0, replicate] = getattr(triple, part)
+            found[client, 0, replicate] = _part(self, client, points[client, 0, replicate], part)
         return found
+
+
+def _part(asked: AskedFunctions, client: int, point: Vector, part: str) -> Any:
+    return asked.value(client, point) if part == "value" else asked.at(client, point).gradient
 
 
 def _put(vector: Vector, number: int, value: Vector) -> Vector:
@@ -379,7 +405,7 @@ class _OneFunction(FieldOfClass):
         return Quantities(self._each(x, "value")[:, 0])
 
     def _each(self, x: Tensor, part: str) -> np.ndarray:
-        asked = np.frompyfunc(lambda z: getattr(self.asked.at(self._number, z), part), 1, 1)
+        asked = np.frompyfunc(lambda z: _part(self.asked, self._number, z, part), 1, 1)
         found: np.ndarray = asked(points_of(x))
         return found
 

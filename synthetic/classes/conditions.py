@@ -121,6 +121,12 @@ class FunctionClass:
     term: bool = False
     normals: bool = False
 
+    @property
+    def set_valued(self) -> bool:
+        """Whether a point may have several subgradients, of which an oracle gives one."""
+        names = {condition.name for condition in self.conditions}
+        return "subgradient" in names or names == {"monotone"}
+
     def __str__(self) -> str:
         of = f"{self.name}({', '.join(f'{k} = {shown(v)}' for k, v in self.parameters.items())})"
         return f"plus({of})" if self.term else of

@@ -95,7 +95,7 @@ def smooth_convex(L: float) -> FunctionClass:
 
     With L = inf it is ``convex()``.
     """
-    if inf == L:
+    if not _letters(L) and inf == L:
         return convex()
     high = positive("L", L)
     return FunctionClass("smooth-convex", {"L": high}, (_interpolation(high, Fraction(0)),))

@@ -11,7 +11,7 @@ from driftproof.synthetic.classes.asked import AskedFunctions
 from driftproof.synthetic.classes.conditions import Constraint
 from driftproof.synthetic.classes.functions import positive
 from driftproof.toolkit.letters import shown
-from driftproof.toolkit.spans.exact import Quantity, Vector
+from driftproof.toolkit.spans.exact import Quantity
 
 Kind = Literal[
     "equal", "shared-minimiser", "similar", "similar-everywhere", "start-distance", "start-gap",
@@ -128,7 +128,7 @@ def upper_level() -> Relation:
 def _similar(asked: AskedFunctions, zeta: Fraction) -> Iterator[Constraint]:
     total = Quantity()
     for client in range(asked.clients):
-        gradient = asked.at(client, Vector()).gradient
+        gradient = asked.solution(client).gradient
         total = total + gradient * gradient / asked.clients
     yield Constraint("similar", total, zeta**2)
 
@@ -149,7 +149,7 @@ def _start_distance(asked: AskedFunctions, R: Fraction) -> Iterator[Constraint]:
 def _start_anywhere(asked: AskedFunctions, R: Fraction, a: Fraction) -> Iterator[Constraint]:
     total = asked.start * asked.start
     for client, own in enumerate(asked.own):
-        away = own - asked.at(client, Vector()).gradient
+        away = own - asked.solution(client).gradient
         total = total + away * away * a / asked.clients
     yield Constraint("start", total, R**2)
 

@@ -59,7 +59,7 @@ def has_letters(case: Case) -> bool:
 def _letters(case: Case) -> dict[str, Letter]:
     conditions = case.problem.conditions if isinstance(case.problem, WholeClass) else ()
     own = case.algorithm.values() if case.algorithm is not None else {}
-    return {**letters_of(conditions), **letters_of(own)}
+    return letters_of((conditions, own))
 
 
 def with_numbers(case: Case, point: Point) -> Case:
@@ -90,6 +90,13 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
     assert left is not None
     written = region_of(claim, case)
     region = Region(written)
+    for letter in _letters(case).values():  # a right side is simplified as if its letters were
+        if not region.nonnegative(letter):
+            raise DriftproofError(
+                f"for_all({repr(letter).removeprefix('all ')!r})",
+                "a range without negative numbers",
+                "begin it at 0 or above",
+            )
     programs = build(case.algorithm, case.problem, rounds=case.rounds, left=left)
     looked = [point for point in ends_and_middle(region) if _meant(point)]
     made: dict[str, Any] = {"region": region.said, "forms": {}}

@@ -21,6 +21,8 @@ FORMULAS = {
     "eqnarray",
 }  # fmt: skip
 """Environments that are formulas, also with a star."""
+CELLS = re.compile("matrix|array|cases")
+"""Environments in which ``&`` and ``\\\\`` part entries."""
 SIZES = {f"{size}{side}" for size in ("big", "Big", "bigg", "Bigg") for side in ("", "l", "r", "m")}
 SILENT = SIZES | {
     "left", "right", "middle", "displaystyle", "textstyle", "limits", "nonumber", "notag", "label",
@@ -133,7 +135,14 @@ class Source:
                     yield from self._formula(node, given, depth)
                 else:
                     yield Token(rf"\begin{{{node.environmentname}}}", line)
-                    yield from self._tokens(node.nodelist, formula, given, depth)
+                    cells = CELLS.search(node.environmentname)
+                    for part in node.nodelist:
+                        if cells and getattr(part, "specials_chars", "") == "&":
+                            yield Token("&", line)
+                        elif cells and getattr(part, "macroname", "") == "\\":
+                            yield Token(r"\\", line)
+                        else:
+                            yield from self._tokens([part], formula, given, depth)
                     yield Token(rf"\end{{{node.environmentname}}}", line)
             elif kind == "LatexMacroNode":
                 yield from self._command(node, line, formula, given, depth)

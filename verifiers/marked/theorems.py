@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +22,12 @@ from driftproof.verifiers.marked.latex import (
 )
 
 READING = ("input", "include", "subfile")
+COMMAND = re.compile(r"\\([A-Za-z]+)")
+OTHERWISE = re.compile(
+    r"\\(?:[gex]def|let|DeclareRobustCommand|(?:New|Renew|Provide|Declare)DocumentCommand)"
+    r"\s*\*?\s*\{?\s*\\([A-Za-z]+)"
+)
+"""Commands that are defined in another way than ``Source.definitions`` reads."""
 LESS = re.compile(r"\\le(?:q|qslant)?(?![A-Za-z])|≤")
 
 
@@ -101,8 +107,16 @@ def theorems(main: Path) -> list[Theorem]:
     """
     texts = _texts(main)
     definitions: dict[str, Definition] = {}
+    unclear: set[str] = set()
     for text in (*_packages(main, texts[main]), *texts.values()):
-        definitions |= dict(Source(text).definitions())
+        for name, definition in Source(text).definitions():
+            if _body(definitions.setdefault(name, definition)) != _body(definition):
+                unclear.add(name)
+            definitions[name] = definition
+        unclear |= {*OTHERWISE.findall(text)}
+    for path, text in texts.items():
+        for theorem in _marked(path, Source(text)):
+            _refuse_unclear(theorem, definitions, unclear)
     found = [
         theorem
         for path, text in texts.items()
@@ -117,6 +131,29 @@ def theorems(main: Path) -> list[Theorem]:
                 r"write \label{thm:name} after \begin{theorem}",
             )
     return found
+
+
+def _body(of: Definition) -> str:
+    return "".join(node.latex_verbatim() for node in of.body)
+
+
+def _refuse_unclear(
+    theorem: Theorem, definitions: Mapping[str, Definition], unclear: Collection[str]
+) -> None:
+    """Refuse a theorem with a command of which it is not clear here what it prints."""
+    waiting, met = {token.text.removeprefix("\\") for token in theorem.tokens}, set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name in unclear:
+            raise DriftproofError(
+                f"{theorem.file}:{theorem.line}: \\{name}, which the paper defines twice, or in a "
+                "way that is not read",
+                r"commands of a theorem that \newcommand defines once",
+                rf"define \{name} once, by \newcommand",
+            )
+        met.add(name)
+        if name in definitions:
+            waiting |= {*COMMAND.findall(_body(definitions[name]))} - met
 
 
 def _texts(main: Path) -> dict[Path, str]:

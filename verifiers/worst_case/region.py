@@ -46,17 +46,34 @@ STRIDES = ((59, 22), (61, 27), (67, 29), (71, 33), (73, 41))
 
 
 def letters_of(thing: Any) -> dict[str, Letter]:
-    """Return the free letters of an algorithm or a class, in the order in which they are met."""
-    if isinstance(thing, Letter):
-        return {thing.name: thing}
+    """Return the free letters of an algorithm or a class, in the order in which they are met.
+
+    Raises:
+        DriftproofError: two letters have one name.
+    """
+    met: dict[str, Letter] = {}
+    for letter in _met(thing):
+        if met.setdefault(letter.name, letter) is not letter:
+            raise DriftproofError(
+                f"two letters with one name, {met[letter.name]!r} and {letter!r}",
+                "a name of its own for each letter",
+                "call one of them as the notation of the algorithm or the class has it",
+            )
+    return met
+
+
+def _met(thing: Any) -> Iterator[Letter]:
     parts: Any = ()
-    if isinstance(thing, Mapping):
+    if isinstance(thing, Letter):
+        yield thing
+    elif isinstance(thing, Mapping):
         parts = thing.values()
     elif isinstance(thing, tuple | list):
         parts = thing
     elif is_dataclass(thing) and not isinstance(thing, type):
         parts = (getattr(thing, field.name) for field in fields(thing))
-    return {name: letter for part in parts for name, letter in letters_of(part).items()}
+    for part in parts:
+        yield from _met(part)
 
 
 def at(thing: Any, point: Point) -> Any:
@@ -268,7 +285,8 @@ def multipliers(
             "take a smaller region, or fewer letters",
         )
     if bounded and len(bounded) == 1:
-        found[bounded[0]] = (right - case.objective.constant) / case.constraints[bounded[0]].bound
+        bound = fraction(right) if isinstance(right, fmpq) else right
+        found[bounded[0]] = (bound - case.objective.constant) / case.constraints[bounded[0]].bound
     return found
 
 

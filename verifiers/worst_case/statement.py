@@ -103,6 +103,8 @@ CLASSES: dict[str, tuple[str, str, Callable[..., Condition]]] = {
     "lipschitz": ("L-Lipschitz operator", "L", lambda L, *at: operator(-L * L, ZERO, ONE, *at)),
 }  # fmt: skip
 """Class → its definition, its constants, and a condition that any (two) of its triples meet."""
+VALUED = {"smooth", "smooth-convex", "smooth-strongly-convex", "convex"}
+"""Classes that say something of values; elsewhere a value would be free."""
 
 
 class Statement:
@@ -201,6 +203,8 @@ class Statement:
             x, g, f = fields(written, "x g f")
             triple = Triple(self._sum(x, self.vectors), self._sum(g, self.vectors),
                             self._sum(f, self.values))  # fmt: skip
+            if f and not {*classes} & VALUED:
+                raise ValueError(f"a value of {name}, of which {', '.join(classes)} says nothing")
             self.triples[name][at] = triple
             x, g, f = (combined(part.items()) for part in triple)
             self.said.append(f"  at {at} = {x}: gradient {g}, value {f},")

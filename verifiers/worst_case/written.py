@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -257,18 +258,21 @@ class Names:
             start, letter = start + Vector.basis(Second(1)), "z"
         self.points: dict[Vector, str] = {Vector(): f"{letter}*", start: f"{letter}_0"}
         self.functions = []
+        met = Counter[str]()
         for number, (of, triples) in enumerate(zip(case.classes, case.triples, strict=True)):
             operator = not of.normals and not any(any(c.values) for c in of.conditions)
             name = "h" if of.term else f"A_{number}" if operator else f"f_{number}"
             self.functions.append(name)
             for triple in triples:
                 point = self.points.setdefault(triple.point, f"{letter}_{len(self.points) - 1}")
-                given = f"{'' if operator else '∇'}{name}({point})"
+                met[name + point] += 1  # a point may have several subgradients
+                which = f"_{met[name + point]}" if met[name + point] > 1 else ""
+                given = f"{'' if operator else '∇'}{name}{which}({point})"
                 for second, part in ((False, "_x"), (True, "_y")):
                     for j in _alone(triple.gradient.part(second=second).coefficients):
                         self.vectors[j] = given + part * both
                 for j in _alone(triple.value.values) if not operator else ():
-                    self.values[j] = f"{name}({point})"
+                    self.values[j] = f"{name}{which}({point})"
         for j, name in enumerate(case.values):
             if name == "m":  # of the smallest moment
                 self.values[j] = name
