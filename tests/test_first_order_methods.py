@@ -130,9 +130,7 @@ def online(eta):
     return x
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "oracles", "wanted"),
-    [
+CASES = [
         (HeavyBall(step_size=0.3, momentum=0.4), Oracles(), heavy_ball(0.3, 0.4)),
         (Nesterov(step_size=0.3), Oracles(), accelerated(0.3, lambda k: k / (k + 3))),
         (Nesterov(step_size=0.3, form="constant", momentum=0.4), Oracles(),
@@ -144,8 +142,11 @@ def online(eta):
          accelerated(0.6, lambda k: k / (k + 3), box)),
         (FrankWolfe(), Oracles(), frank_wolfe()),
         (OnlineGradient(step_size=0.8), Oracles(), online(0.8)),
-    ],
-    ids=str,
-)  # fmt: skip
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "oracles", "wanted"), CASES, ids=[str(case[0]) for case in CASES]
+)
 def test_a_method_is_its_recursion(algorithm, oracles, wanted):
     np.testing.assert_allclose(ran(algorithm, oracles), wanted, rtol=1e-12, atol=1e-14)
