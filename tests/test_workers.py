@@ -7,10 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.verifiers.running import scheduler
 
 SCRIPT = """
 import os, signal, sys, time
@@ -144,3 +148,23 @@ def test_ctrl_c_goes_to_all_and_one_tells(script, tmp_path):
     asleep(tmp_path)
     os.killpg(running.pid, signal.SIGINT)
     assert said(running) == "interrupted"
+
+
+def test_a_pool_that_broke_since_the_last_look_is_explained(monkeypatch):
+    """Of a worker that is killed before a task is handed over, that hand-over tells."""
+
+    class Pool:
+        def submit(self, *call):
+            raise BrokenProcessPool("the exit codes of the workers are {SIGKILL(-9)}")
+
+    class Waits:
+        name, path = "waits", None
+
+    def job():
+        yield [Waits()]
+
+    monkeypatch.setattr("driftproof.toolkit.workers.pool", lambda workers: Pool())
+    running = scheduler._Running([job()], scheduler.Cache(None, resume=False), print, print)
+    running.begin()
+    with pytest.raises(DriftproofError, match="ended a worker process"):
+        running.on(scheduler._Workers(2))

@@ -11,7 +11,7 @@ import hashlib
 import heapq
 import os
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
@@ -212,18 +212,20 @@ class _Running:
             while self._waiting or pending:
                 while self._waiting and len(pending) < executor.at_once():
                     _, number, place, task = heapq.heappop(self._waiting)
-                    pending[executor.submit(task)] = (number, place, task)
+                    try:  # a worker may have ended since the last look
+                        future = executor.submit(task)
+                    except Exception as error:
+                        _blame(executor, error, task, pending)
+                        raise
+                    pending[future] = (number, place, task)
                 executor.look()
                 for future in wait(pending, timeout=LOOK, return_when=FIRST_COMPLETED).done:
                     number, place, task = pending.pop(future)
                     try:
                         result = future.result()
                     except Exception as error:
-                        at_work = (task, *(other for _, _, other in pending.values()))
-                        explained = executor.explained(error, at_work)
-                        if explained is error:
-                            raise
-                        raise explained from error
+                        _blame(executor, error, task, pending)
+                        raise
                     self._came(number, place, task, result)
         finally:
             for future in pending:
@@ -252,6 +254,18 @@ class _Running:
                 if self._slots[number][place] is None:
                     effort = getattr(task, "effort", 0.0)
                     heapq.heappush(self._waiting, (-effort, number, place, task))
+
+
+def _blame(
+    executor: TaskExecutor,
+    error: Exception,
+    task: Task,
+    pending: Mapping[Future[Result], tuple[int, int, Task]],
+) -> None:
+    """Raise what an executor makes of an error, if that is another, while tasks were at work."""
+    explained = executor.explained(error, (task, *(other for _, _, other in pending.values())))
+    if explained is not error:
+        raise explained from error
 
 
 def perform(task: Task) -> Result:
