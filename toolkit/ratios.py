@@ -20,8 +20,15 @@ def context(names: Any) -> fmpq_mpoly_ctx:
     return fmpq_mpoly_ctx.get(tuple(sorted(names)), Ordering.lex)
 
 
+def vanishes(of: Any) -> bool:
+    """Tell whether a number is 0, or a function 0 for all values of its letters."""
+    return of.top.is_zero() if isinstance(of, Ratio) else not of
+
+
 class Ratio:
     """p/q, polynomials in letters over the fractions, without a common factor; q is monic.
+
+    ``==`` is refused while a letter is in the difference; ``vanishes`` compares functions.
 
     >>> eta = Ratio.letter("eta")
     >>> (1 - eta**2) / (1 + eta), eta - eta == 0, (1 / (2 + eta)).at({"eta": Fraction(1)})
@@ -58,10 +65,7 @@ class Ratio:
         """Return both over one ring."""
         if isinstance(other, int | Fraction | fmpq):
             number = fmpq(other.numerator, other.denominator)
-            made = object.__new__(Ratio)
-            made.top = self.top.context().constant(number)
-            made.bottom = self.top.context().constant(1)
-            return self, made
+            return self, Ratio(self.top.context().constant(number))
         if not isinstance(other, Ratio):
             return None
         if self.letters == other.letters:
@@ -101,7 +105,7 @@ class Ratio:
         if (both := self._pair(other)) is None:
             return NotImplemented
         a, b = both
-        if not b:
+        if b.top.is_zero():
             raise ZeroDivisionError("a division by 0")
         return Ratio(a.top * b.bottom, a.bottom * b.top)
 
@@ -115,25 +119,24 @@ class Ratio:
         return Ratio(self.top**exponent, self.bottom**exponent)
 
     def __bool__(self) -> bool:
-        return not self.top.is_zero()
+        return self != 0
 
     @property
     def number(self) -> Fraction | None:
         """The fraction that it is, if no letter is in it."""
         if not (self.top.is_constant() and self.bottom.is_constant()):
             return None
-        value = self.top.leading_coefficient() if self else fmpq(0)
+        value = self.top.leading_coefficient() if not self.top.is_zero() else fmpq(0)
         return Fraction(int(value.p), int(value.q))
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, float) and self.number is None:  # nobody here compares with a double
+        if not isinstance(other, Ratio | int | Fraction | fmpq) or (self - other).number is None:
             raise DriftproofError(
-                f"a choice by whether {self!r} is {other}",
+                f"a choice by whether {self!r} is {other!r}",
                 "a text that is the same for all values of the letter",
                 "give the parameter a number, or a case for each",
             )
-        both = self._pair(other)
-        return both is not None and both[0].top == both[1].top and both[0].bottom == both[1].bottom
+        return vanishes(self - other)
 
     def __hash__(self) -> int:
         return hash(self.number) if self.number is not None else hash(str(self))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeAlias, TypeVar
 
-from driftproof.toolkit.ratios import Ratio
+from driftproof.toolkit.ratios import Ratio, vanishes
 
 Number: TypeAlias = Fraction | int
 K = TypeVar("K")
@@ -30,7 +30,11 @@ def _sum(
     total = dict(one)
     for key, coefficient in two.items():
         total[key] = total.get(key, Fraction(0)) + factor * coefficient
-    return {key: coefficient for key, coefficient in total.items() if coefficient}
+    return {key: coefficient for key, coefficient in total.items() if not vanishes(coefficient)}
+
+
+def _equal(one: Mapping[K, Fraction], two: Mapping[K, Fraction]) -> bool:
+    return one.keys() == two.keys() and all(vanishes(c - two[key]) for key, c in one.items())
 
 
 class Second(int):
@@ -42,7 +46,7 @@ class Second(int):
     """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Vector:
     """Σ_j c_j b_j.
 
@@ -69,7 +73,7 @@ class Vector:
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Vector):
             return Vector(_sum(self.coefficients, other.coefficients, 1))
-        return self if other == 0 else NotImplemented
+        return self if vanishes(other) else NotImplemented
 
     __radd__ = __add__
 
@@ -92,7 +96,7 @@ class Vector:
                     continue
                 pair = (j, k) if j <= k else (k, j)
                 product[pair] = product.get(pair, Fraction(0)) + c * d
-        return Quantity({pair: c for pair, c in product.items() if c})
+        return Quantity({pair: c for pair, c in product.items() if not vanishes(c)})
 
     __rmul__ = __mul__
 
@@ -100,11 +104,14 @@ class Vector:
         divisor = other.as_number if isinstance(other, Quantity) else exact(other)
         return Vector(_sum({}, self.coefficients, 1 / divisor))
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Vector) and _equal(self.coefficients, other.coefficients)
+
     def __hash__(self) -> int:
         return hash(frozenset(self.coefficients.items()))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Quantity:
     """Σ_{j≤k} q_jk G_jk + Σ_j a_j F_j + c, affine in the Gram matrix and the values.
 
@@ -197,6 +204,14 @@ class Quantity:
         if not self.is_number:
             raise ArithmeticError("a product of two quantities that are unknown")
         return self.constant
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Quantity)
+            and _equal(self.gram, other.gram)
+            and _equal(self.values, other.values)
+            and vanishes(self.constant - other.constant)
+        )
 
     def __hash__(self) -> int:
         gram, values = frozenset(self.gram.items()), frozenset(self.values.items())

@@ -29,7 +29,7 @@ from torch import Tensor
 
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.rationals import meant
-from driftproof.toolkit.ratios import Ratio
+from driftproof.toolkit.ratios import Ratio, vanishes
 from driftproof.toolkit.spans.exact import Quantity, Vector
 from driftproof.toolkit.stand_in import StandIn, Table, out_of_place
 
@@ -227,7 +227,7 @@ def entries_of(x: Any, *, beside_open: bool = False) -> np.ndarray:
         return np.asarray(_decimal(np.asarray(x, dtype=object)), dtype=object)
     array = np.asarray(_meant(x.detach().cpu().numpy()), dtype=object)
     if beside_open and array.ndim >= 2 and array.shape[-2] != 1:
-        if any(array.flat):
+        if not all(map(vanishes, array.flat)):
             raise refused("numbers that vary over the coordinates")
         array = array[..., :1, :]
     return array

@@ -208,7 +208,7 @@ def _fixed(claim: BoundClaim, case: Case) -> dict[str, Fraction]:
     roles = {**bounds.roles_of(case), **case.problem.exact_constants, **case.algorithm.values()}
     own = {name: roles[role] for name, role in notation.items() if role in roles}
     for name, letter in free.items():
-        if not (isinstance(own.get(name), Letter) and own[name] == letter):
+        if own.get(name) is not letter:
             raise DriftproofError(
                 f"for_all({name!r} …) for a parameter that the statement calls otherwise",
                 f"one of the letters {', '.join(sorted(notation))} for its own parameter",

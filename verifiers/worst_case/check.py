@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
+from driftproof.toolkit.ratios import vanishes
 from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.statement import (
     CLASSES,
@@ -74,7 +75,7 @@ def check(text: str) -> Statement:
                     S[two, one] += times * c * a * b / 2
         for name, a in condition.numbers.items():
             left[name] += times * a
-    if any(a != 0 for a in left.values()):
+    if not all(map(vanishes, left.values())):
         raise RefusedCertificateError(f"the values do not cancel: {combined(left.items())} left")
     if not positive_semidefinite([[S[u, v] for v in space] for u in space], numbers):
         raise RefusedCertificateError("the matrix S is not positive semidefinite")
@@ -96,11 +97,11 @@ def positive_semidefinite(matrix: Sequence[Sequence[Any]], numbers: Numbers | No
     """
     rows, size = [list(row) for row in matrix], len(matrix)
     is_pivot = (numbers or Numbers()).pivot
-    if any(rows[i][j] != rows[j][i] for i in range(size) for j in range(i)):
+    if not all(vanishes(rows[i][j] - rows[j][i]) for i in range(size) for j in range(i)):
         return False
     for k in range(size):
-        pivot, after = rows[k][k], [j for j in range(k + 1, size) if rows[k][j] != 0]
-        if not is_pivot(pivot) or (pivot == 0 and after):
+        pivot, after = rows[k][k], [j for j in range(k + 1, size) if not vanishes(rows[k][j])]
+        if not is_pivot(pivot) or (vanishes(pivot) and after):
             return False
         for place, i in enumerate(after):
             factor = rows[k][i] / pivot

@@ -10,6 +10,7 @@ free it is a rational function of them. ``verifiers.worst_case.check`` rests on 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping
 from functools import reduce
 from string import ascii_letters, digits
@@ -46,6 +47,8 @@ def evaluate(
     """
     if strange := set(text) - PRINTED:
         raise ValueError(f"{sorted(strange)} in the right side {text!r}")
+    if odd := re.search(r"\b[0-9]+[A-Za-z_]\w*", text):
+        raise ValueError(f"the number {odd[0]!r} in the right side {text!r}")
     if len(text) > LARGEST:
         raise ValueError(f"a right side of {len(text)} characters")
     used = set[str]()

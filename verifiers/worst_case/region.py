@@ -21,7 +21,7 @@ from flint import fmpq, fmpq_mat, nmod_mat
 from driftproof.synthetic.classes.conditions import Constraint
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.letters import Letter
-from driftproof.toolkit.ratios import Ratio
+from driftproof.toolkit.ratios import Ratio, vanishes
 from driftproof.toolkit.spans.exact import Quantity, Vector
 from driftproof.verifiers.worst_case.exact import Exact, fraction, rational
 from driftproof.verifiers.worst_case.face import kernels, optimum
@@ -260,7 +260,7 @@ def multipliers(
     source = points(region)
     first = [Sample(case, point) for point in islice(source, TESTS)]
     kept = support(first, of_solution=of_solution)
-    bounded = [k for k in kept if case.constraints[k].bound != 0]
+    bounded = [k for k in kept if not vanishes(case.constraints[k].bound)]
     made: dict[int, list[tuple[Point, Fraction]]] = {k: [] for k in kept}
     wanted = [k for k in kept if bounded != [k]]
     found: dict[int, Any] = {}
@@ -407,4 +407,4 @@ def _through(rows: Any, names: Sequence[str], above: Any, below: Any) -> Any:
         return total
 
     bottom = polynomial(solution[len(above) :], below)
-    return None if bottom == 0 else polynomial(solution[: len(above)], above) / bottom
+    return None if vanishes(bottom) else polynomial(solution[: len(above)], above) / bottom

@@ -16,7 +16,7 @@ from typing import Any
 
 from flint import fmpq, fmpq_mpoly
 
-from driftproof.toolkit.ratios import Ratio
+from driftproof.toolkit.ratios import Ratio, vanishes
 from driftproof.verifiers.worst_case.expression import ends, evaluate
 from driftproof.verifiers.worst_case.statement import LETTER, Numbers
 
@@ -67,7 +67,7 @@ class Region(Numbers):
             ValueError: it has a root or the like of a letter, or a pole in the region.
         """
         value, high = ends(evaluate(written, {}, self.free))
-        if value != high:
+        if not vanishes(value - high):
             raise ValueError(f"{written} is irrational")
         if not self.defined(value):
             raise ValueError(f"{written} has a pole in the region {self.said}")

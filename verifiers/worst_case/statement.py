@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from flint import fmpq
 
+from driftproof.toolkit.ratios import vanishes
 from driftproof.verifiers.worst_case.expression import FUNCTIONS, ends, evaluate
 
 ZERO, ONE = fmpq(0), fmpq(1)
@@ -171,7 +172,7 @@ class Statement:
         less = self.numbers.number(constant)
         self.conclusion = self._condition(products, values, low - less)
         self.upper = high - less
-        added = f" + {less}" * (less != 0)
+        added = f" + {less}" * (not vanishes(less))
         about = f"about {float(low):.9g}" if isinstance(low, fmpq) else ""
         if not about:
             value = ""
@@ -271,7 +272,7 @@ def combined(terms: Iterable[tuple[str, Any]]) -> str:
     """Return 2 x − g for [("x", 2), ("g", −1)]; a sum of letters stands in brackets."""
     text = ""
     for name, c in terms:
-        if c != 0:
+        if not vanishes(c):
             size = f"({c})" if "+" in str(c) or " - " in str(c) else str(c)
             text += f" {'−' if size[0] == '-' else '+'} {size.removeprefix('-')} {name}"
     return re.sub("([+−]) 1 ", r"\1 ", text).removeprefix(" + ").strip() or "0"

@@ -14,7 +14,7 @@ from flint import arb, fmpq
 from driftproof.synthetic.classes.conditions import Condition, FunctionClass
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.letters import shown
-from driftproof.toolkit.ratios import Ratio
+from driftproof.toolkit.ratios import Ratio, vanishes
 from driftproof.toolkit.spans.exact import Quantity, Second, Vector
 from driftproof.verifiers.worst_case import check, check_counterexample
 from driftproof.verifiers.worst_case.digest import sealed
@@ -94,7 +94,7 @@ def theorem(
     own, order = in_means(case)
     names = Names(own)
     sources = list(_sources(own, names))
-    used = [[str(x), *sources[k]] for k, x in sorted(multipliers.items()) if x != 0]
+    used = [[str(x), *sources[k]] for k, x in sorted(multipliers.items()) if not vanishes(x)]
     file = {"schema": check.THEOREM, "region": region, **statement(own, names, right)}
     if not any(own.second):
         file["vectors"] = [names.vectors[j] for j in order]
