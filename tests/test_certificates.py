@@ -309,6 +309,12 @@ def test_the_right_side_is_the_expression_that_is_written():
             check(sealed(smaller))
 
 
+@pytest.mark.parametrize("number", ["0x10", "1_5", "0b1", "1e3"])
+def test_a_number_that_a_reader_does_not_see_is_refused(number):
+    with pytest.raises(ValueError, match="the number"):
+        evaluate(f"R/{number}", {"R": fmpq(1)})
+
+
 def test_a_constant_of_the_measure_counts():
     """f_1 + 1/10 ≤ 4/15 is what f_1 ≤ 1/6 says; and nothing less."""
     moved = {"conclusion__constant": "1/10", "conclusion__right": "4/15"}
