@@ -10,8 +10,10 @@ from driftproof.synthetic.classes import (
     over,
     plus,
     similar,
+    smooth,
     smooth_convex,
     start_at_minimiser,
+    start_gap,
     start_within,
 )
 from driftproof.toolkit.algorithms import FedAvg, ProximalGradient, ProximalPoint
@@ -60,5 +62,8 @@ def test_the_gradient_where_an_implicit_step_ends():
     step, steepness = ProximalPoint(step_size=1.0), lambda c: c.R**2 / c.eta**2
     with pytest.raises(DriftproofError, match="grows beyond all bounds"):
         verdict([convex(), start_within(R=1)], step, gradient, steepness)
-    smooth = [smooth_convex(L=1), start_within(R=1)]
-    assert verdict(smooth, step, gradient, steepness) is Verdict.SUPPORTED
+    bent = [smooth_convex(L=1), start_within(R=1)]
+    assert verdict(bent, step, gradient, steepness) is Verdict.SUPPORTED
+    assert verdict(bent, step, gradient, lambda c: c.R**2 / 100) is Verdict.REFUTED
+    with pytest.raises(DriftproofError, match="proximal step on"):  # it may be no minimiser
+        verdict([smooth(L=1), start_gap(1.0)], step, gradient, steepness)

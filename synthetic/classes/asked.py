@@ -103,7 +103,16 @@ class AskedFunctions:
         """Return the z with z = point − step·g, g a subgradient at z.
 
         step None: the z that is least in the direction ``point``, at which −point is one.
+
+        Raises:
+            DriftproofError: the function need not be convex, so z may be no minimiser.
         """
+        if not self.classes[function].solvable:
+            raise DriftproofError(
+                f"a proximal step on {self.classes[function]}: it may end at no minimiser",
+                "a class of convex functions",
+                "take smooth_convex(L), say",
+            )
         key = function, point, step
         if key not in self._implicit:
             name = f"point {len(self.triples[function])}"

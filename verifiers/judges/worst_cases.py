@@ -188,17 +188,18 @@ def _ran(
 ) -> float | None:
     """Return what a comparison is when the algorithm is run, in doubles, on functions as bad.
 
-    None: functions of the class have no formula here. Clients that are sampled are enumerated.
+    None: functions of the class have no formula here, or no oracle that the algorithm needs, as
+    prox. Clients that are sampled are enumerated.
     """
     try:
         problem = functions(program, solved, case.problem.clients, case.problem.level)
+        problem = replace(problem, of=case.problem.constants)
+        ctx = EnumeratedContext(problem.clients)
+        made = _run_from(problem, case, ctx, left)
+        if ctx.atom_count > 1:
+            made = _run_from(problem, case, ctx.enumerate(), left)
     except DriftproofError:
         return None
-    problem = replace(problem, of=case.problem.constants)
-    ctx = EnumeratedContext(problem.clients)
-    made = _run_from(problem, case, ctx, left)
-    if ctx.atom_count > 1:
-        made = _run_from(problem, case, ctx.enumerate(), left)
     values: np.ndarray = made.values
     for name, part in zip(made.names, made.parts, strict=True):
         values = values - float(factors.get(name, 0)) * part
