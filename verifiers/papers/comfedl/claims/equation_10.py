@@ -8,8 +8,6 @@ With g^i(y) = exp(f_i(y)/γ), (10) is a special case of problem (1).
 w, and (9) has nothing to do with (10). On the standard simplex Lemma 1 gives the identity.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

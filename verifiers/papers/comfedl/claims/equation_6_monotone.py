@@ -19,8 +19,6 @@ proportional to exp(f^i/γ) for all losses, so g'(y) = a e^y: g = a exp + c with
 (for n ≥ 2).
 """
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import NamedTuple
 

@@ -10,8 +10,6 @@ simplex Σ r_i = 1 in (3): with Σ p_i = 1 the maximum is the largest loss. It i
 linear function on the simplex {p ≥ 0, Σ p_i = 1}.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from driftproof.synthetic.certificates.cone import solve

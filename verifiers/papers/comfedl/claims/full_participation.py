@@ -16,8 +16,6 @@ G_fσ_3/√b_1, the Jacobian's noise, at most G_gσ_1/√b, and the plug-in bias
 Averaged over t = 0 … τ − 1 that is the bracket. Sum over s and divide by Tη/2.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

@@ -11,8 +11,6 @@ simplex this is M − γ KL(r‖ρ), and KL ≥ 0 by x log x ≥ x − 1, with e
 optima: cvxpy's exponential cone for the maximum over r, and for the saddle value over w.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

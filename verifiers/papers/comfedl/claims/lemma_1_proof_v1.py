@@ -7,8 +7,6 @@ multiplier λ by γ − γ/n and cancels in r_i and in the value, so Lemma 1 is 
 version prints γ. It is no misprint of one place: (18) to (24) all carry γ/n.
 """
 
-from __future__ import annotations
-
 from driftproof.toolkit.constants import Expression
 from driftproof.toolkit.readings import Erratum
 from driftproof.verifiers.algebra.symbolic import Step

@@ -5,8 +5,6 @@
 **The proof** is a claim of its own, ``comfedl/lemma-3-proof``.
 """
 
-from __future__ import annotations
-
 from driftproof.synthetic.problems.bounded_composition import BoundedComposition
 from driftproof.synthetic.problems.maml import MAML
 from driftproof.synthetic.problems.opposed_clients import OpposedClients

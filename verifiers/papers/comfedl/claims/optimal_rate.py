@@ -32,8 +32,6 @@ non-convex functions O(N^{-1/2}) is known to be optimal (Arjevani et al., Mathem
 that, O(T^{-1}) = O(N^{-1/2}).
 """
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import NamedTuple
 

@@ -18,8 +18,6 @@ which at η = T^{-1/2} is of order T^{-1/2}: the rate is attained and no better 
 stuck estimator with b = 1: left = G² for every T: the minibatch has to grow.
 """
 
-from __future__ import annotations
-
 from driftproof.synthetic.problems.bounded_composition import BoundedComposition
 from driftproof.toolkit.measure import Reduction, States
 from driftproof.toolkit.readings import Erratum, intended, literal

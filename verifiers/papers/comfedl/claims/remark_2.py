@@ -10,8 +10,6 @@ Theorem 2's bound is then (F(w̄_0) − F*)T^{α1−1}; drift and smoothness are
 the noise terms are constants times T^{-α2/2}.
 """
 
-from __future__ import annotations
-
 from driftproof.synthetic.problems.bounded_composition import BoundedComposition
 from driftproof.toolkit.measure import Reduction, States
 from driftproof.toolkit.readings import Erratum, intended, literal

@@ -14,8 +14,6 @@ lines 9 and 12, have all three right. That the preprint has ∇f^i in the second
 character of a converted text; the other two stand in both editions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import product
 from typing import NamedTuple

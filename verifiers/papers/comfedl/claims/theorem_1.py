@@ -16,8 +16,6 @@ With L = 0.04 and 26 rounds the left side is 0.25 and the right side 0.2471; as 
 latter tends to 0.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

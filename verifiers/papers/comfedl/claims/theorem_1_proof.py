@@ -12,8 +12,6 @@ at most that product. In arXiv v1 (33) and (34) a bracket closes a line too earl
 text was converted.
 """
 
-from __future__ import annotations
-
 from sympy import sqrt
 
 from driftproof.toolkit.constants import Expression

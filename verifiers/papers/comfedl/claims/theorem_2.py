@@ -5,8 +5,6 @@
 **Source.** Not in arXiv v3. The plus sign that Theorem 1 lacks is there.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from sympy import sqrt

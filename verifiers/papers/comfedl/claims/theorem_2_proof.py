@@ -5,8 +5,6 @@
 **Source.** The proof of Theorem 4 (which is Theorem 2 again); not in arXiv v3.
 """
 
-from __future__ import annotations
-
 from sympy import sqrt
 
 from driftproof.toolkit.constants import Expression

@@ -6,8 +6,6 @@ and by algebra: with that I, 𝒞 = 1/√(|b|KT).
 **Finding.** The algebra is right; the initial term is Theorem 5.1's and false as there.
 """
 
-from __future__ import annotations
-
 import sympy
 
 from driftproof.synthetic.problems.averaged_composition import AveragedComposition

@@ -9,8 +9,6 @@ FedDRO shares ȳ in each of its T steps, so there are T + ⌊T/I⌋ of them: O(K
 sentence after the corollary says so, the corollary does not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple

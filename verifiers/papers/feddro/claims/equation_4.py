@@ -11,8 +11,6 @@ the print ½. λ > 0 does not move the minimisers, but it scales Φ, its gradien
 step size, an ε-stationary point and B_f = sup f' mean something else.
 """
 
-from __future__ import annotations
-
 import sympy
 import torch
 

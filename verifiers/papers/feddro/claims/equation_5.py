@@ -15,8 +15,6 @@ over ν of ν + (λ/2)((1/m) Σ (1 + (ℓ_i − ν)/λ)₊² − 1). While no p_
 f(g) = −g²/(2λ): the opposite signs.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import sympy
 import torch

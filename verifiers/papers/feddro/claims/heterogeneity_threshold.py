@@ -16,8 +16,6 @@ lets Theorem 5.1 do without the factor (I − 1)². With equal curvatures, or wi
 bias, however far apart the c_k are.
 """
 
-from __future__ import annotations
-
 import sympy
 
 from driftproof.toolkit.constants import Expression

@@ -11,8 +11,6 @@ algorithms: Local-SCGDM's corrected bound does gain from more clients in its noi
 not among the texts that driftproof has read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -13,8 +13,6 @@ problem Local-SCGDM can solve (2), with small steps. Whether it can on every pro
 here, so the sentence about it is undecided: "cannot" would be refuted by a proof for all problems.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial

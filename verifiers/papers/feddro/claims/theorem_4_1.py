@@ -19,8 +19,6 @@ gradient descent on Φ, whose first step after each average is exact, with a sum
 stays bounded, so x̄ does, and ∇Φ → 0. That is a finding, not an erratum.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache

@@ -15,8 +15,6 @@ printed bound. (T = 100 may lie below the unknown T_th; the limit does not.)
 B_g²L_f → 0.
 """
 
-from __future__ import annotations
-
 import sympy
 
 from driftproof.synthetic.problems.averaged_composition import AveragedComposition

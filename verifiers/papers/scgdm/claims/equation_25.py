@@ -12,8 +12,6 @@ not 0: the sides differ by 2α²η²E CD. With the cross term the step is right,
 corrected form does without it (scgdm/lemma-4.1).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import sympy

@@ -8,8 +8,6 @@ third over all clients.
 sides differ by g^(k)(x̄) − M, which is 0 for clients with one g alone: the mistake of Lemma A.1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeAlias
 

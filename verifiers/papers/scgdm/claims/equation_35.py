@@ -7,8 +7,6 @@ r"""(32) and (35): a double sum is turned round with one term too many.
 t − 1 − t'. What follows each equality is a bound that holds for the right sums.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ the least δ_g² of Assumption 3.3, which holds for all x, is 1.
 **Finding.** δ_g² is a bound, and (44) prints "=" for "≤". (45) goes on with "≤".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeAlias
 
