@@ -1,8 +1,6 @@
 """Lemma 3: the error of the averaged estimator.
 
 **Kind.** Bound, at every local step, with all clients or some, shared or independent samples.
-
-**The proof** is a claim of its own, ``comfedl/lemma-3-proof``.
 """
 
 from driftproof.synthetic.problems.bounded_composition import BoundedComposition

@@ -2,8 +2,6 @@
 
 Its inner product is split in three; Cauchy–Schwarz, Jensen, Lemmas 2 and 3, and a sum over s and t.
 
-**Kind.** Symbolic.
-
 **Source.** In arXiv v1 it is the proof of Theorem 3 (which is Theorem 1 again).
 
 **Finding.** The proof holds, display by display, with the sum of roots that it prints. The product

@@ -14,9 +14,6 @@ not 0 (``_rates``). For a growing N the variance of p_{N'} grows like N, because
 no batch and no number of clients averages: with any step size that is constant over the run the
 left side is at least of order √(log K/K) on an instance in closed form (``_rates``). On that same
 instance α_k = 1/(k + 1) does better than 1/√K (``tests/test_fednest_derivations.py``).
-
-**Corrected**: O(√(log K/K)) with α = 1/√(K log K), β = 1/√K and N ≥ κ_g log K, measured on
-different noisy clients whose ∇_y f is not 0 at the solution; asymptotic evidence.
 """
 
 import sympy

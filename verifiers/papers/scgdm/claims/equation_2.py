@@ -6,13 +6,6 @@ u_{t+1} = (1 − γ)u_t + γg(x_t; ξ), z_t = ∇g(x_t; ξ)ᵀ∇f(u_t; ζ), x_{
 
 **Kind.** Identity, to rounding: (2) at γ = 1 line by line, on every client between averages of x,
 against ComFedL with minibatches of one sample, on the same draws.
-
-**Finding.** A misprint. (2) puts u_t into z_t. At γ = 1 that is g(x_{t−1}; ξ_{t−1}): the value at
-the model before, with the sample before. With u_{t+1}, which line 8 of Algorithm 1 has in its
-place, γ = 1 is ComFedL.
-
-**Smallest counterexample.** One client, no noise, f(y) = y²/2 where the run stays, g(x) = x: the
-second step of (2) is −ηx_0 and that of ComFedL −η(1 − η)x_0.
 """
 
 from typing import Literal, NamedTuple
