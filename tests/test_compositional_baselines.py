@@ -4,8 +4,6 @@ Plain numpy loops, with the averages written out: the oracles here hold one clie
 replicate, so that nothing of the batched layout is shared with what is tested.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

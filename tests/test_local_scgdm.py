@@ -1,7 +1,5 @@
 """Local-SCGDM a second time, from Algorithm 1 of its paper (2022), device by device."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np
