@@ -1,8 +1,5 @@
 """Whether O(1/√T) is the optimal rate.
 
-**Statement.** "When α1 = ½, α2 = α3 = 1 and τ = O(1), our ComFedL algorithm reaches an optimal
-convergence rate of O(1/√T)."
-
 **Kind.** Symbolic: a floor in closed form, and exponents of T.
 
 **Source.** ComFedL, arXiv v3, prints the same sentence without "optimal", and its abstract has lost

@@ -1,8 +1,5 @@
 """The text beside Table 1: no earlier work guarantees linear speed-up.
 
-**Statement.** "None of the current works guarantee linear speedup with the number of clients [Huang
-et al. (2021); Haddadpour et al. (2022); Tarzanagh et al. (2022); Gao et al. (2022)]."
-
 **Kind.** Complexity, by algebra: the guarantee that a text states is a formula, and the number of
 clients is or is not in it. This checks what the cited texts state, not what is true of their
 algorithms: Local-SCGDM's corrected bound does gain from more clients in its noise term.

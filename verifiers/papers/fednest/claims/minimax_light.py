@@ -4,13 +4,6 @@ r"""LFedNest against FedAvg-S on the minimax problem (slide "Minimax Experiment"
 exactly (``_minimax``), with FedAvg-S's steps taken simultaneously and in turn; a sentence about one
 experiment, asked here of a family. In the experiment's own setting it is reproduced
 (``driftproof run fednest/minimax``).
-
-**Readings.** The slide says so of its figure, for the one problem that it shows. LFedNest as the
-slides define it takes a local series. The public code takes none (N = 0), and where g_i = −f_i none
-is needed: that is what was meant. It is judged with all clients, as the slides print their means,
-and in a small copy of the figure's setting as the public code has it: A_i in [0, 0.1], λ = 0.1, α =
-β = 0.01, half of the clients sampled, T = 10 calls of FedInn with a cohort each. "On every member
-of a family" is a study of ours.
 """
 
 from dataclasses import dataclass, replace

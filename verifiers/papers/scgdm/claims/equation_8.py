@@ -1,8 +1,5 @@
 r"""Equation (8): federated MAML as a composition, for a device with a set of tasks.
 
-**Statement.** min (1/K) Σ_k f^{(k)}(g^{(k)}(x)), g^{(k)}(x) = E_ξ[x − λ∇L_i(x; ξ)] and
-f^{(k)}(y) = E_i E_ζ L_i(y; ζ): "it is assumed that each device has a set of tasks".
-
 **Kind.** Identity: the value and the derivatives of E_i L_i(x − λ∇L_i(x)), what the device's model
 loses after one step on each task, against the composition.
 """

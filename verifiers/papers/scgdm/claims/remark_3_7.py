@@ -1,8 +1,5 @@
 r"""Remark 3.7: samples and communications to reach ε.
 
-**Statement.** To make (1/T) Σ ‖∇F(x̄_t)‖ ≤ ε, T should be as large as O(1/ε⁴); the batch is O(1), so
-this is the sample complexity; communications are T/p = O(1/ε³).
-
 **Kind.** Complexity, by algebra: from a bound CT^{−1/2} on the mean squared gradient, p = T^{1/4};
 T/p communications of T steps by the count on the wire.
 
