@@ -185,13 +185,13 @@ NEST = {"inner_calls": 2, "terms": 3, **STEPS, **FIELDS}
 MUTANTS = [
     # wrong signs
     (FedNest(**NEST), BILEVEL, "fed_inn", "noise=zeta(i)) - self.q", "noise=zeta(i)) + self.q"),
-    (FedNest(**NEST), BILEVEL, "fed_out", "h = h - np.mean(cross", "h = h + np.mean(cross"),
+    (FedNest(**NEST), BILEVEL, "fed_out", "one - self.ask", "one + self.ask"),
     (LFedNest(**NEST), BILEVEL, "local_fed_out", "h = h - self.ask", "h = h + self.ask"),
     (FedAvgS(local_steps=3, **FIELDS), MINIMAX, "fed_avg_s", "y + at.inner", "y - at.inner"),
     # a mean that is a sum, or one over all clients where some were asked
     (FedNest(**NEST), BILEVEL, "fed_inn", "else np.mean([own", "else np.sum([own"),
-    (FedNest(participation=0.5, **NEST), BILEVEL, "fed_out", "noise=xi(i)) for i in chosen]",
-     "noise=xi(i)) for i in range(self.m)]"),
+    (FedNest(participation=0.5, **NEST), BILEVEL, "fed_out", "h = np.mean(shared, 0)",
+     "h = np.sum(shared, 0) / self.m"),
     (FedIHGP(terms=4), BILEVEL, "fed_ihgp", "self.loop is Loop.UNDIVIDED", "True"),
     # a stale or missing anchor
     (FedNest(**NEST), BILEVEL, "fed_inn", "self.y, noise=zeta(i)) - self.q",

@@ -122,13 +122,13 @@ class Slides:
         own = dict.fromkeys(range(self.m), self.x)
         xi = self.sample("upper_law", "xi-shared")
         shared = [self.ask(i, "upper_grad_x", self.x, self.y, noise=xi(i)) for i in chosen]
-        h = np.mean(shared, 0)
         if given.terms:
             p, chi = self.fed_ihgp(self.x, range(self.m)), self.sample("lower_law", "chi")
-            cross = [
-                self.ask(i, "lower_cross_product", self.x, self.y, p, noise=chi(i)) for i in chosen
+            shared = [
+                one - self.ask(i, "lower_cross_product", self.x, self.y, p, noise=chi(i))
+                for i, one in zip(chosen, shared, strict=True)
             ]
-            h = h - np.mean(cross, 0)
+        h = np.mean(shared, 0)
         for _ in range(given.outer_steps):
             xi = self.sample("upper_law", "xi")
             for i in own:
