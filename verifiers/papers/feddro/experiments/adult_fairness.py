@@ -29,11 +29,11 @@ figure shows is not printed. The methods run with I = 1, "the same setting as in
 for 500 rounds; I is varied over 40 rounds (128 steps each at most). No rate is divided on the way:
 the text does not say of which of its rounds it would be. FedDRO's momentum β is not printed: 0.1 or
 0.5, chosen with the rate. Rates are chosen by each method's own objective on a fifth of the
-training people that no client has in the search, each method by as many runs. How people are dealt to
-clients is not printed beyond "equally": once at random, and once sorted by protected group (a sex
-and a race) and cut in equal parts. Two readings and two deals make four settings for the methods
-with I = 1; I is varied with the public code's penalty. The right side of Theorem 5.1 is not drawn:
-its constants C are not in the paper.
+training people that no client has in the search, each method by as many runs. How people are dealt
+to clients is not printed beyond "equally": once at random, and once sorted by protected group (a
+sex and a race) and cut in equal parts. Two readings and two deals make four settings for the
+methods with I = 1; I is varied with the public code's penalty. The right side of Theorem 5.1 is not
+drawn: its constants C are not in the paper.
 
 **GCIVR here** is the algorithm as FedDRO's Table 1 and Zhang, Xiao 2019 have it: √m samples a step
 over all clients, of m people in all, and all of them every √m steps; plain steps.
