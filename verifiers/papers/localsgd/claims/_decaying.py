@@ -17,7 +17,7 @@ from driftproof.synthetic.classes import (
     smooth_strongly_convex,
     start_within,
 )
-from driftproof.synthetic.classes.whole import WholeClass
+from driftproof.synthetic.classes.whole import Conditions, WholeClass
 from driftproof.toolkit.algorithms.decaying_fedavg import DecayingFedAvg
 from driftproof.toolkit.cases import Assumption, Case
 from driftproof.toolkit.constants import Expression, Letters
@@ -80,7 +80,7 @@ def decaying(
         local_steps=local_steps, step_numerator=2 / mu, step_offset=max(8 / mu, local_steps),
         **sampling,
     )  # fmt: skip
-    conditions = [
+    conditions: Conditions = [
         smooth_strongly_convex(L=1, mu=mu), minima_apart(Gamma), bounded_steps(G), start_within(R),
     ]  # fmt: skip
     return over(conditions, method, rounds=rounds, clients=clients)
