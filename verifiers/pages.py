@@ -124,7 +124,7 @@ def errata_block(paper: str) -> str:
         cell = (plain(one.changes) + counted).replace("|", r"\|")
         lines.append(f"| {severity} | {one.depends or '–'} | `{one.claim}` | {cell} |")
     sources = (leaves("claim")[one.claim].metadata["source"] for one in printed)
-    said = "stated here" if all("in our words" in source for source in sources) else "printed"
+    said = "stated here" if any("in our words" in source for source in sources) else "printed"
     for verdict, head in (
         (Verdict.INCONCLUSIVE, "Undecided"),
         (Verdict.SUPPORTED, f"Supported as {said}"),
