@@ -83,7 +83,8 @@ def claim_block(name: str) -> str:
     rights = claim_entry(known[name])["forms"] | as_written(claim)
     head = f"**`{name}`** ({claim.source})"
     one = _statements().get(name)
-    lines = [f"{head}: **{one.verdict}**" if one else f"{head}: corrected forms of ours", ""]
+    said = [f"**{verdict}** {plain(how)}".strip() for verdict, how in one.headline] if one else []
+    lines = [f"{head}: {', '.join(said) or 'corrected forms of ours'}", ""]
     for line in claim.statement.splitlines():
         lines += math(line.strip())
     forms = [form for form in claim.forms if form.form != "sibling"]
