@@ -1,7 +1,5 @@
 """Label imbalance tuned above a network: against the closed form of softmax regression."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
