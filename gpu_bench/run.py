@@ -40,6 +40,7 @@ class BenchmarkPlan:
         device: "cpu" or "cuda".
         peers: whether to run every peer, not only the baselines.
         budget: seconds for each timing, about.
+        quick: each case at the size that stands for it, in double precision, a fifth as long.
         seed: of the inputs.
         named: the words that the cases were chosen by (none: all cases).
     """
@@ -50,9 +51,12 @@ class BenchmarkPlan:
     budget: float = 1.0
     seed: int = 0
     named: Sequence[str] = ()
+    quick: bool = False
 
 
-def planned(named: Sequence[str], *, device: str, peers: bool) -> BenchmarkPlan:
+def planned(
+    named: Sequence[str], *, device: str, peers: bool, quick: bool = False
+) -> BenchmarkPlan:
     """Return the plan that a user asked for, with fresh inputs.
 
     Raises:
@@ -61,7 +65,9 @@ def planned(named: Sequence[str], *, device: str, peers: bool) -> BenchmarkPlan:
     """
     cases = chosen(named)
     check_device(device)
-    return BenchmarkPlan(cases, device, peers, seed=time.time_ns() % 2**32, named=named)
+    return BenchmarkPlan(
+        cases, device, peers, seed=time.time_ns() % 2**32, named=named, quick=quick
+    )
 
 
 def measured(
@@ -78,7 +84,9 @@ def measured(
     found = list(ways(workload, dtype, seed=plan.seed, device=plan.device, peers=beside))
     rows = [shared | way.row for way in found]
     timed = [(row, way.call) for row, way in zip(rows, found, strict=True) if way.call is not None]
-    timings = timed_in_turn([call for _, call in timed], plan.device, budget=plan.budget)
+    timings = timed_in_turn(
+        [call for _, call in timed], plan.device, budget=plan.budget / (5 if plan.quick else 1)
+    )
     for (row, _), timing in zip(timed, timings, strict=True):
         low, high = timing.quartiles
         row |= {
@@ -125,8 +133,8 @@ def run_benchmark(
     rows: list[dict[str, Any]] = []
     head |= {
         "schema": 4, "what": "benchmark", "named": list(plan.named), "device": plan.device,
-        "seed": plan.seed, "peers": plan.peers, "date": datetime.now(UTC).isoformat(),
-        "commit": commit(Path(__file__).parents[1]),
+        "seed": plan.seed, "peers": plan.peers, "quick": plan.quick,
+        "date": datetime.now(UTC).isoformat(), "commit": commit(Path(__file__).parents[1]),
         "environment": environment(plan.device, 1, PACKAGES) | _hardware(plan.device),
         "rows": rows,
     }  # fmt: skip
@@ -134,7 +142,8 @@ def run_benchmark(
     torch.set_num_threads(os.cpu_count() or 1)
     best = None
     try:
-        work = [(c, size, dtype) for c in plan.cases for size in c.points for dtype in DTYPES]
+        last, dtypes = (-1, DTYPES[:1]) if plan.quick else (0, DTYPES)
+        work = [(c, size, x) for c in plan.cases for size in c.points[last:] for x in dtypes]
         started(2 + len(work))
         best = ceilings(plan.device)
         ended("ceilings")

@@ -252,6 +252,13 @@ def test_both_commands_print_the_documented_keys(tmp_path, quick, capsys, monkey
     assert rows < set(re.findall(r"`(\w+)`", table))
 
 
+def test_the_quick_profile_times_one_size_in_double_precision(tmp_path, quick, capsys):
+    assert quick("w2", "--profile", "quick", "--json", "--out", str(tmp_path)) == 0
+    one = json.loads(capsys.readouterr().out)
+    assert one["quick"]
+    assert {row["dtype"] for row in one["rows"]} == {"float64"}
+
+
 def test_a_folder_that_cannot_be_written_to_is_told_before_anything_is_measured(
     tmp_path, quick, monkeypatch
 ):

@@ -8,8 +8,10 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from importlib import import_module
 from pathlib import Path
+from unicodedata import normalize
 
 import jsonschema
 import pytest
@@ -17,6 +19,7 @@ import pytest
 from driftproof.commands.new import BESIDE, ORIGINS, as_a_user, renamed
 from driftproof.toolkit.discover import KINDS, leaves
 from driftproof.toolkit.report.page import asset
+from driftproof.toolkit.report.plain_math import plain_math
 from driftproof.verifiers import record
 from tests.commands import driftproof
 from tests.fresh_install import blocks
@@ -76,6 +79,20 @@ def test_show_tells_of_every_leaf(kind, capsys):
         assert name in shown
         assert str(leaf.path) in shown
         assert r"\order" not in shown, "the order itself stands there"
+
+
+def test_a_formula_in_a_terminal_keeps_every_letter_and_number():
+    for leaf in leaves("claim").values():
+        claim = leaf.load()
+        for latex in (claim.statement, *(a.statement for a in claim.assumes)):
+            shown = plain_math(latex)
+            assert "\\" not in shown
+            source = re.sub(r"\\[a-zA-Z]+", "", latex)
+            letters = [
+                Counter(re.findall("[0-9a-zA-Z]", normalize("NFKD", text)))
+                for text in (source, shown)
+            ]
+            assert letters[0] <= letters[1], leaf.name
 
 
 def test_an_algorithm_to_start_from_is_the_shortest_that_stands_alone():
@@ -349,6 +366,16 @@ def test_controls_and_errata():
     assert {claim for claim, (_, verdict) in found.items() if verdict == "REFUTED"} <= refuted
 
 
+def test_errata_of_a_file_of_ones_own_are_judged(tmp_path):
+    text = OWN["mine.py"].replace("c.tau * c.eta**2", "c.eta**2")
+    (tmp_path / "mine.py").write_text(text, encoding="utf-8")
+    made = driftproof("errata", "mine.py", "scgdm/theorem-3.4", "--json", cwd=tmp_path)
+    mine, theirs = json.loads(made.stdout)
+    assert (mine["claim"], mine["verdict"], mine["severity"]) == ("mine/drift", "REFUTED", None)
+    assert theirs["claim"] == "scgdm/theorem-3.4"
+    assert driftproof("errata", "mine/drift", cwd=tmp_path).returncode == 2
+
+
 def test_version_and_help():
     from driftproof.toolkit import __version__
 
@@ -481,9 +508,10 @@ import sys
 from pathlib import Path
 from driftproof.cli import status
 
-certificates = map(str, Path("report/certificates").iterdir())
-for words in (["list", "claims"], ["counterexample", "comfedl/theorem-1"], ["report", "report"],
-              ["check", *certificates]):
+certificates = [*map(str, Path("report/certificates").iterdir())]
+for words in (["list", "claims"], ["errata"], ["errata", "feddro/*", "--json"],
+              ["counterexample", "comfedl/theorem-1"], ["report", "report"],
+              ["check", *certificates], ["prove", *certificates]):
     if status(words) or "torch" in sys.modules:
         sys.exit(f"{words}")
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -22,7 +23,7 @@ import driftproof
 from driftproof.cli import Commands, cli
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.verifiers import errata, errata_page
+from driftproof.verifiers import errata, errata_page, record
 from tests.chromium import launched, needs_chromium
 from tests.once import once
 
@@ -170,6 +171,7 @@ def test_the_reference_has_every_public_name_leaf_and_command(site):
 def test_the_errata_are_up_to_date_and_each_has_its_anchor(site):
     page = (DOCS / "errata.md").read_text(encoding="utf-8")
     assert errata_page.page() == page, "python -m driftproof.verifiers.errata_page docs"
+    assert record.errata() == json.loads(json.dumps(errata.errata())), "the same command"
     claims = [entry["claim"] for entry in errata.errata()]
     assert len(claims) == len(set(claims)) > 30
     assert {errata_page.anchor(claim) for claim in claims} <= anchors(site / "errata.html")

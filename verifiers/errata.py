@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.groups import statements as printed
 from driftproof.toolkit.readings import ReadingKind
 from driftproof.toolkit.statements import ReadingVerdict, Statement, statement, worst_first
-from driftproof.toolkit.verdict import Verdict, together
+from driftproof.toolkit.verdict import Row, Verdict, together
 from driftproof.verifiers import record
 from driftproof.verifiers.claim_types.claim import Claim
 
@@ -39,22 +41,39 @@ def _statement(claim: Claim[Any], forms: dict[str, dict[str, str]]) -> Statement
 
 def errata() -> list[dict[str, Any]]:
     """Return the statements that have an erratum, worst first, with what holds instead."""
-    entries = []
-    for one in worst_first(statements()):
-        claim: Claim[Any] = leaves("claim")[one.claim].load()
-        corrected = record.read().get(one.claim, {}).get("corrected", {})
-        entries.append(
-            one.public()
-            | {
-                "source": claim.source,
-                "finding": claim.explain,
-                "restricted": next((f.part for f in claim.forms if f.form == "corrected"), ""),
-                "corrected": str(together(map(Verdict, corrected.values()))) if corrected else None,
-                "holds": [
-                    reading.reading
-                    for reading in one.readings
-                    if reading.admissible and reading.verdict is Verdict.SUPPORTED
-                ],
-            }
-        )
-    return entries
+    recorded = record.read()
+    return [
+        _entry(one, leaves("claim")[one.claim].load(), recorded[one.claim].get("corrected", {}))
+        for one in worst_first(statements())
+    ]
+
+
+def of_run(
+    claims: Iterable[Claim[Any]], head: Mapping[str, Any], rows: Sequence[Row]
+) -> list[dict[str, Any]]:
+    """Return the same of a run on one's own claims; a refuted print counts without an erratum."""
+    known = {claim.name: claim for claim in claims}
+    corrected: dict[str, dict[str, str]] = {}
+    for row in rows:
+        if row.form == "corrected":
+            corrected.setdefault(row.claim, {})[row.case["key"]] = row.verdict
+    judged = printed(head, rows)
+    refuted = [s for s in judged if s.severity is None and s.verdict is Verdict.REFUTED]
+    return [
+        _entry(one, known[one.claim], corrected.get(one.claim, {}))
+        for one in [*refuted, *worst_first(judged)]
+    ]
+
+
+def _entry(one: Statement, claim: Claim[Any], corrected: Mapping[str, str]) -> dict[str, Any]:
+    return one.public() | {
+        "source": claim.source,
+        "finding": claim.explain,
+        "restricted": next((f.part for f in claim.forms if f.form == "corrected"), ""),
+        "corrected": str(together(map(Verdict, corrected.values()))) if corrected else None,
+        "holds": [
+            reading.reading
+            for reading in one.readings
+            if reading.admissible and reading.verdict is Verdict.SUPPORTED
+        ],
+    }

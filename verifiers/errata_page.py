@@ -1,6 +1,7 @@
 r"""The errata as pages to cite.
 
-``python -m driftproof.verifiers.errata_page docs [TEX]`` writes ``errata.md``; of the notes in
+``python -m driftproof.verifiers.errata_page docs [TEX]`` writes ``errata.md``, and the same as data
+for ``driftproof errata``, ``papers/errata.json``; of the notes in
 ``errata/``, a page for each erratum on which a theorem depends, what stands between their marks;
 and a note on each paper. With TEX, a folder, each note becomes LaTeX there as well.
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -33,7 +35,7 @@ from driftproof.toolkit.report.page import first_sentence
 from driftproof.toolkit.report.papers import Reference
 from driftproof.toolkit.statements import Statement, mistakes, sentences
 from driftproof.toolkit.verdict import Verdict
-from driftproof.verifiers import errata
+from driftproof.verifiers import errata, record
 from driftproof.verifiers.counterexamples import scripts
 from driftproof.verifiers.formulas import as_written
 from driftproof.verifiers.pages import filled, math, order, plain
@@ -430,6 +432,8 @@ def main() -> None:
     parser.add_argument("tex", type=Path, nargs="?")
     given = parser.parse_args()
     (given.docs / "errata.md").write_text(page(), encoding="utf-8")
+    text = json.dumps(errata.errata(), indent=1, ensure_ascii=False)
+    (record.folder() / record.ERRATA).write_text(text + "\n", encoding="utf-8")
     for name, note in notes(given.docs / "errata").items():
         (given.docs / "errata" / f"{name}.md").write_text(note, encoding="utf-8")
         if given.tex:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from driftproof.toolkit.discover import leaves, package_folder
 from driftproof.toolkit.errors import DriftproofError
@@ -19,6 +20,7 @@ Record = dict[str, dict[str, dict[str, str]]]
 
 
 FILE = "record.json"
+ERRATA = "errata.json"
 
 
 def folder() -> Path:
@@ -41,6 +43,12 @@ def read() -> Record:
                 f"{path}: {error}", "the record that driftproof ships", "reinstall driftproof"
             ) from error
     return recorded
+
+
+def errata() -> list[dict[str, Any]]:
+    """Return the errata as ``verifiers.errata_page`` wrote them: no claim is imported for it."""
+    entries: list[dict[str, Any]] = json.loads((folder() / ERRATA).read_text(encoding="utf-8"))
+    return entries
 
 
 def refuted_on_record() -> set[tuple[str, str]]:

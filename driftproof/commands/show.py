@@ -25,7 +25,7 @@ HEADS = (
 
 @click.command()
 @click.argument("name", shell_complete=names_of(*KINDS))
-@click.option("--latex", is_flag=True, help="Print right sides as LaTeX.")
+@click.option("--latex", is_flag=True, help="Print formulas as their LaTeX source.")
 @as_json
 def command(name: str, latex: bool, as_json: bool) -> None:
     """Show the statement, assumptions, constants, source and verdicts on record of NAME.
@@ -72,6 +72,14 @@ def _shown(leaf: Leaf) -> dict[str, Any]:
 
 def print_leaf(leaf: Leaf, shown: Mapping[str, Any], *, latex: bool) -> None:
     """Print what is known of a leaf before anything is run."""
+    if not latex:
+        from driftproof.toolkit.report.plain_math import plain_math
+
+        assumptions = [
+            (name, plain_math(text), x) for name, text, x in shown.get("assumptions", ())
+        ]
+        statement = plain_math(shown.get("statement") or "")
+        shown = {**shown, "statement": statement, "assumptions": assumptions}
     click.echo(f"{leaf.kind} {leaf.name}\n")
     if shown["documentation"]:
         click.echo(f"{shown['documentation']}\n")
@@ -106,7 +114,10 @@ def _pretty(leaf: Leaf) -> dict[str, str]:
     shown = {}
     for form, right in right_sides_of(leaf.load()):
         names = {s: sympy.Symbol(s.name.removeprefix(MEASURED)) for s in right.free_symbols}
-        shown[form.key] = sympy.pretty(right.xreplace(names), use_unicode=True, wrap_line=False)
+        right = right.xreplace(names)
+        for extremum in (sympy.Max, sympy.Min):  # the printer takes only a function's arguments
+            right = right.replace(extremum, sympy.Function(extremum.__name__.lower()))
+        shown[form.key] = sympy.pretty(right, use_unicode=True, wrap_line=False)
     return shown
 
 

@@ -1,0 +1,44 @@
+"""LaTeX as a terminal can show it: the letters of Unicode, with brackets around fractions."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
+from pylatexenc.latexwalker import LatexGroupNode
+
+SIGNS = {
+    "|": "‖", "left": "", "right": "", "le": " ≤ ", "leq": " ≤ ", "ge": " ≥ ", "geq": " ≥ ",
+    "to": " → ", "ne": " ≠ ", "bmod": " mod ", "quad": "  ", "qquad": "  ", ",": " ", ";": " ",
+    "mid": " | ", "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉",
+}  # fmt: skip
+"""What pylatexenc leaves out, or sets without a space."""
+
+
+def plain_math(latex: str) -> str:
+    r"""Return a formula as one reads it in a terminal; indices and powers keep their braces.
+
+    >>> plain_math(r"\tfrac1S\sum_{s<S}\|\nabla F(\bar w_s)\|^2\le\frac{F_0-F^*}{T\eta}+\sqrt{2b}")
+    '1/S ∑_{s<S}‖∇F(w̅_s)‖^2 ≤ (F_0-F^*)/(Tη) +√(2b)'
+    """
+    text = _converter().latex_to_text(re.sub(r"\\[dt]frac", r"\\frac", latex))
+    return "\n".join(re.sub(" +", " ", line).strip() for line in text.strip().splitlines())
+
+
+@cache
+def _converter() -> LatexNodes2Text:
+    known = get_default_latex_context_db()
+    macros = [MacroTextSpec(name, sign) for name, sign in SIGNS.items()]
+    macros += [MacroTextSpec("frac", _fraction), MacroTextSpec("operatorname", "%s")]
+    known.add_context_category("driftproof", macros=macros, prepend=True)
+    return LatexNodes2Text(
+        known, math_mode="text", keep_braced_groups=True, keep_braced_groups_minlen=2
+    )
+
+
+def _fraction(node: Any, l2tobj: LatexNodes2Text) -> str:
+    parts = (x.nodelist if isinstance(x, LatexGroupNode) else [x] for x in node.nodeargs)
+    above, below = map(l2tobj.nodelist_to_text, parts)
+    return "/".join(x if len(x) == 1 or x.isdecimal() else f"({x})" for x in (above, below)) + " "
