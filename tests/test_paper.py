@@ -453,7 +453,8 @@ def test_the_hook_is_the_command():
 @pytest.mark.parametrize(
     "definitions",
     [r"\newcommand{\cst}{2}\renewcommand{\cst}{3}", r"\let\cst\le", r"\gdef\cst{2}",
-     r"\DeclareRobustCommand{\cst}{2}", r"\NewDocumentCommand{\cst}{}{2}", r"\newcommand{\outer}{\cst}\edef\cst{2}"],
+     r"\DeclareRobustCommand{\cst}{2}", r"\NewDocumentCommand{\cst}{}{2}",
+     r"\newcommand{\outer}{\cst}\edef\cst{2}"],
 )  # fmt: skip
 def test_a_command_that_may_print_two_things_is_refused(definitions, tmp_path):
     used = r"\outer" if "outer" in definitions else r"\cst"

@@ -467,5 +467,5 @@ def test_a_text_may_not_choose_by_the_value_of_a_letter(asks):
         [smooth_convex(L=1), start_within(R=1)], Choosing(step_size=for_all("0 < eta <= 1/L")),
         rounds=2, clients=1,
     ))  # fmt: skip
-    with pytest.raises(DriftproofError, match="a choice by |not supported"):
+    with pytest.raises(DriftproofError, match=r"a choice by |not supported"):
         row_of(changed)

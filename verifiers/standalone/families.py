@@ -7,7 +7,7 @@ from typing import Any
 from driftproof.verifiers.standalone.refusal import NoScriptError
 
 ZERO, BOWL = ((0.0, 0.0),), ((1.0, -1.0), (3.0, 1.0))
-CURVES = {
+CURVES: dict[str, dict[str, tuple[str, Any]]] = {
     "piecewise-bilevel": {"plain": ("dh", ZERO), "upper": ("du", BOWL)},
     "piecewise-composition": {
         "inner": ("df", ((0.0, 1.0),)), "outer": ("dg", BOWL), "plain": ("dh", ZERO),
