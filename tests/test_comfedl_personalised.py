@@ -1,7 +1,5 @@
 """Personalised learning by the ComFedL papers: data, personal models, and what is judged."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -4,8 +4,6 @@ The corrected Theorem 1 and the bound for full participation rest on them: the f
 the error, each has the root mean square that is claimed, and two of them have mean 0.
 """
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,10 +1,8 @@
-"""Local-BSGD, Local-SCGD, Local-MOML, GCIVR and MBSGD, each written a second time client by client.
+"""Local-SCGDM and the methods it is compared with, each written a second time client by client.
 
 Plain numpy loops, with the averages written out: the oracles here hold one client each, and one
 replicate, so that nothing of the batched layout is shared with what is tested.
 """
-
-from __future__ import annotations
 
 import math
 from dataclasses import replace
@@ -23,14 +21,16 @@ from driftproof.toolkit.algorithms import (
     LocalBSGD,
     LocalMOML,
     LocalSCGD,
+    LocalSCGDM,
 )
 from driftproof.toolkit.draws import SignMean, Subset, Words
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, run_exactly, sampled_context
+from driftproof.toolkit.kernels.registry import kernel_of
 from driftproof.toolkit.measure import average
 from driftproof.toolkit.statistics import interval
 
-WRITTEN = {"local-bsgd", "local-scgd", "local-moml", "gcivr", "mbsgd"}
+WRITTEN = {"local-bsgd", "local-scgd", "local-scgdm", "local-moml", "gcivr", "mbsgd"}
 ROUNDS, NAMES = 4, ("compositional",)
 NOISE = {"inner_value_noise": 0.1, "inner_gradient_noise": 0.2, "outer_gradient_noise": 0.3}
 SHAPE = {"dim": 2, "inner_dim": 3, "inner_curvature": 0.4}
@@ -189,6 +189,31 @@ def local_moml(problem, a, share_u=False):
     return {"x": xs, "u": us}
 
 
+def local_scgdm(problem, a):
+    """Algorithm 1 of Local-SCGDM (2022); the numbers are its lines."""
+    clients, none = clients_of(problem), [None] * problem.clients
+    held = {"x": [problem.start() for _ in clients], "u": list(none), "m": list(none)}
+    xs, us, ms = held.values()
+    eta, keep = a.step_size, 1 - a.momentum * a.step_size
+    for t in range(ROUNDS * a.local_steps):  # 1
+        for k, at in enumerate(clients):
+            xi = at.xi(1, t)
+            g = at.g(xs[k], xi)
+            part, new = at.taking_part(a, len(g), t), g  # 3
+            if t > 0:  # 7; section 5.1: a task that is not drawn keeps its u_i
+                new = (1 - a.inner_momentum * eta) * us[k] + a.inner_momentum * eta * g
+                new = np.where(part > 0, new, us[k])
+            us[k] = new
+            slope = at.outer(us[k], at.zeta(1, t, shared(a, xi)))
+            z = at.jacobian(xs[k], xi).T @ (part * slope)  # 4, 8
+            ms[k] = z if t == 0 else keep * ms[k] + a.momentum * eta * z  # 5, 9
+            xs[k] = xs[k] - a.step_factor * eta * ms[k]  # 11
+        if t % a.local_steps == a.local_steps - 1:  # 12
+            for name, values in held.items():  # 13, 14, 15
+                values[:] = everyone(values) if name in a.averaged else values
+    return held
+
+
 def gcivr(problem, a, same_sample=True, own_y=False):
     clients = clients_of(problem)
     x, before = problem.start(), None
@@ -237,8 +262,9 @@ TRIO = Skew(clients=MANY, heterogeneity=0.5, inner_heterogeneity=0.5, **SHAPE, *
 MIXED = Mixed(clients=MANY, inner_heterogeneity=0.5, **SHAPE, **NOISE)
 ONE = Skew(clients=1, **SHAPE, **NOISE)
 TASKS = replace(TRIO, dim=3, inner_dim=4)
-LOOPS = {LocalBSGD: local_bsgd, LocalSCGD: local_scgd, LocalMOML: local_moml, GCIVR: gcivr,
-         MBSGD: mbsgd}  # fmt: skip
+LOOPS = {LocalBSGD: local_bsgd, LocalSCGD: local_scgd, LocalSCGDM: local_scgdm,
+         LocalMOML: local_moml, GCIVR: gcivr, MBSGD: mbsgd}  # fmt: skip
+SCGDM = LocalSCGDM(local_steps=3, step_size=0.2, momentum=2.0, inner_momentum=3.0, step_factor=0.7)
 INSIDE = (GCIVR, MBSGD)
 CASES = [
     (algorithm, problem)
@@ -259,11 +285,15 @@ CASES += [
     (LocalMOML(task_blocks=2, sampled_tasks=2), TASKS),
     (LocalBSGD(local_steps=2, task_blocks=4, sampled_tasks=3), TASKS),
     (LocalBSGD(local_steps=2), MAML(clients=2, gradient_noise=0.2)),
+    *((replace(SCGDM, averaged=averaged, samples=samples), TRIO)
+      for averaged in ("umx", "mx", "x", "ux", "") for samples in ("one", "two")),
+    *((replace(SCGDM, averaged="ux", task_blocks=tasks, sampled_tasks=sampled), TASKS)
+      for tasks, sampled in ((2, 1), (4, 3), (4, 4), (2, 0))),
     (GCIVR(epoch_steps=1, outer_batch=2), MIXED),
     (GCIVR(epoch_steps=9, outer_batch=1, sends="jacobian"), MIXED),
     (GCIVR(epoch_steps=2), TRIO),
     (GCIVR(epoch_steps=2, sends="jacobian"), KLDRO(clients=3, form="log", heterogeneity=2.0)),
-]
+]  # fmt: skip
 
 
 def final(problem, algorithm, rounds=ROUNDS):
@@ -302,6 +332,9 @@ def test_every_client_is_as_the_loops_have_it(algorithm, problem):
             LocalMOML(task_blocks=3, sampled_tasks=2),
             lambda a: local_moml(TRIO, replace(a, task_blocks=3, sampled_tasks=1)),
         ),
+        (SCGDM, lambda a: local_scgdm(TRIO, replace(a, averaged="mx"))),
+        (SCGDM, lambda a: local_scgdm(TRIO, replace(a, samples="one"))),
+        (SCGDM, lambda a: local_scgdm(TRIO, replace(a, task_blocks=3, sampled_tasks=2))),
         (MBSGD(), lambda a: mbsgd(MIXED, replace(a, batch=2))),
         (MBSGD(), lambda a: mbsgd(TRIO, a)),
         (GCIVR(epoch_steps=3), lambda a: gcivr(MIXED, a, same_sample=False)),
@@ -459,3 +492,27 @@ def test_the_enumerated_expectation_is_that_of_many_samples(algorithm):
     low, high = interval(np.concatenate(blocks), top, 1e-4)
     assert low <= expectation <= high
     assert high - low < 0.2 * top  # the interval says something
+
+
+def test_local_scgdms_kernel_serves_all_tasks():
+    for sampled, served in ((0, True), (2, True), (1, False)):
+        algorithm = replace(SCGDM, task_blocks=2, sampled_tasks=sampled)
+        assert (kernel_of(algorithm, TASKS) is not None) is served
+
+
+def test_what_local_scgdm_sends_is_counted():
+    problem = BoundedComposition(clients=2, dim=3, inner_dim=2)
+    for averaged, reals in (("umx", 8), ("x", 3), ("mx", 6)):
+        given = LocalSCGDM(local_steps=4, averaged=averaged)
+        made = run(problem, given, sampled_context(problem, ("r",)), rounds=5)
+        assert (made.rounds, made.reals) == (5, 5 * reals)
+    alone = run(problem, LocalSCGDM(averaged=""), sampled_context(problem, ("r",)), rounds=5)
+    assert alone.rounds == 0
+
+
+def test_one_sample_needs_a_problem_that_has_one():
+    problem = MAML(gradient_noise=0.2)
+    with pytest.raises(DriftproofError, match="sampled apart"):
+        run(problem, LocalSCGDM(samples="one"), sampled_context(problem, ("o",)), rounds=1)
+    with pytest.raises(DriftproofError, match="αη < 1"):
+        LocalSCGDM(step_size=0.5, momentum=2.0)

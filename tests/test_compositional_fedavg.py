@@ -1,7 +1,5 @@
 """FedAvg for compositions a second time, from Algorithm 1 of FedDRO (2023), by numpy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

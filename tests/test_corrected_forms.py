@@ -6,8 +6,6 @@ Jacobian and the inner value share a sample, and with the coefficients of the su
 what the conditions admit.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from math import sqrt
 

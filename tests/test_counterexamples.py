@@ -1,7 +1,5 @@
 """The counterexamples as scripts: each runs on its own, and says what the record says."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

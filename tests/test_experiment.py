@@ -1,7 +1,5 @@
 """The experiment on real data: digits, IDX files, both engines, and sentences judged by seeds."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """docs/experiments.md: its network of one's own runs, its tables say what the tests do."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """Equality of opportunity as a penalty, and FedDRO's figure 3 that is made of it."""
 
-from __future__ import annotations
-
 import json
 import re
 from math import exp, log

@@ -1,7 +1,5 @@
 """FedDRO: limit points by the pseudo-code, and the conditions, seen from a second side."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import sqrt
 

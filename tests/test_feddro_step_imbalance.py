@@ -1,7 +1,5 @@
 """FedDRO's figures 1 and 2: who holds what, what is judged of it, and both at smoke size."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
@@ -127,17 +125,17 @@ def test_worst_case_weights_are_those_of_the_exponential():
     assert moved == pytest.approx(first * (1 - first) / (1 + first), rel=1e-4)
 
 
-def made(training, test, *, rare=0.5, bad=False, seeds=8, run=None):
+def made(training, test, *, rare=0.5, run=None):
     """Return results that rise to an accuracy on every seed, a little different on each."""
     run = run or ImbalancedRun(rounds=8, points=9, net=SMALL)
     results = [
         {
-            "training": np.linspace(0, training + seed / 1e4, 9).tolist()[: 5 if bad else None],
-            "test": np.linspace(0, test + seed / 1e4, 9).tolist()[: 5 if bad else None],
+            "training": np.linspace(0, training + seed / 1e4, 9).tolist(),
+            "test": np.linspace(0, test + seed / 1e4, 9).tolist(),
             "rare": rare,
-            "bad_step": 5 if bad else None,
+            "bad_step": None,
         }
-        for seed in range(seeds)
+        for seed in range(8)
     ]
     return Outcome(run, results)
 
@@ -170,12 +168,6 @@ def test_a_worse_method_is_not_said_to_be_better(own, others, superior, comparab
 def test_models_without_a_rare_class_decide_nothing():
     runs = dict.fromkeys(METHODS, made(0.4, 0.2, rare=0.0))
     assert judged(runs | {"FedDRO": made(0.8, 0.5, rare=0.0)}) == ["undecided"] * 6
-
-
-def test_a_run_that_diverged_counts():
-    assert not made(0.9, 0.9, bad=True).last("training").any()
-    runs = dict.fromkeys(METHODS, made(0.9, 0.9, bad=True)) | {"FedDRO": made(0.8, 0.5)}
-    assert judged(runs)[:3] == ["reproduced"] * 3
 
 
 def test_what_is_smaller_than_printed_is_said():

@@ -1,7 +1,5 @@
 """FedNest's and ComFedL's parts over whole classes: rates and drifts by second routes."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

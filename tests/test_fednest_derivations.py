@@ -1,7 +1,5 @@
 """Floors and derivations of FedNest (2022) a second time, in numbers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from math import e, inf, log, prod

@@ -1,7 +1,5 @@
 """FedNest's minimax experiment: its problem, its predictions, its kernels and its sentences."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -15,7 +13,7 @@ from scipy.optimize import root
 from driftproof.gpu_bench.cases.fednest_minimax import fednest_minimax
 from driftproof.gpu_bench.peer import peers_for
 from driftproof.gpu_bench.prepared import Prepared
-from driftproof.synthetic.problems import QuadraticMinimax, RandomMinimax
+from driftproof.synthetic.problems import RandomMinimax
 from driftproof.toolkit.algorithms import FedAvgS, FedNest, FedNestSGD, LFedNest
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.kernels.registry import fused_for
@@ -100,23 +98,6 @@ def test_the_data_are_drawn_as_the_docstring_says():
     centred = replace(base, centring="clients")
     np.testing.assert_allclose(np.concatenate(centred.saddle), 0, atol=1e-14)
     assert not np.array_equal(replace(base, partition=1).matrices, base.matrices)
-
-
-@pytest.mark.parametrize("participation", [1.0, 0.4])
-@pytest.mark.parametrize("kind", ["multiples", "general"])
-def test_variance_reduction_changes_no_average(participation, kind):
-    """All Hessians are equal: FedNest, FedNest_SGD and LFedNest have the same server iterates."""
-    problem = RandomMinimax(clients=5, dim=3, matrices_drawn=kind, coupling=0.5)
-    made = [
-        curves(problem, method(**CALLS, participation=participation), 20)
-        for method in (FedNest, FedNestSGD, LFedNest)
-    ]
-    for other in made[1:]:
-        for one, same in zip(made[0], other, strict=True):
-            np.testing.assert_allclose(one, same, rtol=1e-12, atol=1e-13)
-    unequal = QuadraticMinimax(clients=3, dim=2, heterogeneity=0.5)  # A_i that do not commute
-    one, other = (curves(unequal, of(**CALLS), 5)[0] for of in (FedNest, FedNestSGD))
-    np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
 
 
 def linear_rate(problem, algorithm):

@@ -1,7 +1,5 @@
 """fednest/tuning: its images, its losses and oracles, its sentences and its page."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -16,14 +14,13 @@ from driftproof.toolkit.autograd_bilevel import AutogradBilevel
 from driftproof.toolkit.dataset import read
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import sampled_context
-from driftproof.verifiers.experiment import Outcome, Plan, similar_by_seeds
+from driftproof.verifiers.experiment import Outcome, Plan
 from driftproof.verifiers.papers.fednest.experiments import tuning
 from driftproof.verifiers.papers.fednest.experiments._public_code import (
     AllSharedFedNest,
     PublicFedNest,
 )
 from driftproof.verifiers.papers.fednest.experiments.tuning import (
-    MARGIN,
     at_the_end,
     cost,
     everything,
@@ -229,18 +226,6 @@ def test_a_gradient_of_all_images_is_shared():
     q = oracles.lower_grad(state.x, state.y, None).mean(0, keepdim=True)
     torch.testing.assert_close(moved.y, state.y - 0.5 * q)
     assert not torch.equal(FedNest(inner_step_size=0.5).step(ctx, oracles, state).y, moved.y)
-
-
-@pytest.mark.parametrize(
-    ("difference", "verdict"),
-    [(0.0, "reproduced"), (0.01, "reproduced"), (0.05, "not reproduced"), (-0.05, "not reproduced"),
-     (MARGIN, "undecided")],
-)  # fmt: skip
-def test_similar_is_an_equivalence_test(difference, verdict):
-    noise = np.linspace(-1, 1, 8) / 1000
-    both = noise + difference, np.zeros(8)
-    made = similar_by_seeds("s", "x", *both, margin=MARGIN, comparisons=2)
-    assert made.verdict == verdict
 
 
 def test_accuracies_are_taken_along_either_axis():

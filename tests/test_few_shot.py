@@ -1,7 +1,5 @@
 """Tasks that are drawn: few-shot classification and sine waves."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import pi
 

@@ -1,7 +1,5 @@
 """Analytic meta-learning and penalised robust learning: every number by a second route."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from fractions import Fraction

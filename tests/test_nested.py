@@ -1,13 +1,12 @@
-"""FedNest and its relatives a second time, client by client in numpy, as the slides have them.
+"""FedNest and its relatives a second time: the slides line by line, client by client in numpy.
 
-The clients below know the problems' formulas and the pseudo-code knows the clients; neither knows
-the federation, its oracles or its collectives. Only what chance decided is asked of a context.
+The slides' loop is that of the claim fednest/fednest-loop, FedSVRG's that of fednest/fedsvrg. They
+ask a client's oracles, which ``test_bilevel`` compares with the functions that are written.
 """
-
-from __future__ import annotations
 
 import inspect
 import sys
+from textwrap import dedent
 from types import SimpleNamespace
 
 import numpy as np
@@ -32,16 +31,18 @@ from driftproof.toolkit.algorithms import (
     LFedNestSVRG,
     StocBiO,
 )
-from driftproof.toolkit.draws import Indices, Subset
+from driftproof.toolkit.draws import Indices
 from driftproof.toolkit.federation import run, run_exactly, sampled_context
 from driftproof.toolkit.measure import average
 from driftproof.toolkit.statistics import interval
+from driftproof.verifiers.papers.fednest.claims import _transcribed, fedsvrg
+from driftproof.verifiers.papers.fednest.claims._transcribed import NAME, Loop, Slides
 
 WRITTEN = {
     "fedinn", "fedout", "fedihgp", "fednest", "fednest-sgd", "lfednest", "lfednest-svrg",
     "fedsvrg", "fedavg-s", "stocbio",
 }  # fmt: skip
-NAMES, ROUNDS, REPLICATES = ("nested",), 3, 4
+ROUNDS = 3
 
 BILEVEL = QuadraticBilevel(
     clients=4, dim=2, lower_dim=3, hessian_heterogeneity=0.3, cross_heterogeneity=0.4,
@@ -60,370 +61,69 @@ COMPOSED = CompositionalBilevel(
 )  # fmt: skip
 
 
-# --- the clients ----------------------------------------------------------------------------------
-
-
-class QuadraticClient:
-    """A client of the quadratic bilevel family; a draw is the mean sign of each noise."""
-
-    def __init__(self, problem, i):
-        self.of, self.part, self.i = problem, problem.parts, i
-
-    def f_x(self, x, y, xi):
-        e = np.eye(len(x))[0]
-        noise = self.of.upper_noise / np.sqrt(2) * xi[0]
-        return self.part["lambda"][self.i] * x + (self.part["kappa"][self.i] + noise) * e
-
-    def f_y(self, x, y, xi):
-        noise = self.of.upper_noise / np.sqrt(2) * xi[1]
-        return self.of.upper_curvature * (y - self.part["a"][self.i]) + noise * self.part["u"]
-
-    def g_y(self, x, y, zeta):
-        u, i = self.part["u"], self.i
-        noise = self.of.lower_value_noise * zeta[0]
-        noise += self.of.lower_curvature_noise * zeta[1] * np.sin(u @ y)
-        return self.part["H"][i] @ y - self.part["C"][i] @ x - self.part["e"][i] + noise * u
-
-    def g_yy(self, x, y, v, zeta):
-        u = self.part["u"]
-        bent = self.of.lower_curvature_noise * zeta[1] * np.cos(u @ y) * (u @ v)
-        return self.part["H"][self.i] @ v + bent * u
-
-    def g_xy(self, x, y, v, zeta):
-        e = np.eye(len(x))[0]
-        return (
-            -self.part["C"][self.i].T @ v + self.of.cross_noise * zeta[2] * (self.part["u"] @ v) * e
-        )
-
-
-class LogisticClient:
-    """A client of the logistic family; a draw is a list of sample numbers."""
-
-    def __init__(self, problem, i):
-        self.of, self.cross = problem, problem.cross_maps[i]
-        self.train, self.validation = (part[i] for part in problem.data)
-
-    def f_x(self, x, y, xi):
-        return self.of.regulariser * x
-
-    def f_y(self, x, y, xi):
-        return np.mean([-b / (1 + np.exp(b @ y)) for b in self.validation[xi]], 0)
-
-    def g_y(self, x, y, zeta):
-        losses = np.mean([-b / (1 + np.exp(b @ y)) for b in self.train[zeta]], 0)
-        return losses + self.of.ridge * y - self.cross @ x
-
-    def g_yy(self, x, y, v, zeta):
-        curved = [b * (b @ v) / (2 + np.exp(b @ y) + np.exp(-b @ y)) for b in self.train[zeta]]
-        return np.mean(curved, 0) + self.of.ridge * v
-
-    def g_xy(self, x, y, v, zeta):
-        return -self.cross.T @ v
-
-
-class MinimaxClient:
-    """A client of the quadratic minimax family, g = −f; a draw is two mean signs."""
-
-    def __init__(self, problem, i):
-        self.of, self.a, self.b = problem, problem.matrices[i], problem.offsets[i]
-        self.noise = problem.gradient_noise / np.sqrt(2)
-
-    def f_x(self, x, y, xi):
-        return self.of.regulariser * x - self.a.T @ y + self.noise * xi[0] * np.eye(len(x))[0]
-
-    def f_y(self, x, y, xi):
-        return -(y - self.b + self.a @ x) - self.noise * xi[1] * np.eye(len(y))[0]
-
-    def g_y(self, x, y, zeta):
-        return -self.f_y(x, y, zeta)
-
-    def g_yy(self, x, y, v, zeta):
-        return v
-
-    def g_xy(self, x, y, v, zeta):
-        return self.a.T @ v
-
-
-class ComposedClient:
-    """A client of the compositional family in one dimension, r_i affine; draws are mean signs."""
-
-    def __init__(self, problem, i):
-        self.of, self.sign = problem, 1 - 2 * (i % 2)
-        self.slope = problem.inner_slope * (1 + self.sign * problem.inner_heterogeneity)
-
-    def f_x(self, x, y, xi):
-        return np.array([self.sign * self.of.plain_tilt + self.of.plain_noise * xi[0]])
-
-    def f_y(self, x, y, xi):
-        return np.clip(self.of.outer_curvature * y, -self.of.outer_slope, self.of.outer_slope)
-
-    def g_y(self, x, y, zeta):
-        inner = self.slope * x + self.sign * self.of.inner_offset
-        noise = self.of.inner_value_noise * zeta[0]
-        return y - inner - noise - self.of.inner_gradient_noise * zeta[1] * np.sin(x)
-
-    def g_yy(self, x, y, v, zeta):
-        return v
-
-    def g_xy(self, x, y, v, zeta):
-        return -(self.slope + self.of.inner_gradient_noise * zeta[1] * np.cos(x)) * v
-
-
-CLIENTS = {
-    BILEVEL: QuadraticClient,
-    LOGISTIC: LogisticClient,
-    MINIMAX: MinimaxClient,
-    COMPOSED: ComposedClient,
-}
-
-
-class Chance:
-    """What one replicate of the federation drew, by name, step and client."""
-
-    def __init__(self, problem, algorithm, replicate):
-        self._ctx = sampled_context(problem, NAMES, replicates=REPLICATES)
-        oracles = problem.oracles(torch.float64)
-        self._law = {
-            "xi": oracles.upper_law(algorithm.batch), "lower": oracles.lower_law(algorithm.batch)
-        }  # fmt: skip
-        self._clients = problem.clients
-        self._size = algorithm.cohort_size(problem.clients)
-        self._replicate = replicate
-
-    def sample(self, name, t, i):
-        """Client i's ξ (names that begin with xi) or ζ."""
-        self._ctx.t = t
-        law = self._law["xi" if name.startswith("xi") else "lower"]
-        return self._ctx.draw(law, name)[i, :, self._replicate].numpy()
-
-    def cohort(self, t, name="cohort"):
-        if self._size == self._clients:
-            return range(self._clients)
-        mask = self._ctx.server_draw(Subset(self._clients, self._size), name, since=t)
-        return [i for i in range(self._clients) if mask[i, self._replicate] == 1]
-
-    def left_out(self, t, terms):
-        return int(self._ctx.server_draw(Indices((terms,), 1), "left-out", t)[0, self._replicate])
-
-
-# --- the pseudo-code ------------------------------------------------------------------------------
-
-
-def fed_inn(at, clients, chance, x, y, t):
-    """y⁺ = FedInn(x, y, β): FedSVRG on y."""
-    S = chance.cohort(t)
-    q = sum(clients[i].g_y(x, y, chance.sample("zeta-shared", t, i)) for i in S) / len(S)
-    ends = []
-    for i in S:
-        y_i = y
-        for nu in range(at.inner_steps):
-            zeta = chance.sample("zeta", t + nu, i)
-            q_i = clients[i].g_y(x, y_i, zeta) - clients[i].g_y(x, y, zeta) + q
-            y_i = y_i - at.inner_step_size * q_i
-        ends.append(y_i)
-    return sum(ends) / len(S)
-
-
-def fed_avg_on_y(at, clients, chance, x, y, t):
-    """The inner optimizer "SGD on y" of the table."""
-    S = chance.cohort(t)
-    ends = []
-    for i in S:
-        y_i = y
-        for nu in range(at.inner_steps):
-            y_i = y_i - at.inner_step_size * clients[i].g_y(
-                x, y_i, chance.sample("zeta", t + nu, i)
-            )
-        ends.append(y_i)
-    return sum(ends) / len(S)
-
-
-def fed_ihgp(at, clients, chance, x, y, t, ell):
-    """p_{N'} = FedIHGP(x, y, N)."""
-    N = at.terms
-    S = chance.cohort(t, "series-0")
-    p = sum(clients[i].f_y(x, y, chance.sample("xi-series", t, i)) for i in S) / len(S)
-    if at.series == "summed":
-        p = total = p / ell
-        for n in range(1, N + 1):
-            S = chance.cohort(t, f"series-{n}")
-            p_i = [
-                p - clients[i].g_yy(x, y, p, chance.sample(f"zeta-series-{n}", t, i)) / ell
-                for i in S
-            ]
-            p = sum(p_i) / len(S)
-            total = total + p
-        return total
-    last = N - 1 - chance.left_out(t, N)
-    p = N / ell * p
-    for n in range(1, last + 1):
-        S = chance.cohort(t, f"series-{n}")
-        p_i = [
-            p - clients[i].g_yy(x, y, p, chance.sample(f"zeta-series-{n}", t, i)) / ell for i in S
-        ]
-        p = sum(p_i) / len(S)
-    return p
-
-
-def fed_out(at, clients, chance, x, y, t, ell):
-    """x⁺ = FedOut(x, y⁺, α): FedSVRG and FedIHGP on x."""
-    S = chance.cohort(t)
-    h_i = [clients[i].f_x(x, y, chance.sample("xi-shared", t, i)) for i in S]
-    if at.terms:
-        p = fed_ihgp(at, clients, chance, x, y, t, ell)
-        cross = [clients[i].g_xy(x, y, p, chance.sample("chi", t, i)) for i in S]
-        h_i = [one - other for one, other in zip(h_i, cross, strict=True)]
-    h = sum(h_i) / len(S)
-    ends = []
-    for i in S:
-        x_i = x
-        for nu in range(at.outer_steps):
-            xi = chance.sample("xi", t + nu, i)
-            h_nu = clients[i].f_x(x_i, y, xi) - clients[i].f_x(x, y, xi) + h
-            x_i = x_i - at.outer_step_size * h_nu
-        ends.append(x_i)
-    return sum(ends) / len(S)
-
-
-def local_fed_out(at, clients, chance, x, y, t, ell):
-    """The outer optimizer "SGD on x" of the table, with each client's own series."""
-    S = chance.cohort(t)
-    N, ends = at.terms, []
-    for i in S:
-        x_i = x
-        for nu in range(at.outer_steps):
-            s = t + nu
-            h = clients[i].f_x(x_i, y, chance.sample("xi", s, i))
-            if N:
-                p = N / ell * clients[i].f_y(x_i, y, chance.sample("xi-series", s, i))
-                for n in range(1, N - chance.left_out(s, N)):
-                    zeta = chance.sample(f"zeta-series-{n}", s, i)
-                    p = p - clients[i].g_yy(x_i, y, p, zeta) / ell
-                h = h - clients[i].g_xy(x_i, y, p, chance.sample("chi", s, i))
-            x_i = x_i - at.outer_step_size * h
-        ends.append(x_i)
-    return sum(ends) / len(S)
-
-
-def fed_nest(at, clients, chance, x, y, ell, inner, outer):
-    """Algorithm FedNest; its relatives have other optimizers."""
-    t = 0
-    for _ in range(ROUNDS):
-        for _ in range(at.inner_calls):
-            y = inner(at, clients, chance, x, y, t)
-            t += at.inner_steps
-        x = outer(at, clients, chance, x, y, t, ell)
-        t += at.outer_steps
-    return {"x": x, "y": y}
-
-
-def only_fed_inn(at, clients, chance, x, y, ell):
-    for k in range(ROUNDS):
-        y = fed_inn(at, clients, chance, x, y, k * at.inner_steps)
-    return {"y": y, "x": x}
-
-
-def only_fed_out(at, clients, chance, x, y, ell):
-    for k in range(ROUNDS):
-        x = fed_out(at, clients, chance, x, y, k * at.outer_steps, ell)
-    return {"x": x, "y": y}
-
-
-def only_fed_ihgp(at, clients, chance, x, y, ell):
-    return {"p": fed_ihgp(at, clients, chance, x, y, ROUNDS - 1, ell)}
-
-
-def fed_svrg(at, clients, chance, x, y, ell):
-    """FedSVRG on the field (∇_x f_i, −∇_y f_i), h with the slide's signs."""
-
-    def grad(i, z, xi):
-        parts = z[: len(x)], z[len(x) :]
-        return np.concatenate([clients[i].f_x(*parts, xi), -clients[i].f_y(*parts, xi)])
-
-    z = np.concatenate([x, y])
-    for k in range(ROUNDS):
-        t = k * at.local_steps
-        S = chance.cohort(t)
-        shared = sum(grad(i, z, chance.sample("xi-shared", t, i)) for i in S) / len(S)
-        ends = []
-        for i in S:
-            z_i = z
-            for nu in range(at.local_steps):
-                xi = chance.sample("xi", t + nu, i)
-                h = -grad(i, z_i, xi) + grad(i, z, xi) - shared
-                z_i = z_i + at.step_size * h
-            ends.append(z_i)
-        z = sum(ends) / len(S)
-    return {"x": z}
-
-
-def fed_avg_s(at, clients, chance, x, y, ell):
+def fed_avg_s(of):
     """Local descent in x and ascent in y."""
-    for k in range(ROUNDS):
-        t = k * at.local_steps
-        S = chance.cohort(t)
-        ends = []
-        for i in S:
-            x_i, y_i = x, y
-            for nu in range(at.local_steps):
-                xi = chance.sample("xi", t + nu, i)
-                before = y_i
-                y_i = y_i + at.inner_step_size * clients[i].f_y(x_i, y_i, xi)
-                seen = y_i if at.order == "alternating" else before
-                x_i = x_i - at.outer_step_size * clients[i].f_x(x_i, seen, xi)
-            ends.append((x_i, y_i))
-        x, y = (sum(part) / len(S) for part in zip(*ends, strict=True))
-    return {"x": x, "y": y}
+    at, chosen = of.given, of.cohort()
+    own = dict.fromkeys(chosen, (of.x, of.y))
+    for _ in range(at.local_steps):
+        xi = of.sample("upper_law", "xi")
+        for i, (x, y) in own.items():
+            moved = y + at.inner_step_size * of.ask(i, "upper_grad_y", x, y, noise=xi(i))
+            seen = moved if at.order == "alternating" else y
+            slope = of.ask(i, "upper_grad_x", x, seen, noise=xi(i))
+            own[i] = x - at.outer_step_size * slope, moved
+        of.draws.t += 1
+    of.x, of.y = (np.mean(part, 0) for part in zip(*own.values(), strict=True))
 
 
-def stoc_bio(at, clients, chance, x, y, ell):
+def stoc_bio(of):
     """Ji et al.'s Algorithm 2 on the means f and g, with v_Q of (6)."""
-    m, Q = len(clients), at.terms
-    eta = at.series_step or 1 / ell
-    for k in range(ROUNDS):
-        for j in range(at.inner_calls):
-            step = [clients[i].g_y(x, y, chance.sample(f"zeta-{j}", k, i)) for i in range(m)]
-            y = y - at.inner_step_size * sum(step) / m
-        xi = [chance.sample("xi", k, i) for i in range(m)]
-        of_x = sum(clients[i].f_x(x, y, xi[i]) for i in range(m)) / m
-        v_0 = sum(clients[i].f_y(x, y, xi[i]) for i in range(m)) / m
-        factors = []  # I − η∇²_yy G(x, y; B_q), as matrices
-        for q in range(1, Q + 1):
-            columns = [
-                sum(clients[i].g_yy(x, y, e, chance.sample(f"zeta-series-{q}", k, i))
-                    for i in range(m)) / m
-                for e in np.eye(len(y))
-            ]  # fmt: skip
-            factors.append(np.eye(len(y)) - eta * np.array(columns).T)
-        v_Q = np.zeros_like(y)
-        for q in range(Q + 1):
-            product = np.eye(len(y))
-            for factor in factors[:q]:
-                product = factor @ product
-            v_Q = v_Q + eta * product @ v_0
-        cross = [clients[i].g_xy(x, y, v_Q, chance.sample("chi", k, i)) for i in range(m)]
-        x = x - at.outer_step_size * (of_x - sum(cross) / m)
-    return {"x": x, "y": y}
+    at, unit = of.given, np.eye(len(of.y))
+    eta = at.series_step or of.step
+
+    def mean(what, *vectors, noise):
+        asked = [of.ask(i, what, of.x, of.y, *vectors, noise=noise(i)) for i in range(of.m)]
+        return np.mean(asked, 0)
+
+    for j in range(at.inner_calls):
+        zeta = of.sample("lower_law", f"zeta-{j}")
+        of.y = of.y - at.inner_step_size * mean("lower_grad", noise=zeta)
+    xi = of.sample("upper_law", "xi")
+    factors = []  # I − η∇²_yy G(x, y; B_q), as matrices
+    for q in range(1, at.terms + 1):
+        zeta = of.sample("lower_law", f"zeta-series-{q}")
+        columns = [mean("lower_hessian_product", e, noise=zeta) for e in unit]
+        factors.append(unit - eta * np.array(columns).T)
+    v_0 = mean("upper_grad_y", noise=xi)
+    v_q = np.zeros_like(of.y)
+    for q in range(at.terms + 1):
+        product = unit
+        for factor in factors[:q]:
+            product = factor @ product
+        v_q = v_q + eta * product @ v_0
+    cross = mean("lower_cross_product", v_q, noise=of.sample("lower_law", "chi"))
+    of.x = of.x - at.outer_step_size * (mean("upper_grad_x", noise=xi) - cross)
+    of.draws.t += 1
 
 
-def again(algorithm):
-    """Return an algorithm's transcription."""
-    nested = {
-        FedNest: (fed_inn, fed_out),
-        FedNestSGD: (fed_avg_on_y, fed_out),
-        LFedNest: (fed_avg_on_y, local_fed_out),
-        LFedNestSVRG: (fed_inn, local_fed_out),
-    }
-    if type(algorithm) in nested:
-        inner, outer = nested[type(algorithm)]
-        return lambda *given: fed_nest(*given, inner, outer)
-    return {
-        FedInn: only_fed_inn, FedOut: only_fed_out, FedIHGP: only_fed_ihgp, FedSVRG: fed_svrg,
-        FedAvgS: fed_avg_s, StocBiO: stoc_bio,
-    }[type(algorithm)]  # fmt: skip
+def written(algorithm, problem):
+    """Return an algorithm's transcription after ROUNDS rounds, by field, and the draws' name."""
+    if isinstance(algorithm, FedSVRG):
+        x = fedsvrg.transcribed(problem, algorithm, ROUNDS, fedsvrg.Direction.PRINTED)[0]
+        return {"x": x}, fedsvrg.NAME
+    slides = Slides(problem, algorithm, Loop.PRINTED)
+    if isinstance(algorithm, FedIHGP):
+        slides.draws.t = ROUNDS - 1
+        return {"p": slides.fed_ihgp(slides.x, range(slides.m))}, NAME
+    module = sys.modules[__name__]
+    one_round = {
+        FedInn: slides.fed_inn, FedOut: slides.fed_out,
+        FedAvgS: lambda: module.fed_avg_s(slides), StocBiO: lambda: module.stoc_bio(slides),
+    }.get(type(algorithm), slides.round)  # fmt: skip
+    for _ in range(ROUNDS):
+        one_round()
+    return {"x": slides.x, "y": slides.y}, NAME
 
-
-# --- the two agree --------------------------------------------------------------------------------
 
 FIELDS = {"inner_step_size": 0.3, "outer_step_size": 0.2, "batch": 2}
 STEPS = {"inner_steps": 3, "outer_steps": 2}
@@ -449,33 +149,24 @@ CASES = [
 ]  # fmt: skip
 
 
+def difference(algorithm, problem):
+    """Return the largest difference over clients, relative to what is written."""
+    fields, name = written(algorithm, problem)
+    ctx = sampled_context(problem, (name,), replicates=1)
+    state = run(problem, algorithm, ctx, rounds=ROUNDS, kernels=False).state
+    return max(
+        np.abs(getattr(state, field)[..., 0].numpy() - wanted).max() / (np.linalg.norm(wanted) or 1)
+        for field, wanted in fields.items()
+    )
+
+
 def named(cases):
     return [pytest.param(*case, id=f"{case[0].leaf_name}-{k}") for k, case in enumerate(cases)]
 
 
-def federation(algorithm, problem):
-    ctx = sampled_context(problem, NAMES, replicates=REPLICATES)
-    return run(problem, algorithm, ctx, rounds=ROUNDS, kernels=False).state
-
-
-def difference(algorithm, problem, transcription):
-    """Return the largest difference over replicates and clients, relative to what is written."""
-    state, largest = federation(algorithm, problem), 0.0
-    start, d = problem.start(), problem.upper_dim
-    ell = problem.constants.get("lower_smoothness", 1.0)  # a composition's Hessians are I
-    clients = [CLIENTS[problem](problem, i) for i in range(problem.clients)]
-    for r in range(REPLICATES):
-        chance = Chance(problem, algorithm, r)
-        written = transcription(algorithm, clients, chance, start[:d], start[d:], ell)
-        for name, wanted in written.items():
-            away = getattr(state, name)[..., r].numpy() - wanted
-            largest = max(largest, np.abs(away).max() / (np.linalg.norm(wanted) or 1.0))
-    return largest
-
-
 @pytest.mark.parametrize(("algorithm", "problem"), named(CASES))
 def test_the_federation_does_what_is_written(algorithm, problem):
-    assert difference(algorithm, problem, again(algorithm)) < 1e-12
+    assert difference(algorithm, problem) < 1e-12
 
 
 def test_every_transcription_is_compared_on_noise_and_on_sampled_clients():
@@ -484,63 +175,60 @@ def test_every_transcription_is_compared_on_noise_and_on_sampled_clients():
         held = [(a, p) for a, p in CASES if a.leaf_name == name]
         assert held, name
         assert name in alone or {a.cohort_size(4) for a, _ in held} >= {2, 4}, name
-    # replicates of a sampled series differ in N', and more than one term is met
-    chance = [Chance(BILEVEL, FedIHGP(terms=4), r).left_out(ROUNDS - 1, 4) for r in range(4)]
-    assert len(set(chance)) > 1
+    # the rounds of a sampled series differ in N', and more than one term is met
+    draws = sampled_context(BILEVEL, (NAME,), replicates=1)
+    left = [int(draws.server_draw(Indices((3,), 1), "left-out", t)[0, 0]) for t in (6, 14, 22)]
+    assert len(set(left)) > 1
 
 
 NEST = {"inner_calls": 2, "terms": 3, **STEPS, **FIELDS}
 MUTANTS = [
     # wrong signs
-    (FedNest(**NEST), BILEVEL, fed_inn, "- clients[i].g_y(x, y, zeta) + q",
-     "+ clients[i].g_y(x, y, zeta) - q"),
-    (FedNest(**NEST), BILEVEL, fed_out, "one - other", "one + other"),
-    (LFedNest(**NEST), BILEVEL, local_fed_out, "h - clients[i].g_xy", "h + clients[i].g_xy"),
-    (FedAvgS(local_steps=3, **FIELDS), MINIMAX, fed_avg_s, "y_i + at.inner", "y_i - at.inner"),
-    (FedSVRG(local_steps=3), MINIMAX, fed_svrg, "-grad(i, z_i, xi) +", "-grad(i, z_i, xi) -"),
+    (FedNest(**NEST), BILEVEL, "fed_inn", "noise=zeta(i)) - self.q", "noise=zeta(i)) + self.q"),
+    (FedNest(**NEST), BILEVEL, "fed_out", "one - self.ask", "one + self.ask"),
+    (LFedNest(**NEST), BILEVEL, "local_fed_out", "h = h - self.ask", "h = h + self.ask"),
+    (FedAvgS(local_steps=3, **FIELDS), MINIMAX, "fed_avg_s", "y + at.inner", "y - at.inner"),
     # a mean that is a sum, or one over all clients where some were asked
-    (FedNest(**NEST), BILEVEL, fed_inn, "for i in S) / len(S)", "for i in S)"),
-    (FedNest(participation=0.5, **NEST), BILEVEL, fed_out, "h = sum(h_i) / len(S)",
-     "h = sum(h_i) / len(clients)"),
-    (FedIHGP(terms=4), BILEVEL, fed_ihgp, "sum(p_i) / len(S)\n    return", "sum(p_i)\n    return"),
+    (FedNest(**NEST), BILEVEL, "fed_inn", "else np.mean([own", "else np.sum([own"),
+    (FedNest(participation=0.5, **NEST), BILEVEL, "fed_out", "h = np.mean(shared, 0)",
+     "h = np.sum(shared, 0) / self.m"),
+    (FedIHGP(terms=4), BILEVEL, "fed_ihgp", "self.loop is Loop.UNDIVIDED", "True"),
     # a stale or missing anchor
-    (FedNest(**NEST), BILEVEL, fed_inn, "clients[i].g_y(x, y, zeta) + q",
-     "clients[i].g_y(x, y_i, zeta) + q"),
-    (FedOut(terms=3, outer_steps=3, **FIELDS), BILEVEL, fed_out, "- clients[i].f_x(x, y, xi) + h",
-     "- clients[i].f_x(x_i, y, xi) + h"),
-    (FedNest(**NEST), BILEVEL, fed_nest, "x = outer(at, clients, chance, x, y, t, ell)",
-     "x = outer(at, clients, chance, x, y * 0.99, t, ell)"),
+    (FedNest(**NEST), BILEVEL, "fed_inn", "self.y, noise=zeta(i)) - self.q",
+     "own[i], noise=zeta(i)) - self.q"),
+    (FedOut(terms=3, outer_steps=3, **FIELDS), BILEVEL, "fed_out",
+     "self.x, self.y, noise=xi(i)) + h", "own[i], self.y, noise=xi(i)) + h"),
     # N terms where there are N − 1, or a weight of N − 1
-    (FedIHGP(terms=4), BILEVEL, fed_ihgp, "last = N - 1 - chance", "last = N - chance"),
-    (FedIHGP(terms=4), BILEVEL, fed_ihgp, "p = N / ell", "p = (N - 1) / ell"),
-    (FedIHGP(terms=4, series="summed"), BILEVEL, fed_ihgp, "range(1, N + 1)", "range(1, N)"),
-    (LFedNest(**NEST), BILEVEL, local_fed_out, "range(1, N - chance", "range(1, N - 1 - chance"),
-    (StocBiO(terms=3, **FIELDS), BILEVEL, stoc_bio, "range(Q + 1)", "range(Q)"),
+    (FedIHGP(terms=4), BILEVEL, "fed_ihgp", "last -= 1 + int", "last -= int"),
+    (FedIHGP(terms=4), BILEVEL, "fed_ihgp", "weight = given.terms", "weight = given.terms - 1"),
+    (FedIHGP(terms=4, series="summed"), BILEVEL, "fed_ihgp", "range(1, last + 1)",
+     "range(1, last)"),
+    (StocBiO(terms=3, **FIELDS), BILEVEL, "stoc_bio", "range(at.terms + 1)", "range(at.terms)"),
     # a sample used twice, a cohort kept, a gradient at another point
-    (FedNest(**NEST), BILEVEL, fed_inn, '"zeta-shared", t', '"zeta", t'),
-    (FedNest(**NEST), BILEVEL, fed_out, 'sample("chi", t, i)', 'sample("zeta", t, i)'),
-    (FedIHGP(terms=4, participation=0.5), BILEVEL, fed_ihgp, 'f"series-{n}"', '"series-0"'),
-    (LFedNest(**NEST), LOGISTIC, local_fed_out, "p - clients[i].g_yy(x_i, y, p, zeta)",
-     "p - clients[i].g_yy(x_i, 0 * y, p, zeta)"),
-    (FedAvgS(local_steps=3, **FIELDS), MINIMAX, fed_avg_s, '== "alternating"', '!= "alternating"'),
-    (StocBiO(terms=3, **FIELDS), LOGISTIC, stoc_bio, "factor @ product", "product @ factor"),
+    (FedNest(**NEST), BILEVEL, "fed_inn", '"zeta-shared"', '"zeta"'),
+    (FedNest(**NEST), BILEVEL, "fed_out", '"chi"', '"zeta"'),
+    (FedIHGP(terms=4, participation=0.5), BILEVEL, "fed_ihgp", 'f"series-{n}"', '"series-0"'),
+    (LFedNest(**NEST), LOGISTIC, "local_fed_out", "self.fed_ihgp(own[i], [i])",
+     "self.fed_ihgp(own[i], range(self.m))"),
+    (FedAvgS(local_steps=3, **FIELDS), MINIMAX, "fed_avg_s", '== "alternating"',
+     '!= "alternating"'),
+    (StocBiO(terms=3, **FIELDS), LOGISTIC, "stoc_bio", "factor @ product", "product @ factor"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "problem", "function", "line", "wrong"),
+    ("algorithm", "problem", "name", "line", "wrong"),
     [pytest.param(*case, id=f"{case[0].leaf_name}-{k}") for k, case in enumerate(MUTANTS)],
 )
-def test_another_pseudo_code_is_told_apart(algorithm, problem, function, line, wrong, monkeypatch):
+def test_another_pseudo_code_is_told_apart(algorithm, problem, name, line, wrong, monkeypatch):
     """Negative control: a transcription with one line changed differs from the federation."""
-    source = inspect.getsource(function)
+    here = sys.modules[__name__]
+    owner, module = (Slides, _transcribed) if hasattr(Slides, name) else (here, here)
+    source, made = dedent(inspect.getsource(getattr(owner, name))), {}
     assert source.count(line) >= 1, "the line to be spoilt is not in the transcription"
-    made = {}
-    module = sys.modules[__name__]
-    exec(source.replace(line, wrong), vars(module) | made, made)
-    assert difference(algorithm, problem, again(algorithm)) < 1e-12
-    monkeypatch.setattr(module, function.__name__, made[function.__name__])
-    assert difference(algorithm, problem, again(algorithm)) > 1e-4
+    exec(source.replace(line, wrong), vars(module), made)
+    monkeypatch.setattr(owner, name, made[name])
+    assert difference(algorithm, problem) > 1e-4
 
 
 # --- exact expectations ---------------------------------------------------------------------------

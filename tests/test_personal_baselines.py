@@ -1,7 +1,5 @@
 """FedMAML, TR-MAML and Ditto against transcriptions of their pseudocode, client by client."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cvxpy as cp

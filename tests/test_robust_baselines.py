@@ -1,7 +1,5 @@
 """FastDRO and PDSGD against loops over samples; worst-case weights against cvxpy and bisection."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import get_args
 

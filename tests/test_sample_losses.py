@@ -1,7 +1,5 @@
 """Losses of single samples, and sampled outer losses, against means and derivatives by autograd."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

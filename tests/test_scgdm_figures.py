@@ -1,7 +1,5 @@
 """Local-SCGDM's sine waves and few-shot tasks: what their parts are, by second routes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Local-SCGDM: the floors, the line-by-line code and the controls, seen from a second side."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from math import sqrt

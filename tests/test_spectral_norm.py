@@ -1,7 +1,5 @@
 """A term of ComFedL's proof of Lemma 3, in the two norms that a matrix may be read in, exactly."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 

@@ -1,7 +1,5 @@
 """The counterexample to Theorem 1 as printed, a second time in exact rational arithmetic."""
 
-from __future__ import annotations
-
 from fractions import Fraction as Q
 
 import numpy as np

@@ -4,8 +4,6 @@
 number that no product of others equals.
 """
 
-from __future__ import annotations
-
 import math
 from importlib import import_module
 from math import exp

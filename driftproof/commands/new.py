@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -167,13 +168,18 @@ def _offered() -> dict[tuple[str, str], str]:
         for leaf in leaves(kind).values():
             homes[str(leaf.module), leaf.symbol] = f"driftproof.{kind}s"
     for part in ("datasets", "experiments", "networks"):
-        tree = ast.parse(Path(driftproof.__file__).with_name(f"{part}.py").read_text("utf-8"))
-        offered = next(
-            ast.literal_eval(node.value) for node in tree.body
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
-        )  # fmt: skip
-        for node in tree.body:
-            if isinstance(node, ast.ImportFrom):
-                names = [alias.name for alias in node.names if alias.name in offered]
-                homes |= {(str(node.module), name): f"driftproof.{part}" for name in names}
+        for node in _tree(f"driftproof.{part}").body:
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("driftproof."):
+                module, names = str(node.module), [alias.name for alias in node.names]
+                if names == ["*"]:
+                    every = _tree(module).body[-1]  # its __all__
+                    names = ast.literal_eval(every.value) if isinstance(every, ast.Assign) else []
+                homes |= {(module, name): f"driftproof.{part}" for name in names}
     return homes
+
+
+def _tree(module: str) -> ast.Module:
+    """Return a module's syntax tree; importing it would import torch."""
+    found = find_spec(module)
+    assert found is not None
+    return ast.parse(Path(str(found.origin)).read_text("utf-8"))

@@ -17,9 +17,9 @@ ALL_ROLES = ("roles", "letters")
 NAMED_BY_CLASS = ("problem", "algorithm", "network", "split")
 """Kinds whose NAME may be the class's."""
 HEADS = (
-    "source", "statement", "parameters", "notation", "constants", "fits", "cases", "serves",
-    "variants", "files", "one_or_more_of", "optional_files",
-    "tolerance", "times", "sizes", "file",
+    "source", "statement", "explanation", "parameters", "notation", "constants", "fits", "cases",
+    "serves", "variants", "files", "one_or_more_of", "optional_files", "tolerance", "times",
+    "sizes", "file",
 )  # fmt: skip
 
 

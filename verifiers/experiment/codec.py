@@ -3,8 +3,6 @@
 A run that is not at its end is stored as a checkpoint: what it measured so far, and its state.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """An experiment: a function that asks for units and concludes; and how it is run and written."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass

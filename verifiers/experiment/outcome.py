@@ -1,7 +1,5 @@
 """Kinds of runs on every seed, the search for settings, and what a run that diverged counts as."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product

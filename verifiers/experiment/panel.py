@@ -1,7 +1,5 @@
 """What a figure shows: curves over an axis, each with the confidence interval of its mean."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

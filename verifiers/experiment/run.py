@@ -4,8 +4,6 @@ A unit is a frozen dataclass. Its fields name everything that its result depends
 finds a finished unit by them.
 """
 
-from __future__ import annotations
-
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A paper's sentences, judged over seeds by paired tests."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

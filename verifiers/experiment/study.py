@@ -5,8 +5,6 @@ besides, and of each printed sentence which runs it compares. ``concluded`` does
 rule each for runs that diverge (``Outcome.good``), for size, and for trivial baselines (``judge``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias

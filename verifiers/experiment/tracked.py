@@ -4,8 +4,6 @@ What is finished so far lies in the ledger as a checkpoint, under the run's own 
 ``--resume`` goes on from it, and gives the same numbers to the bit.
 """
 
-from __future__ import annotations
-
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Compares a run of the federation with pseudo-code written line by line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np

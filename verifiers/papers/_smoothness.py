@@ -1,7 +1,5 @@
 """Compares a stated Lipschitz constant of the objective's gradient with what is proven and met."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from driftproof.synthetic.attacks import attack

@@ -1,7 +1,5 @@
 """Rounds, messages and bytes of a case, counted on the wire: one process a client."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from driftproof.toolkit.algorithm import Algorithm

@@ -1,7 +1,5 @@
 """Cases that several bounds are judged on."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from driftproof.synthetic.problems.bounded_composition import BoundedComposition

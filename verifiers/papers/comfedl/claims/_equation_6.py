@@ -5,8 +5,6 @@ derivatives are proportional to those of V, which are exp(f^i/γ). By certified 
 minimiser of (1/n) Σ G(f^i) against the minimum of V.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

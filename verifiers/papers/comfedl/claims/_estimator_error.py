@@ -1,7 +1,5 @@
 """What Lemmas 3 and 4 share: the error of the averaged estimator, and the terms of its bound."""
 
-from __future__ import annotations
-
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps, each, sq
 from driftproof.verifiers.claim_types.terms import Term, Terms

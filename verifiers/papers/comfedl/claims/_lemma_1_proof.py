@@ -1,7 +1,5 @@
 """The displays of the proof of Lemma 1, for either edition's stationarity term."""
 
-from __future__ import annotations
-
 import sympy
 from sympy import exp, log, symbols
 

@@ -1,7 +1,5 @@
 """Where the statements about robust MAML are compared."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

@@ -1,7 +1,5 @@
 """Elementary steps that the proofs of ComFedL's lemmas and theorems take, decided by algebra."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product

@@ -1,7 +1,5 @@
 """What Remarks 1 and 2 share: schedule, order, floors and false siblings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Literal
 

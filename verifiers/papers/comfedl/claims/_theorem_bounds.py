@@ -1,7 +1,5 @@
 """What Theorems 1 and 2 bound, and their right sides: as printed, as meant, and as sharpened."""
 
-from __future__ import annotations
-
 from sympy import sqrt
 
 from driftproof.toolkit.constants import Expression, Letters

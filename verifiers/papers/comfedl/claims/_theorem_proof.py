@@ -1,7 +1,5 @@
 """The displays that the proofs of Theorems 1 and 2 share, for either one's sum of roots."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import sympy

@@ -7,8 +7,6 @@ devices and steps, against the federation on the same draws. Line numbers are th
 only).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -6,8 +6,6 @@ spectral norm it need not be). σ > 0 is read as σ ≥ 0: a noiseless problem s
 with every σ > 0, and the right sides are continuous at σ = 0.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import sympy

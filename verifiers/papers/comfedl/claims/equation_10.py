@@ -3,12 +3,7 @@
 With g^i(y) = exp(f_i(y)/γ), (10) is a special case of problem (1).
 
 **Kind.** Identity: the maximum over p is γ log of the objective of (10), which is increasing.
-
-**Finding.** The misprint of (8) again, and counted there: with Σ p_i = 0 the maximum is 0 for every
-w, and (9) has nothing to do with (10). On the standard simplex Lemma 1 gives the identity.
 """
-
-from __future__ import annotations
 
 from typing import NamedTuple
 

@@ -7,8 +7,6 @@ is a row of d entries, the transpose of the gradient that w ← w − ηu wants.
 right, and so it is read here. For f: R^d → R^d a wrong transpose shows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import sympy

@@ -15,8 +15,6 @@ sample a = 1 labelled 1, from w = 0), each step goes outwards by η e^{f/γ}/(γ
 η/(γ(1 + e^B)) within the ball, so every ball is left after finitely many steps.
 """
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import NamedTuple
 

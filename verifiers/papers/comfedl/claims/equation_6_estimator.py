@@ -12,8 +12,6 @@ whose minimiser solves w − c + s tanh(s w/(γ b)) = 0: w_b = c − c s²/(γ b
 minimised at c. A step size that tends to 0 leads to w_b; only b → ∞ leads to c.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from sympy import Integer, Symbol, binomial, cosh, diff, exp, series, symbols, tanh

@@ -8,8 +8,6 @@ loss is exp(f^i/γ), as in the preprint. (1/n) Σ exp(f^i/γ) = exp(V/γ), where
 (5), and exp(·/γ) is increasing: one set of minimisers.
 """
 
-from __future__ import annotations
-
 import sympy
 
 from driftproof.synthetic.problems.kl_dro import KLDRO

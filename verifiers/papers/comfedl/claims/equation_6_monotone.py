@@ -13,13 +13,7 @@ is applied to each loss, and there increasing is not enough. With g(y) = y the s
 that the robust problem was to replace. The sentence after it only needs (6) to be of the form (1).
 That holds for any g: the gradient is (1/n) Σ g'(f^i/γ)∇f^i/γ, and an increasing g gives weights
 that are not negative.
-
-**Which functions do keep the minimisers.** The partial derivatives g'(f^i/γ) have to be
-proportional to exp(f^i/γ) for all losses, so g'(y) = a e^y: g = a exp + c with a > 0, and no other
-(for n ≥ 2).
 """
-
-from __future__ import annotations
 
 from enum import Enum
 from typing import NamedTuple

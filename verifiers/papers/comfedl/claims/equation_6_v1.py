@@ -3,8 +3,6 @@
 **Kind.** Identity of the minimisers: (5) is γ log of (6), and γ log is increasing.
 """
 
-from __future__ import annotations
-
 import sympy
 
 from driftproof.synthetic.problems.kl_dro import KLDRO

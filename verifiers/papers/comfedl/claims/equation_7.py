@@ -6,8 +6,6 @@
 gradient. Leaving that factor out is another algorithm (first-order MAML) and another fixed point.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,16 +1,7 @@
 """The simplex of the robust MAML problem.
 
 **Kind.** Identity: the maximum over Δ_n is the largest loss.
-
-**Source.** ComFedL, arXiv v1, (8) (DAMAML); v3, (8) (TR-MAML). Both editions print Σ p_i = 0.
-
-**Finding.** A misprint of one digit, in both editions. Σ p_i = 0 and p_i ≥ 0 leave p = 0 alone: the
-maximum is 0 for every w, and every w minimises it. "The standard simplex" stands beside it, and a
-simplex Σ r_i = 1 in (3): with Σ p_i = 1 the maximum is the largest loss. It is the vertex of a
-linear function on the simplex {p ≥ 0, Σ p_i = 1}.
 """
-
-from __future__ import annotations
 
 import numpy as np
 

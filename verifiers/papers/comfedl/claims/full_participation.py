@@ -2,21 +2,7 @@
 
 **Kind.** Bound. It is ours, and nothing of it is printed; it decides whether the papers' rate is
 the best with all clients (``comfedl/optimal-rate``).
-
-**Proof.** Let v be the average of ū_{s,t} over the τ steps of a round, so w̄_{s+1} = w̄_s − ητv. By
-smoothness and Lτη ≤ 1,
-
-    F(w̄_{s+1}) ≤ F(w̄_s) − ητ⟨∇F(w̄_s), v⟩ + (ητ/2)‖v‖²
-              = F(w̄_s) − (ητ/2)‖∇F(w̄_s)‖² + (ητ/2)‖v − ∇F(w̄_s)‖².
-
-With m = n, U_{s,0} = ∇F(w̄_s), and v − ∇F(w̄_s) is the average of the errors ū_{s,t} − U_{s,0}. Each
-is a sum of five parts (``comfedl/lemma-3-proof``); by Minkowski's inequality their root mean
-squares add up: two of drift, at most (G_gL_f + G_f²L_g)tηG_gG_f, the outer noise, at most
-G_fσ_3/√b_1, the Jacobian's noise, at most G_gσ_1/√b, and the plug-in bias, at most L_gG_fσ_2/√b.
-Averaged over t = 0 … τ − 1 that is the bracket. Sum over s and divide by Tη/2.
 """
-
-from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction

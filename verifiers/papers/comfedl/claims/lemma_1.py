@@ -2,16 +2,12 @@
 
 **Kind.** Identity of (4) and (5), at every w; hence the minimum over w is the same, at the same w.
 
-**Source.** ComFedL, arXiv v1, Lemma 1 ((14), (15)); v3, Lemma 1 ((12), (13)).
-
 **Routes.** By algebra: that the right side M solves e^{M/γ} = (1/n) Σ e^{f_i/γ} is checked for
 n = 1, …, 4, and the rest for every n. With M the right side and ρ_i = exp((f_i − M)/γ)/n,
 each coordinate satisfies r_i f_i − γ r_i log(n r_i) = r_i M − γ r_i log(r_i/ρ_i); summed over the
 simplex this is M − γ KL(r‖ρ), and KL ≥ 0 by x log x ≥ x − 1, with equality at r = ρ. By certified
 optima: cvxpy's exponential cone for the maximum over r, and for the saddle value over w.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 

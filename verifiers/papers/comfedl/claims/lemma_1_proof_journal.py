@@ -3,8 +3,6 @@
 **Kind.** Symbolic: (15), and (16)–(21) from it.
 """
 
-from __future__ import annotations
-
 from driftproof.toolkit.constants import Expression
 from driftproof.verifiers.algebra.symbolic import Step
 from driftproof.verifiers.claim_types.proof import proof

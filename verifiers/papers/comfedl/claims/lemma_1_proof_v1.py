@@ -1,13 +1,7 @@
 """The displays of Lemma 1's proof, as the preprint prints them.
 
 **Kind.** Symbolic: (18), and (19)–(24) from it.
-
-**Finding.** The derivative of r log(rn) is log(rn) + 1: the term is γ, not γ/n. The error moves the
-multiplier λ by γ − γ/n and cancels in r_i and in the value, so Lemma 1 is unharmed. The journal
-version prints γ. It is no misprint of one place: (18) to (24) all carry γ/n.
 """
-
-from __future__ import annotations
 
 from driftproof.toolkit.constants import Expression
 from driftproof.toolkit.readings import Erratum

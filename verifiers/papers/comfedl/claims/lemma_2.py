@@ -4,8 +4,6 @@
 of the t ≤ τ local steps has length at most η‖∇g‖‖∇f‖ ≤ ηG_gG_f.
 """
 
-from __future__ import annotations
-
 from driftproof.synthetic.problems.bounded_composition import BoundedComposition
 from driftproof.toolkit.algorithms.comfedl import ComFedL
 from driftproof.toolkit.cases import grid

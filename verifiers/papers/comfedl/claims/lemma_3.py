@@ -1,11 +1,7 @@
 """Lemma 3: the error of the averaged estimator.
 
 **Kind.** Bound, at every local step, with all clients or some, shared or independent samples.
-
-**The proof** is a claim of its own, ``comfedl/lemma-3-proof``.
 """
-
-from __future__ import annotations
 
 from driftproof.synthetic.problems.bounded_composition import BoundedComposition
 from driftproof.synthetic.problems.maml import MAML

@@ -23,8 +23,6 @@ the minibatch. A mean of b such vectors has the variance G_g²σ²/b in any read
 and so Lemma 3, are the same. The order of (ii) is what the literal reading below checks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ first branch.
 **Source.** Not in arXiv v3. The remark on the proof of Lemma 3 holds here as well.
 """
 
-from __future__ import annotations
-
 from driftproof.synthetic.problems.bounded_composition import BoundedComposition
 from driftproof.synthetic.problems.kl_dro import KLDRO
 from driftproof.synthetic.problems.opposed_clients import OpposedClients

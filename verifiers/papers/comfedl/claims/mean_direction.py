@@ -5,8 +5,6 @@ how C_s is sampled; the statement holds for any sampling in which each client is
 C_s is taken as uniform here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import combinations
 

@@ -1,8 +1,5 @@
 """Whether O(1/√T) is the optimal rate.
 
-**Statement.** "When α1 = ½, α2 = α3 = 1 and τ = O(1), our ComFedL algorithm reaches an optimal
-convergence rate of O(1/√T)."
-
 **Kind.** Symbolic: a floor in closed form, and exponents of T.
 
 **Source.** ComFedL, arXiv v3, prints the same sentence without "optimal", and its abstract has lost
@@ -21,18 +18,11 @@ have 0 < η ≤ 1. With q = (1 − η)^τ and p = 1 − q a round is w ↦ qw ±
 mean over S = T/τ rounds is at least 1/(2√S) ≥ 1/(2√T), **for every step size of the remarks and
 every τ**. Minibatches change nothing.
 
-**Finding.** The sentence holds, and needs m < n. With all clients taking part, η = T^{-1/3} and
-b = b_1 = T^{2/3}, also a schedule of Remark 1, the left side is O(T^{-2/3}), by
-``comfedl/full-participation``. That schedule costs fewer samples, too: T^{5/3} a client, against
-T².
-
 **In samples.** N = T² samples a client at α2 = 1 make O(1/√T) an O(N^{-1/4}). For SGD on smooth
 non-convex functions O(N^{-1/2}) is known to be optimal (Arjevani et al., Mathematical Programming
 2023); with τ = 1, η = 1/L and b = b_1 = T the bound of ``comfedl/full-participation`` gives just
 that, O(T^{-1}) = O(N^{-1/2}).
 """
-
-from __future__ import annotations
 
 from enum import Enum
 from typing import NamedTuple

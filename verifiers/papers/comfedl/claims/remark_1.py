@@ -2,13 +2,6 @@
 
 **Kind.** Rate. For α1 = ½, α2 = α3 = 1 and τ = O(1) it is O(1/√T).
 
-**Finding.** A misprint, in both editions: b = 1/T^{α2} is a minibatch of less than one sample, and
-the hypothesis is empty for T > 1. b = T^{α2}, b1 = T^{α3} (rounded up) are meant: Theorem 1's noise
-terms are constants times 1/√b and 1/√b1, and the printed order has 1/T^{0.5α2} and 1/T^{0.5α3} for
-them. So read, every term of Theorem 1's corrected bound is a term of the order. The price is not in
-the print: T steps then cost T^{1+α2} inner samples a client, so the rate in samples is O(N^{-1/4})
-at α2 = 1. Theorem 1 asks for b = b1, hence α2 = α3; its proof does not.
-
 Why it follows: the first term of Theorem 1's bound is (F(w̄_0) − F*)T^{α1−1}; drift and smoothness
 are constants times τT^{-α1}; the bias of the plug-in estimator is a constant times T^{-α2/2}.
 
@@ -17,8 +10,6 @@ each step moves by ηG, so the gradient is G in the first (D − δ)/(τηG) rou
 which at η = T^{-1/2} is of order T^{-1/2}: the rate is attained and no better one holds. (ii) The
 stuck estimator with b = 1: left = G² for every T: the minibatch has to grow.
 """
-
-from __future__ import annotations
 
 from driftproof.synthetic.problems.bounded_composition import BoundedComposition
 from driftproof.toolkit.measure import Reduction, States

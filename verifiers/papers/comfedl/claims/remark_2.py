@@ -3,14 +3,7 @@
 **Kind.** Rate. For α1 = ½, α2 = 1 and τ = O(1) it is O(1/√T).
 
 **Source.** Not in arXiv v3.
-
-**Finding.** The misprint of Remark 1, and counted there: b = 1/T^{α2} is less than one sample;
-b = T^{α2} gives the order from Theorem 2, and costs T^{1+α2} samples a client. The first term of
-Theorem 2's bound is then (F(w̄_0) − F*)T^{α1−1}; drift and smoothness are constants times τT^{-α1};
-the noise terms are constants times T^{-α2/2}.
 """
-
-from __future__ import annotations
 
 from driftproof.synthetic.problems.bounded_composition import BoundedComposition
 from driftproof.toolkit.measure import Reduction, States

@@ -1,9 +1,5 @@
 """The minibatch estimators, as section 3 writes them in words.
 
-**Statement.** "The outer function g^i(y^i) = E_ζ f^i(y^i; ζ)"; "stochastic value of inner function
-f^i_B(w) = (1/b) Σ_j ∇f^i(w; ξ_j)"; "stochastic gradient of outer function ∇g^i_B̃(y) = (1/b_1) Σ_j
-g^i(y; ζ_j)".
-
 **Kind.** Symbolic: each is an average whose mean is what it estimates, on f(w; ξ) = w² + sξw and
 g(y; ζ) = y³ + tζy with signs ξ and ζ, over every minibatch of two.
 
@@ -13,8 +9,6 @@ g(y; ζ) = y³ + tζy with signs ξ and ζ, over every minibatch of two.
 lines 9 and 12, have all three right. That the preprint has ∇f^i in the second rests on one
 character of a converted text; the other two stand in both editions.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product

@@ -1,22 +1,12 @@
 """Theorem 1: convergence of ComFedL on the general problem (1).
 
-**Kind.** Bound.
-
 **Finding.** A misprint: between "η" and "√5 G_fσ/√b1" a plus sign is missing, in three displays of
 two editions, whose texts were converted by different tools. The paper's own proof has the sum, in
 its last three displays: arXiv v1 (32), (33), (34); v3 (27), (28), (29). With the plus sign the
 theorem is supported. Who takes the display as printed is wrong: for σ → 0 no term with H is left,
 so client drift, which keeps two clients with opposite curvature at a point that is not stationary,
 is not paid for.
-
-**Counterexample to the product** (2 clients, scalar, τ = 2, no noise): f(w) = w, g^± = h ± o,
-h' = clip(Lw, ±½), o' = clip(3(w − a), ±1), η = ½. At w_0 beyond h's and o's knees the client of g⁺
-steps down by ¾ and then up by ¼, that of g⁻ twice up by ¼: the average stays, while ∇F(w_0) = ½.
-With L = 0.04 and 26 rounds the left side is 0.25 and the right side 0.2471; as S → ∞ and L → 0 the
-latter tends to 0.
 """
-
-from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction

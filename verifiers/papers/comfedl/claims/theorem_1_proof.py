@@ -2,8 +2,6 @@
 
 Its inner product is split in three; Cauchy–Schwarz, Jensen, Lemmas 2 and 3, and a sum over s and t.
 
-**Kind.** Symbolic.
-
 **Source.** In arXiv v1 it is the proof of Theorem 3 (which is Theorem 1 again).
 
 **Finding.** The proof holds, display by display, with the sum of roots that it prints. The product
@@ -11,8 +9,6 @@ that the theorem prints in its place is not what the proof gives: the root of Le
 at most that product. In arXiv v1 (33) and (34) a bracket closes a line too early; that is how the
 text was converted.
 """
-
-from __future__ import annotations
 
 from sympy import sqrt
 

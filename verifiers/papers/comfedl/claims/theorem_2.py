@@ -1,11 +1,7 @@
 """Theorem 2: convergence of ComFedL on the special problem: one common, noiseless outer function.
 
-**Kind.** Bound.
-
 **Source.** Not in arXiv v3. The plus sign that Theorem 1 lacks is there.
 """
-
-from __future__ import annotations
 
 from dataclasses import replace
 

@@ -1,11 +1,7 @@
 """The displays of Theorem 2's proof: as of Theorem 1's, with Lemma 4 in the place of Lemma 3.
 
-**Kind.** Symbolic.
-
 **Source.** The proof of Theorem 4 (which is Theorem 2 again); not in arXiv v3.
 """
-
-from __future__ import annotations
 
 from sympy import sqrt
 

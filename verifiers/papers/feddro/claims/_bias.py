@@ -12,8 +12,6 @@ minimiser x_k* = −c_k/a_k:
 as long as its y stays above 1 (Iη ≤ 1 is enough).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import sympy

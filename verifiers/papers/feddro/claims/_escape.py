@@ -7,8 +7,6 @@ client may hold (its own g_k(x_k), or a mean of them) is at least 1, f' is negat
 step of any positive size moves x_k up. So x_k^t ≥ 2 for ever, whatever is shared and when.
 """
 
-from __future__ import annotations
-
 import sympy
 
 from driftproof.verifiers.algebra.symbolic import Step, nonnegative, vanishes

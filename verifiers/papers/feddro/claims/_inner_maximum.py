@@ -4,8 +4,6 @@
 ``Minimisers`` compares the minimum with the inner maximum where the formula is smallest.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

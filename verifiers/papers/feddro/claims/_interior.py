@@ -1,7 +1,5 @@
 """The objective that χ²-regularised robust learning has while no weight is 0, in two sizes."""
 
-from __future__ import annotations
-
 import sympy
 
 from driftproof.synthetic.problems.penalised_dro import PenalisedDRO

@@ -1,7 +1,5 @@
 """Fixed points of a round on ``bias-amplification`` ("slopes"), by sympy, for other algorithms."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import sympy

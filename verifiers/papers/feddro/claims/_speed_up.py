@@ -13,8 +13,6 @@ knee at 20), so that the left side is known exactly (``verifiers.second_moments`
 runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from sympy import Rational, log, sqrt, symbols

@@ -1,7 +1,5 @@
 """Theorem 5.1 and Corollary 5.2 of FedDRO (2023): schedule, cases and right sides without noise."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import sqrt
 

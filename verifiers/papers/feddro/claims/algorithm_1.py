@@ -4,8 +4,6 @@
 against the federation; in Case I, in Case II, and as Theorem 4.2 modifies it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -8,8 +8,6 @@ y^{−1}: either the given ȳ⁰ is used, or (8) with y^{−1} = ȳ⁰. (7) and 
 g and ∇g.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

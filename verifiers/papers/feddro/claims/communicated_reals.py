@@ -6,8 +6,6 @@ client: T·d_g + ⌊T/I⌋·d reals of 8 bytes.
 **Reading.** Embeddings are scalars, d_g = 1, as the text says of DRO; else K⁻¹ε⁻²d_g.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import sympy

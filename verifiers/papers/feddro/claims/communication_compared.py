@@ -9,8 +9,6 @@ norm. That Corollary 3.5 of Local-SCGDM is false (scgdm/corollary-3.5) is anothe
 does not say so. Guo et al. (2022) is not among the papers at hand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

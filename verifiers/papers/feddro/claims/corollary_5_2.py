@@ -2,11 +2,7 @@
 
 **Kind.** Bound, judged without noise and with Δ_h = Δ_g = 0 (the constants are not in the text),
 and by algebra: with that I, 𝒞 = 1/√(|b|KT).
-
-**Finding.** The algebra is right; the initial term is Theorem 5.1's and false as there.
 """
-
-from __future__ import annotations
 
 import sympy
 

@@ -2,14 +2,7 @@
 
 **Kind.** Complexity, by algebra from E‖∇Φ‖² ≤ C/√(|b|KT) (ε is on the square, Definition 3.6), and
 by the rounds and bytes that are counted on the wire, one process a client.
-
-**Finding.** Definition 3.7 counts "total communication rounds between the clients and the server".
-FedDRO shares ȳ in each of its T steps, so there are T + ⌊T/I⌋ of them: O(K⁻¹ε⁻²) for a fixed K and
-|b|, not O(ε^{−3/2}). What is O(ε^{−3/2}) is the number of rounds in which models are shared; the
-sentence after the corollary says so, the corollary does not.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum

@@ -4,14 +4,7 @@
 min_x log((1/m) Σ exp(ℓ(x; ζ_i)/λ)), g = (1/m) Σ exp(ℓ/λ), f = log and h = 0.
 
 **Kind.** Identity, read in two ways: the values are equal, or the minimisers are.
-
-**Finding.** The inner maximum is λ log((1/m) Σ exp(ℓ_i/λ)): the print leaves out the factor λ, and
-the values are equal at λ = 1 only. Smallest counterexample: one sample, ℓ = 1, λ = 2; (3) is 1,
-the print ½. λ > 0 does not move the minimisers, but it scales Φ, its gradient and every constant: a
-step size, an ε-stationary point and B_f = sup f' mean something else.
 """
-
-from __future__ import annotations
 
 import sympy
 import torch

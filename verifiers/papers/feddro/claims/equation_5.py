@@ -5,17 +5,7 @@ min_x −(1/(2λm)) Σ ℓ_i² + (1/(2λ))((1/m) Σ ℓ_i)², so g = (1/m) Σ �
 h = −(1/(2λm)) Σ ℓ_i².
 
 **Kind.** Identity, read in two ways: the values are equal, or the minimisers are.
-
-**Finding.** The print is −Var(ℓ_i)/(2λ): the mean loss is missing, and the sign is turned, so it is
-minimised where the losses are *spread* most. Smallest counterexample: m = 2, λ = 1, losses 0 and 1.
-p = (¼, ¾) gives (3) = 5/8, and the print is −1/8. With ℓ_±(x) = log(1 + e^{∓x}) on |x| ≤ B, (3) has
-its minimum at x = 0 and the print, −x²/(8λ), at x = ±B. What holds for every λ: (3) is the minimum
-over ν of ν + (λ/2)((1/m) Σ (1 + (ℓ_i − ν)/λ)₊² − 1). While no p_i is 0 that is
-ℓ̄ + Var(ℓ_i)/(2λ) (equation-5-interior), a composition with h = (1/m) Σ (ℓ_i + ℓ_i²/(2λ)) and
-f(g) = −g²/(2λ): the opposite signs.
 """
-
-from __future__ import annotations
 
 import numpy as np
 import sympy

@@ -11,8 +11,6 @@ p_i* = 1/m + (ℓ_i − ℓ̄)/(λm), so p* is the maximiser if it is in the sim
 λ ≥ ℓ̄ − min ℓ_i. By certified optima, with the problem's own proven depth for the hypothesis.
 """
 
-from __future__ import annotations
-
 from driftproof.synthetic.problems.penalised_dro import PenalisedDRO
 from driftproof.toolkit.cases import Assumption, Case, grid
 from driftproof.toolkit.parameters import sweep

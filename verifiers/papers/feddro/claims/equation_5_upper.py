@@ -8,8 +8,6 @@
 exceeds it by (t − 2λ)²/(8λ). So FedDRO on h + f(g) minimises an upper bound on (3) when λ is small.
 """
 
-from __future__ import annotations
-
 from driftproof.synthetic.problems.penalised_dro import PenalisedDRO
 from driftproof.toolkit.cases import Case, grid
 from driftproof.toolkit.parameters import sweep

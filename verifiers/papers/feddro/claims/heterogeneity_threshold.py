@@ -1,8 +1,5 @@
 r"""The text after Theorem 5.1: too many local updates make heterogeneity hurt.
 
-**Statement.** "The heterogeneity degrades the performance when the local updates, I, increase
-beyond a threshold, i.e., when the term |b|K(I − 1)²/T dominates 1/√(|b|KT)."
-
 **Kind.** Existence, by algebra on an instance in closed form.
 
 **Instance.** K = 2, no compositional part and no noise, h_k(x) = a_k(x − c_k)²/2 with a_1 ≠ a_2
@@ -15,8 +12,6 @@ q = a_1a_2(a_1 − a_2)(c_1 − c_2)/(a_1 + a_2), which is not 0. So no choice o
 lets Theorem 5.1 do without the factor (I − 1)². With equal curvatures, or with I = 1, there is no
 bias, however far apart the c_k are.
 """
-
-from __future__ import annotations
 
 import sympy
 

@@ -6,8 +6,6 @@ The left side is enclosed: from below by a search for the steepest pair of point
 family's own constant.
 """
 
-from __future__ import annotations
-
 from driftproof.synthetic.problems.averaged_composition import AveragedComposition
 from driftproof.synthetic.problems.bias_amplification import BiasAmplification
 from driftproof.toolkit.cases import Case, grid

@@ -3,8 +3,6 @@
 ``_speed_up`` has kind, instance and floor.
 """
 
-from __future__ import annotations
-
 from driftproof.synthetic.problems.averaged_composition import AveragedComposition
 from driftproof.toolkit.algorithms.feddro import FedDRO
 from driftproof.toolkit.cases import Case

@@ -1,8 +1,5 @@
 """The text beside Table 1: no earlier work guarantees linear speed-up.
 
-**Statement.** "None of the current works guarantee linear speedup with the number of clients [Huang
-et al. (2021); Haddadpour et al. (2022); Tarzanagh et al. (2022); Gao et al. (2022)]."
-
 **Kind.** Complexity, by algebra: the guarantee that a text states is a formula, and the number of
 clients is or is not in it. This checks what the cited texts state, not what is true of their
 algorithms: Local-SCGDM's corrected bound does gain from more clients in its noise term.
@@ -10,8 +7,6 @@ algorithms: Local-SCGDM's corrected bound does gain from more clients in its noi
 **Sources.** ComFedL, Theorem 1; Local-SCGDM, (6); FedNest's slides, "Theory". Haddadpour et al. is
 not among the texts that driftproof has read.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -1,19 +1,8 @@
 r"""Remark 2.1: ComFedL and Local-SCGDM cannot solve (2).
 
-**Statement.** "Algorithms developed in Huang et al. (2021); Gao et al. (2022) cannot solve problem
-(2)", because their compositional function is local to each client.
-
 **Kind.** Existence, on ``bias-amplification``, by the fixed point of a round in closed form and
 its limit for small steps. x_Φ = −1 solves (2); x_F = 1/5 solves the clients' own (1/K) Σ f(g_k).
-
-**Finding.** True of ComFedL (and Local-BSGD): the limit is x_F. Local-SCGDM as printed averages u,
-so that as η → 0, p fixed, u estimates (1/K) Σ g_k, and the limit is x_Φ, the solution of (2), not
-of the problem that the algorithm was made for. With u kept on the clients it is x_F. So on this
-problem Local-SCGDM can solve (2), with small steps. Whether it can on every problem is not proven
-here, so the sentence about it is undecided: "cannot" would be refuted by a proof for all problems.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace

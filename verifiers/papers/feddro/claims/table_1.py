@@ -9,8 +9,6 @@ FedDRO: Corollary 5.3, samples a client. GCIVR's paper is not among the five, so
 undecided; the table itself says that its guarantee is for finite sums only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

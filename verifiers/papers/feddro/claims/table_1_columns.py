@@ -7,8 +7,6 @@ reduction a gradient at an earlier point and that point. What runs here as GCIVR
 it, since its paper is not at hand: its row stays undecided.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -8,18 +8,7 @@ cases every round ends in [0, 1], at distance 1 or more. The limit points are cl
 η; as η → 0 the bias tends to 6/5 in Case I and to 12(I − 1)/(10I − 9) in Case II: there it grows
 with I, and no step size removes it. In "offsets" all ∇g_k are equal, Δ_g = 0, and the limits are ½
 and (I − 1)/(2I + 1): what drifts apart is the values y_k, which no assumption bounds.
-
-**Readings.** As printed, each t may have a step size of its own, and nothing is asked of Φ. Then
-the theorem holds by a simple construction (``_escape``): f(y) = −√(1 + y²), g_k(x) = x ± 1. There
-every step of any method leads away from the one stationary point. That says nothing of FedAvg, so
-two studies ask for more. With one step size for all t the construction above serves, and its Φ has
-a minimum. With a size of its own for each t *and* a Φ with bounded level sets, no construction can
-serve in Case II: if the steps between synchronisations are summable (η^t ~ t^{−2}), Case II is
-gradient descent on Φ, whose first step after each average is exact, with a summable error; Φ(x̄)
-stays bounded, so x̄ does, and ∇Φ → 0. That is a finding, not an erratum.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -14,8 +14,6 @@ convergence of the mean over t that Theorem 5.1 bounds: no single iterate need c
 refuted. (There the second term itself is large, and the bound vacuous.)
 """
 
-from __future__ import annotations
-
 import sympy
 from sympy import Rational, oo, symbols
 

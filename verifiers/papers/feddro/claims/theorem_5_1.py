@@ -10,12 +10,7 @@ e_0²/(8B_g²(1 + 4B_g²L_f)) as η → 0 (a closed form), the right side to 2e_
 large T once B_g²(1 + 4B_g²L_f) < 1/16. Smallest seen: B_g = 0.15, L_f = 10, one client, T = 100.
 Φ and ‖ȳ⁰ − g‖² also have different units: with cg for g and f(·/c) for f nothing changes but the
 printed bound. (T = 100 may lie below the unknown T_th; the limit does not.)
-
-**Corrected form, σ = Δ = 0**: ‖ȳ⁰ − g(x̄⁰)‖²/(8B_g²(2 − β)) in the bracket; attained as β and
-B_g²L_f → 0.
 """
-
-from __future__ import annotations
 
 import sympy
 

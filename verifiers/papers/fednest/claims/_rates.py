@@ -1,19 +1,8 @@
 r"""What the rates of the theorem share, and the instances that refute.
 
 **A fixed N.** For each N there is a problem on which FedNest never moves, whatever the steps α^k
-and β^k and the numbers of local steps: one client, no noise, y of dimension N,
-
-    f = φ(x) − c Σ_j w_j y_j,  g = ½Σ_j H_j y_j² − (x/N) Σ_j y_j + ½ax²,  j = 1 … N,
-
-φ the Huber function that is ½x² for |x| ≤ 1, H_j = 1 + j/N, c = 8^{−N}, w_j = Π_{i≠j} H_i/(H_i −
-H_j), a = 4 − N^{−2} Σ_j 1/(4 − H_j). For every N, ℓ_{g,1} = 4, μ_g ≥ 1 and ‖∇_y f‖ ≤ ½, as |w_j| =
-N(2N choose N)(N−1 choose j−1)/(N + j) and Σ_j |w_j| ≤ 8^N/2; every assumption of the slides is met.
-The w_j are Lagrange's weights, from the points 1 − H_j/4 to 1, so that Σ_j w_j(1 − H_j/4)^n = 1 for
-n < N: FedIHGP's p_{N'} has −∇²_xy g p_{N'} = −c/4 for every draw N' < N. At x⁰ = c/4 and y⁰ =
-y*(x⁰) both q and h are therefore 0, and FedNest stands still. But F' = x − (c/N) Σ_j w_j/H_j, and
-Σ_j w_j/H_j = Σ_j 1/H_j, so that −F'(x⁰) = (c/N) Σ_j (1/H_j − ¼) ≥ c/4: ‖∇F(x^k)‖² ≥ 64^{−N}/16 for
-every k. **No rate for a fixed N.** (``tests/test_fednest_derivations.py`` has this in fractions
-for N = 1 … 8, and runs FedNest for N = 1, 2 and 4.)
+and β^k and the numbers of local steps, and ‖∇F(x^k)‖² ≥ 64^{−N}/16: docs/fednest.md has it, and
+``tests/test_fednest_derivations.py`` its numbers. φ is the Huber function that is ½x² for |x| ≤ 1.
 
 **Constant steps.** One client, f = φ(x) − y/2, g = ½(y − x)², no noise: ℓ_{g,1} = 2, μ_g = 1,
 F' = x − ½ near, and every assumption of the slides is met. FedIHGP gives p = −(N/4)2^{−N'}, whose

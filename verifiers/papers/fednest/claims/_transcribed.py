@@ -94,14 +94,18 @@ class Slides:
         self.y = own[0] if self.loop is Loop.OWN else np.mean([own[i] for i in chosen], 0)
 
     def fed_ihgp(self, x: np.ndarray, clients: Sequence[int]) -> np.ndarray:
-        """Return p_{N'}: of all clients, or (LFedNest) of one alone."""
-        given, alone = self.given, len(clients) == 1
+        """Return p_{N'}, or the partial sum: of all clients, or (LFedNest) of one alone."""
+        given, alone, last, weight = self.given, len(clients) == 1, self.given.terms, 1
+        if given.series == "sampled":
+            left = self.draws.server_draw(Indices((given.terms,), 1), "left-out", self.draws.t)
+            last -= 1 + int(left[0, 0])  # N'
+            weight = given.terms
         xi = self.sample("upper_law", "xi-series")
-        left = self.draws.server_draw(Indices((given.terms,), 1), "left-out", self.draws.t)
         chosen = clients if alone else self.cohort("series-0")
         terms = [self.ask(i, "upper_grad_y", x, self.y, noise=xi(i)) for i in chosen]
-        p: np.ndarray = given.terms * self.step * np.mean(terms, 0)
-        for n in range(1, given.terms - int(left[0, 0])):  # N' = N − 1 − left
+        p: np.ndarray = weight * self.step * np.mean(terms, 0)
+        total = p
+        for n in range(1, last + 1):
             chosen = clients if alone else self.cohort(f"series-{n}")
             zeta = self.sample("lower_law", f"zeta-series-{n}")
             terms = [
@@ -109,19 +113,22 @@ class Slides:
                 for i in chosen
             ]
             p = np.sum(terms, 0) if self.loop is Loop.UNDIVIDED else np.mean(terms, 0)
-        return p
+            total = total + p
+        return total if given.series == "summed" else p
 
     def fed_out(self) -> None:
         """Apply x ← FedOut(x, y⁺, α): FedSVRG around the shared hypergradient."""
         given, chosen = self.given, self.cohort()
         own = dict.fromkeys(range(self.m), self.x)
         xi = self.sample("upper_law", "xi-shared")
-        p, chi = self.fed_ihgp(self.x, range(self.m)), self.sample("lower_law", "chi")
-        h = np.mean([
-            self.ask(i, "upper_grad_x", self.x, self.y, noise=xi(i))
-            - self.ask(i, "lower_cross_product", self.x, self.y, p, noise=chi(i))
-            for i in chosen
-        ], 0)  # fmt: skip
+        shared = [self.ask(i, "upper_grad_x", self.x, self.y, noise=xi(i)) for i in chosen]
+        if given.terms:
+            p, chi = self.fed_ihgp(self.x, range(self.m)), self.sample("lower_law", "chi")
+            shared = [
+                one - self.ask(i, "lower_cross_product", self.x, self.y, p, noise=chi(i))
+                for i, one in zip(chosen, shared, strict=True)
+            ]
+        h = np.mean(shared, 0)
         for _ in range(given.outer_steps):
             xi = self.sample("upper_law", "xi")
             for i in own:
@@ -138,9 +145,10 @@ class Slides:
         for _ in range(given.outer_steps):
             xi, chi = self.sample("upper_law", "xi"), self.sample("lower_law", "chi")
             for i in own:
-                p = self.fed_ihgp(own[i], [i])
                 h = self.ask(i, "upper_grad_x", own[i], self.y, noise=xi(i))
-                h = h - self.ask(i, "lower_cross_product", own[i], self.y, p, noise=chi(i))
+                if given.terms:
+                    p = self.fed_ihgp(own[i], [i])
+                    h = h - self.ask(i, "lower_cross_product", own[i], self.y, p, noise=chi(i))
                 own[i] = own[i] - given.outer_step_size * h
             self.draws.t += 1
         self.x = np.mean([own[i] for i in chosen], 0)

@@ -2,14 +2,6 @@ r"""Rounds of communication (table of LFedNest), counted on the wire.
 
 **Kind.** Complexity. The rounds of K iterations, counted where the messages are sent, one process a
 client, against K times the stated number; T inner iterations, N terms of the Neumann series.
-
-**Readings.** FedInn costs two rounds a call (q and y), one without variance reduction; FedOut two
-(h and x); FedIHGP one for p_0 and one for each of p_1, …, p_{N'}. With N' ≤ N − 1 as printed that
-makes 2T + N' + 3 ≤ 2T + N + 2: the table is an upper bound that no iteration reaches, and on
-average too large by (N + 1)/2. It is exact for the partial sum of N matrix products, as the count
-in the paper's public code (1 + N + 2 rounds of FedOut) supposes. The slide says neither "exactly"
-nor of which N' it counts, and both of these readings hold: there is no erratum. That it is the
-count of FedIHGP's own N', exactly, is a study.
 """
 
 from collections.abc import Callable

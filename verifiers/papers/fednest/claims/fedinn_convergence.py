@@ -14,8 +14,6 @@ y* does not attract for every τ and every β ≤ 1/ℓ_{g,1}. There y⁺ − y*
 for H_i = 1 ± 0.9 even at β = 1/ℓ_{g,1}.
 
 With equal Hessians ρ = (1 − βμ_g)^τ for every τ.
-
-**Corrected**, quadratic g_i: for τβℓ_{g,1} ≤ 1, ρ = 1 − (1 − (1 − βℓ_{g,1})^τ)/κ_g.
 """
 
 import numpy as np

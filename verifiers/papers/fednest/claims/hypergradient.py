@@ -3,10 +3,6 @@ r"""The hypergradient of one client (slide "Federated (Single-Level) Optimizatio
 **Kind.** Identity, all derivatives at (x, y*(x)). Truth by another route: the derivative of x ↦
 f_i(x, y*(x)), by differences of the exact y*, extrapolated once; and by implicit differentiation,
 in algebra.
-
-**Finding.** The display uses a g that is defined only nine slides later, as g = Σ g_i; with that g
-it holds. The problem itself minimises (1/m) Σ g_i over y. For somebody who takes g to be that mean
-the bracket lacks 1/m, and the indirect part is m times too small. So it is a misprint at most.
 """
 
 from collections.abc import Callable

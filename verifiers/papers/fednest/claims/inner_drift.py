@@ -5,11 +5,6 @@ r"""The order of FedInn's drift in τ and β together (slide "Proposed Algorithm
 **Finding.** The characters are false in τ: the exponent is 2, not 1. Steps of one sign add up, so τ
 of them move τβ‖q‖ away: one client with g = y²/2 and y^k = 1 drifts by 0.168 on the line
 (``_drift``), while 1/T tends to 0. No constant that does not depend on τ and β repairs it.
-
-**Readings.** For a fixed τ and β → 0 the order is right (fednest/inner-drift-from-start), but then
-the printed factor τ_i says nothing. τ_i² may have been meant: a slide sums up a conference paper,
-which is not among the papers at hand, and one exponent is easily lost. So whether the print is a
-misprint or false is undecided until that paper is read.
 """
 
 from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel

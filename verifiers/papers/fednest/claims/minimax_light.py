@@ -4,21 +4,6 @@ r"""LFedNest against FedAvg-S on the minimax problem (slide "Minimax Experiment"
 exactly (``_minimax``), with FedAvg-S's steps taken simultaneously and in turn; a sentence about one
 experiment, asked here of a family. In the experiment's own setting it is reproduced
 (``driftproof run fednest/minimax``).
-
-**Readings.** The slide says so of its figure, for the one problem that it shows. LFedNest as the
-slides define it takes a local series. The public code takes none (N = 0), and where g_i = −f_i none
-is needed: that is what was meant. It is judged with all clients, as the slides print their means,
-and in a small copy of the figure's setting as the public code has it: A_i in [0, 0.1], λ = 0.1, α =
-β = 0.01, half of the clients sampled, T = 10 calls of FedInn with a cohort each. "On every member
-of a family" is a study of ours.
-
-**Finding.** With all clients and without series LFedNest has no error in the limit, because all
-Hessians are equal, and FedAvg-S has one as soon as the A_i differ: its joint local steps follow
-each client's own saddle point. With sampled clients LFedNest's floor is 0.94 to 0.97 of FedAvg-S's
-in the figure's setting: slightly better. With one cohort a round (T = 1) it is not better on every
-member: τ local steps of each variable in turn move farther towards the cohort's own saddle than τ
-joint ones. With the local series that the slides give LFedNest, p_i = H^{-1}∇_y f_i is not 0 at
-y*(x), since only the mean of ∇_y f_i is: it has a bias, the larger one.
 """
 
 from dataclasses import dataclass, replace

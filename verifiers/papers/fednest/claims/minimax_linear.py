@@ -8,16 +8,6 @@ for every cohort.
 **Assumed**: no series (N = 0), as the experiment's public code has it: ∇_y f = 0 at y*(x) = argmax
 f; and step sizes for which the moments do not grow. The slides give neither. With all clients and
 αλτ, βτ large it diverges, as every alternation of long calls does.
-
-**Readings.** The slides print FedSVRG with means over all m clients, and the slide of the figure
-says nothing of sampling. So the sentence is judged with all clients, where it is true, with a rate
-in closed form. That 50 of 1,000 clients were sampled is known from the public code alone: to hold
-the sentence to it is wider than the print.
-
-**Finding.** Where clients are sampled b_S − b̄ and A_S − Ā move the fixed point of every call, and
-E‖z_K − z*‖² tends to a positive number: variance reduction removes the drift of
-local steps, not the sampling of clients. The drawn curve goes to 10^{−22} because that code leaves
-the b_i out of FedNest's update alone. And on this f_i FedNest is LFedNest, iterate by iterate.
 """
 
 from collections.abc import Callable

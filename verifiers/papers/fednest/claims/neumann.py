@@ -3,13 +3,6 @@ r"""The N-term Neumann approximation of p (slide "FedIHGP").
 **Kind.** Bound: "≈" is read as that slide's own estimate of the error, (ℓ_{f,0}/μ_g)((κ_g − 1)/
 κ_g)^N with the constant of fednest/fedihgp-bias, for the expectation over N' ~ U{0, …, N − 1} and
 independent ζ_n.
-
-**Finding.** The sums inside the product and around the bracket lack 1/m: with m clients they are
-m times the means, so the n-th term is m^{n+1} times too large. The series diverges where
-m(1 − μ_g/ℓ_{g,1}) > 1, and its first term alone is wrong.
-
-**Readings.** FedIHGP, which the same slide gives as the way to compute this series, divides by
-|S_n|. So means were meant, and with means the display holds: a misprint.
 """
 
 from collections.abc import Callable

@@ -1,23 +1,4 @@
-r"""The theorem: FedNest's rate for bilevel problems (slide "Theory").
-
-**Kind.** Rate.
-
-**Readings.** "If we choose the stepsize properly, then the iterates of FedNest satisfy": the
-sentence says that some step sizes exist, and the slides write α^k and β^k. Only a
-proof over all of them could refute it, and we have none; nor have we a choice that works on every
-problem. So the print is undecided. "min" in the problem is read as: F has a minimum. (The slide of
-the assumptions does not say so, and f(x) = x would meet all of it with ∇F = 1.)
-
-**Finding**, narrower. Nothing is said of N. For a fixed N no step sizes do: for every N there is an
-instance, with the same ℓ_{g,1}, μ_g and ℓ_f for all N, on which FedNest stands still where ∇F is
-not 0 (``_rates``). For a growing N the variance of p_{N'} grows like N, because N' is one draw that
-no batch and no number of clients averages: with any step size that is constant over the run the
-left side is at least of order √(log K/K) on an instance in closed form (``_rates``). On that same
-instance α_k = 1/(k + 1) does better than 1/√K (``tests/test_fednest_derivations.py``).
-
-**Corrected**: O(√(log K/K)) with α = 1/√(K log K), β = 1/√K and N ≥ κ_g log K, measured on
-different noisy clients whose ∇_y f is not 0 at the solution; asymptotic evidence.
-"""
+"""The theorem: FedNest's rate for bilevel problems (slide "Theory")."""
 
 import sympy
 

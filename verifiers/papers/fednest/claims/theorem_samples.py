@@ -5,11 +5,6 @@ are enough if the left side at K(ε), over ε, stays bounded as ε → 0; they a
 K(ε), over ε, does not.
 
 **Readings.** For bilevel problems the order needs fednest/theorem, which is undecided; so is this.
-
-**Finding.** From 1/√K, which fednest/theorem-minimax and its like support, ε^{−2} follows: an
-iteration costs O(1) samples. For bilevel problems and step sizes that are constant over the run
-fednest/theorem's floor √(log K/K)/100 exceeds ε after (C/ε)² iterations, for every C; and an
-iteration costs N Neumann samples, of order log(1/ε).
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The runs of fednest/minimax: one method in one setting, on one seed's data and cohorts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal

@@ -18,8 +18,6 @@ p_i = Σ_{n=0}^N (I − η∇²_yy g_i)^n ∇_y f_i. The direct part ∇_x f is 
 for, it raises an error that is caught), so all local steps of FedOut are alike.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The runs of fednest/tuning: one method with one pair of step sizes on one split."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial

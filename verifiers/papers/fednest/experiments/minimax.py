@@ -15,8 +15,6 @@ cohorts at every FedInn are worth. On the side λ, the t_i, general A_i and Σ b
 be more than half the predicted one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

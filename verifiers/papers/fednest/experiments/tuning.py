@@ -16,8 +16,6 @@ test images that no search has seen. The algorithm is the slides', with (Δ, l) 
 choices of the public code are run beside it, one at a time and together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil

@@ -1,7 +1,5 @@
 """Algorithm 1 of Local-SCGDM, line by line and client by client, with every step's values kept."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

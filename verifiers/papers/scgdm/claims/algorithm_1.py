@@ -4,8 +4,6 @@ r"""Algorithm 1, as code: driftproof's Local-SCGDM is the printed pseudo-code.
 
 **Kind.** Identity, to rounding: the pseudo-code line by line, client by client, against the
 federation, with one sample a step as printed and with two as in the proofs.
-
-**Source.** Local-SCGDM (2022), Algorithm 1.
 """
 
 import numpy as np

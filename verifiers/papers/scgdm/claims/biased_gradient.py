@@ -9,8 +9,6 @@ function is nonlinear."
 averaged by an f' that is a line. As a warning it is right: for g(x; ξ) = (1 + ξ)x it is biased.
 """
 
-from __future__ import annotations
-
 import sympy
 
 from driftproof.toolkit.constants import Expression

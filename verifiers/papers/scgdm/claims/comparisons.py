@@ -10,9 +10,6 @@ O(1/ε⁵) (Wang et al., 2021)"; the communication complexity O(1/ε³) "can mat
 of T samples for a mean squared gradient of O(T^{−1/2}), and τ = O(1) local steps a round. The text
 of Wang et al. is not among the papers at hand, so that part stays undecided; that 4 < 5 and 3 = 3
 is all that is checked of it.
-
-**Finding.** False, as Remark 3.7 is: the paper's own side does not hold for clients with different
-g. What it says of Huang et al. agrees with that paper, with ε on the norm on both sides.
 """
 
 from sympy import Rational, solve, sqrt

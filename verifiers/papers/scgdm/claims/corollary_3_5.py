@@ -4,8 +4,6 @@ r"""Corollary 3.5: Theorem 3.4 with the schedule η = T^{−1/2}, p = T^{1/4}.
 
 **Finding.** As Theorem 3.4: false with different clients, on Federated MAML too, in every reading.
 The substitution itself is right: the last two terms of (7) are those of (6) at p²η² = T^{−1/2}.
-
-**Corrected form.** Theorem 3.4's with this schedule, (p − 1)(2p − 1) = 2√T − 3T^{1/4} + 1.
 """
 
 from sympy import And, Eq, Rational, sqrt

@@ -1,18 +1,7 @@
 r"""(2) with γ = 1: whether it is the method of Huang et al., that is of ComFedL.
 
-**Statement.** Section 2.2: "γ in Eq. (2) is set to 1 in (Huang et al., 2021). As such, it is a
-standard stochastic gradient descent method", with the direction ∇g(x_t; ξ)ᵀ∇f(g(x_t; ξ); ζ). (2):
-u_{t+1} = (1 − γ)u_t + γg(x_t; ξ), z_t = ∇g(x_t; ξ)ᵀ∇f(u_t; ζ), x_{t+1} = x_t − ηz_t.
-
 **Kind.** Identity, to rounding: (2) at γ = 1 line by line, on every client between averages of x,
 against ComFedL with minibatches of one sample, on the same draws.
-
-**Finding.** A misprint. (2) puts u_t into z_t. At γ = 1 that is g(x_{t−1}; ξ_{t−1}): the value at
-the model before, with the sample before. With u_{t+1}, which line 8 of Algorithm 1 has in its
-place, γ = 1 is ComFedL.
-
-**Smallest counterexample.** One client, no noise, f(y) = y²/2 where the run stays, g(x) = x: the
-second step of (2) is −ηx_0 and that of ComFedL −η(1 − η)x_0.
 """
 
 from typing import Literal, NamedTuple

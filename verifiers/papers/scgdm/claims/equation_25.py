@@ -6,13 +6,7 @@ With A the past's part of m_{t+1} − ∇F(x_t), B = vᵀ(∇f(u; ζ) − ∇f(u
 
 **Kind.** Symbolic, for one client in one dimension: g(x; ξ) = (1 + sξ)x at x_t = 1 with a coin ξ =
 ±1, f'(y) = y where the run stays, no ζ. u_t = 1 + d and A are any numbers that the past has left.
-
-**Finding.** False. v is in C and in D, and u shares its sample or remembers the past, so E CD is
-not 0: the sides differ by 2α²η²E CD. With the cross term the step is right, and Lemma 4.1's
-corrected form does without it (scgdm/lemma-4.1).
 """
-
-from __future__ import annotations
 
 from typing import NamedTuple
 

@@ -3,12 +3,7 @@ r"""The first equality of (31): a client's own inner function is inserted once, 
 **Kind.** Symbolic, in one dimension: what is squared for client k before and after, in the values
 g^(k)(x^(k); ξ), g^(k)(x^(k)) and g^(k)(x̄), and the means S(ξ), S of the first two and M of the
 third over all clients.
-
-**Finding.** As printed the third difference is S − S = 0, a misprint for M − S. So read, the two
-sides differ by g^(k)(x̄) − M, which is 0 for clients with one g alone: the mistake of Lemma A.1.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TypeAlias

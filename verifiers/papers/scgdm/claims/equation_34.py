@@ -3,14 +3,7 @@ r"""(34) and (28): what a round makes of the momentum and of the inner estimate.
 **Kind.** Identity, at every t ≥ 1 for every client, on the pseudo-code of Algorithm 1, s_t = ⌊t/p⌋.
 What is said of u is the last line of (28) before its norm is taken.
 
-**Finding.** Incomplete. Both unroll the round from m_{s_tp} and u_{s_tp}, which Algorithm 1 has not
-got in its first round: it starts with m_1 = z_0 and u_1 = g(x_0; ξ_0), without the factors αη and
-γη. From the first average on they hold. (34)'s first line weighs m_{s_tp} by Σ_{t'} (1 −
-αη)^{t'−s_tp} for (1 − αη)^{t−s_tp}. That is a misprint without effect: the term cancels.
-
 **Smallest counterexample.** t = 1, p = 2: m_1 − m̄_1 = z_0 − z̄_0, and (34) says αη times that.
-
-**Corrected form**: in the first round the weight of t' = 0 is (1 − αη)^{t−1}, without the factor.
 
 **Where it matters.** (35) bounds αη Σ_{t''} (1 − αη)^{t''} by 1 for every t'. For t' = 0 the factor
 αη is missing, so z_0 weighs up to min(p, 1/(αη)) times as much as (35) allows.

@@ -1,13 +1,7 @@
 r"""(32) and (35): a double sum is turned round with one term too many.
 
 **Kind.** Symbolic: the coefficient of each vector before and after, for a round of a few steps.
-
-**Finding.** Misprints. In (35) Σ_{t'} Σ_{t''≤t'} (1 − αη)^{t'−t''} z_{t''} has the powers 0 to t −
-1 − t' of the vector z_{t'}; printed are 0 to t − t'. In (32) they are 0 to t − 2 − t', printed 0 to
-t − 1 − t'. What follows each equality is a bound that holds for the right sums.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple

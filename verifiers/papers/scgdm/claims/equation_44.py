@@ -2,11 +2,7 @@ r"""(44): the error of the first estimate is said to be δ_g².
 
 **Kind.** Symbolic, g(x; ξ) = x + ξ sin x with a coin ξ = ±1: its variance at x_0 is sin² x_0, and
 the least δ_g² of Assumption 3.3, which holds for all x, is 1.
-
-**Finding.** δ_g² is a bound, and (44) prints "=" for "≤". (45) goes on with "≤".
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TypeAlias

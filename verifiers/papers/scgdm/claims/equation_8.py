@@ -1,23 +1,7 @@
 r"""Equation (8): federated MAML as a composition, for a device with a set of tasks.
 
-**Statement.** min (1/K) Σ_k f^{(k)}(g^{(k)}(x)), g^{(k)}(x) = E_ξ[x − λ∇L_i(x; ξ)] and
-f^{(k)}(y) = E_i E_ζ L_i(y; ζ): "it is assumed that each device has a set of tasks".
-
 **Kind.** Identity: the value and the derivatives of E_i L_i(x − λ∇L_i(x)), what the device's model
 loses after one step on each task, against the composition.
-
-**Source.** Local-SCGDM (2022), (8).
-
-**Finding.** Incomplete: "it can be observed that Federated MAML is an federated compositional
-optimization problem. Thus, it can be optimized by our Algorithm 1" needs one block of u a task. The
-index i is free in g and bound in f. Read with the same task in g and in f, and the expectation over
-i outside, the display is MAML, but a mean of compositions is no composition (1). Read as (1) asks,
-with one g and one f a device, it is not MAML if the device has several tasks: every task would be
-tested after a step on others. Averaged over the tasks, g steps on the mean loss. Smallest
-counterexample: two tasks in one dimension, L_±(x) = 1 − cos(x ∓ π/2), λ = 1. ∇L_+ + ∇L_− = 0, so
-g(x) = x and f(g(x)) = 1 for every x; the meta-objective is 1 − sin 1 = 0.158 at x = 0. An inner map
-with one block a task, y_i = x − λ∇L_i(x), makes (8) true and of the form (1). "Theorem 1 holds for
-Federated MAML": the paper has no Theorem 1; it will mean Theorem 3.4.
 """
 
 from collections.abc import Callable

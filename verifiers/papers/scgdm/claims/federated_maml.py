@@ -13,10 +13,6 @@ and Algorithm 1 averages their estimates. With three devices, one cosine task ea
 ½, the squared gradient is 0.0417 at T = 65,536 and 0.0425 at T = 160,000, by Corollary 3.5's
 schedule and the largest β that it admits. If u stays on its device it is 2·10⁻¹¹ and 6·10⁻¹² there.
 A start and a β for which ‖∇F(x̄_t)‖² ≥ 0.02 at every t of every long horizon are in ``_floors``.
-
-**Reading.** Section 5.1 keeps "a separate inner state u_i for each task i", for fairness to a
-baseline. So read (a state that is not averaged over devices) the orders follow from the corrected
-Theorem 3.4. It is not Algorithm 1, and section 2.2 calls such states a limitation of earlier work.
 """
 
 import sympy

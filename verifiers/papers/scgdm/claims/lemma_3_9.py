@@ -4,19 +4,6 @@ r"""Lemma 3.9: the constants of federated MAML, one by one.
 derivative (``_suprema``). One task a device, or each of its tasks on its own; the norm of a matrix
 is the spectral norm, in which (20) is true, or, in readings of their own, the Frobenius norm. A
 task that is drawn at each step is scgdm/lemma-3.9-tasks.
-
-**Source.** Local-SCGDM (2022), Lemma 3.9 (10); proof (18)–(24).
-
-**Finding.** C_g² is false for d ≥ 2. (21) takes E‖A + N‖² ≤ ‖A‖² + E‖N‖² from a norm with an inner
-product; the spectral norm has none. Smallest counterexample, d = 2, with A = I − λ∇²L and N =
-−λ(∇²L(·; ξ) − ∇²L): L(x) = Σ_j (1 − cos x_j) plus the noise ξ(cos x_1 − cos x_2), λ = 1. At x = (π,
-π), A = 2I and N = ξ diag(1, −1), so ‖A + N‖ = 3 for either ξ: E‖∇g‖² = 9, and the right side is 2²
-+ 1 = 5, or 2² + 2 = 6 with σ_2 in the larger Frobenius norm. For d = 1 it holds and is attained.
-The other seven hold as printed.
-
-**In the Frobenius norm** (21) is true, but ‖I‖ = √d and (20) fails: for d = 2, L(x) = Σ_j A(1 − cos
-x_j) and no noise, E‖∇g‖² reaches 2(1 + λA)², twice the right side. With d(1 + λL_1)² it is true and
-attained: L_1, the Lipschitz constant of a gradient, bounds ‖∇²L‖ in the spectral norm.
 """
 
 from driftproof.synthetic.problems.analytic_maml import AnalyticMAML

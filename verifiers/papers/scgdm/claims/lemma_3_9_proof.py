@@ -2,13 +2,6 @@ r"""The displays of Lemma 3.9's proof, each in the norm that makes it true.
 
 **Kind.** Symbolic, on diagonal 2 × 2 matrices A = a·I and N = ξ n·diag(1, −1), ξ = ±1, and for the
 corrected form in general: E(‖A‖ + ‖N‖)² with E‖N‖ = m ≤ σ = (E‖N‖²)^½.
-
-**Source.** Local-SCGDM (2022), (18)–(24).
-
-**Finding.** In the spectral norm (20) holds and (21) fails: (a + n)² against a² + n². In the
-Frobenius norm (21) holds with equality and (20) fails: ‖I‖ = √2. The middle of (23) prints
-I − λ∇L(x; ξ) − I + λ∇L(x) for x − λ∇L(x; ξ) − x + λ∇L(x), a matrix less a vector; I and x both
-cancel, so that what follows is right.
 """
 
 from collections.abc import Callable

@@ -1,15 +1,6 @@
 r"""Lemma 3.9 with the task drawn inside f, as (8) prints f.
 
 **Kind.** Bounds on suprema, enclosed as in ``lemma_3_9``.
-
-**Source.** Local-SCGDM (2022), Lemma 3.9 (10) with f^{(k)} of (8); (19), (22) and (23) write L_i
-for f^{(k)}.
-
-**Finding.** Right for each task on its own, as the proof takes it; too much for f as (8) defines
-it, where σ_f² leaves out the spread of the tasks. Two tasks in one dimension, no noise,
-L_±(y) = 1 − cos(y ∓ π/2): their gradients are ∓cos y and f is constant, so the variance is cos² y,
-1 at y = 0, and σ_1² = 0. With σ_1² + G² it holds, and cannot be improved without a constant for the
-spread. C_f² holds: a second moment does not see which task was drawn.
 """
 
 from math import pi

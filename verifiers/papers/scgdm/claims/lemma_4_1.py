@@ -8,10 +8,6 @@ L_f² where the proof has L_F²: with a nearly linear f and a curved g the gradi
 and nothing pays for it. This is one character, which the conversion of the paper to text may have
 changed; the verdict does not rest on it. (iii) With one sample for g and f the conditional mean of
 z_t is off by their covariance.
-
-**Smallest counterexamples.** Of (i): two clients with different g, p = 2, t = 2, no noise: left
-0.4497, right 0.2699, with L_F. Of (ii): one client, no noise, t = 1, f a line of slope 1, g'
-curved: left 0.0331, right 9.4·10⁻⁷ (L_f = 10⁻³).
 """
 
 from sympy import Rational

@@ -1,13 +1,6 @@
 r"""The last display of Lemma 4.1's proof, (25), which has L_F² in its third term.
 
 **Kind.** Bound, at every step t ≥ 1 and for every client, given the past.
-
-**Finding.** Between communications it holds, with two samples. Just after one (mod(t, p) = 0) the
-last step of the proof, E‖x_t − x_{t−1}‖² = β²η²E‖m_t‖², is false: x_t is the average, m_t too. Two
-clients that pull in opposite directions (``bias-amplification``, p = 2, t = 2): m̄_t is small, each
-x_{t−1} is not at x̄_t. And the fourth equality of (25) drops a product that is not centred: v_t =
-∇g(x_t; ξ_t) stands in both factors (aᵀCov(v_t)b in general); the inequality has room for it
-(``scgdm/lemma-4.1``, corrected).
 """
 
 from sympy import Rational

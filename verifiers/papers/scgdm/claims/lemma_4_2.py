@@ -1,9 +1,6 @@
 r"""Lemma 4.2: one step of the inner estimate's error.
 
 **Kind.** Bound, at every step t ≥ 1 and for every client, given the past.
-
-**Finding.** It holds between communications. Just after one, x_t is the average and x_t − x_{t−1}
-is not −βηm_t, so it fails; no noise is needed (``bias-amplification``, p = 2, t = 2).
 """
 
 from sympy import Rational

@@ -1,15 +1,6 @@
 r"""Lemma 4.3: the consensus error of the models.
 
 **Kind.** Bound; both sides are divided by T.
-
-**Finding.** Without noise the right side is 0, so every pair of clients whose gradients differ
-refutes it: Lemmas A.1 and A.2 compare clients at one point as if they had one function. For clients
-with one function each of f and g it is supported.
-
-**Counterexample.** Two clients, f^± of slope ±1, g(x) = x, p = 2, two steps, no noise.
-
-**Corrected form**: between averages a model moves by at most βηC_gC_f a step (root mean square);
-attained when the clients pull in opposite directions.
 """
 
 from dataclasses import replace

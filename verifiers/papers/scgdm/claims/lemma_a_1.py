@@ -1,13 +1,6 @@
 r"""Lemma A.1: the consensus error of the inner estimates.
 
 **Kind.** Bound, for every t, with s_t = ⌊t/p⌋ (u_0 is not defined; its deviation counts as 0).
-
-**Finding.** (31) inserts g^(k)(x̄) and (1/K) Σ g^(k')(x^(k')) as if the clients had one g: without
-noise, and while models agree, the right side is 0, but estimates of different functions differ.
-With one g for all clients it is supported.
-
-**Corrected form**: pKδ_g² + 2C_g² ΣΣ‖x − x̄‖² + 2p·max Δ_{t'}, with the spread of the inner
-functions at one point, Δ_{t'} = Σ_k ‖g^(k)(x̄_{t'}) − (1/K) Σ_j g^(j)(x̄_{t'})‖², measured.
 """
 
 from sympy import Rational

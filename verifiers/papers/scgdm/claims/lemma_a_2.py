@@ -1,15 +1,6 @@
 r"""Lemma A.2: the consensus error of the stochastic gradients.
 
 **Kind.** Bound; in expectation, as (35) uses it, given the past, for steps t + 1 ≥ 1.
-
-**Finding.** False as printed. (i) z_{t+1} = ∇g(x_{t+1})ᵀ∇f(u_{t+2}), by Algorithm 1, so the right
-side's estimates are a step too early: just after a communication all u_{t+1} agree, and the value
-noise of g is paid for by nothing, even with identical clients. (ii) Clients whose f or g differ are
-not paid for.
-
-**Corrected form**, for any clients: u_{t+2}, the constants 4, 4, K and 4K, and 4 times the spread
-of the clients' gradients b_k = ∇g^(k)(x̄)ᵀ∇f^(k)(ū) at one point, measured. For clients with one f
-and one g it is 0, and the constants 3, 3, K and 3K do.
 """
 
 from dataclasses import replace

@@ -6,12 +6,6 @@ E‖m_{t+1} − ∇F_k(x_t)‖² and B_t = (1/K) Σ E‖u_{t+1} − g_k(x_t)‖�
 as stored.
 
 **Kind.** Bound, at every step, in total expectation; both sides contain measured terms.
-
-**Finding.** (40) and (41) are false where clients differ, as (38) is. For one client (40) holds.
-
-**The conversion.** In the text at hand (16) has two brackets, "(…) + (…)(1/K) Σ E‖m‖²", and only
-the second is multiplied by ‖m‖². (40) is the same display with one bracket. This looks like an
-artefact of the conversion, so (16) is read as (40).
 """
 
 from dataclasses import replace

@@ -5,8 +5,6 @@ r"""The descent inequality, (15) and (38).
 **Finding.** The fifth line of (38) puts ‖∇F^(k)(x̄_t) − m^(k)‖² for ‖∇F(x̄_t) − m^(k)‖²: clients that
 differ are lost. At a stationary point of F, without noise and at t = 0, m_1^(k) = ∇F^(k): the right
 side falls by (βη/4)(1/K) Σ ‖∇F^(k)‖², the left side does not move if the gradients cancel.
-
-**Corrected form**: ‖m̄_{t+1}‖² in place of (1/K) Σ ‖m_{t+1}^(k)‖².
 """
 
 from sympy import Rational

@@ -6,11 +6,6 @@ function" (39). (45): P_0 = E F(x_0) + (β/α)E‖m_1 − ∇F(x_0)‖² + (2βC
 (46) is 2(P_0 − F(x_*))/(βηT) with (45), (43) and (44).
 
 **Kind.** Symbolic.
-
-**Finding.** A misprint. (39) has L_f² where (42), (45), (46), (6) and (7) have L_g²; that is five
-times over, so it is not the conversion's. And (42) has half of what 2P_0/(βηT) gives, while (46)
-has the whole. With L_f and the factor, (42) and (46) are 2(P_0 − F(x_*))/(βηT) as bounded by (43)
-and (44). What this does to Theorem 3.4 is said there.
 """
 
 from typing import NamedTuple

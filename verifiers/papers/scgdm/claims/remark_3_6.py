@@ -2,9 +2,6 @@ r"""Remark 3.6: α = γ = 1.
 
 **Kind.** Rate. The β is the largest that Theorem 3.4 admits at α = γ = 1, by algebra.
 
-**Finding.** For clients with one g (and two samples) it follows from the corrected Theorem 3.4. For
-any clients, as printed, it is false.
-
 **Floors.** (i) ``bias-amplification``, F client-wise, without noise. As T grows, pη → 0, all u_k
 come together and (x̄, ū, m̄) follows x' = −βm, u' = γ((x + 1)/2 − u), m' = α(u/2 − m) in the time
 ηt ≤ √T. Its characteristic polynomial s³ + (α + γ)s² + αγs + αγβ/4 is stable for β < 4(α + γ), so

@@ -1,15 +1,7 @@
 r"""Remark 3.7: samples and communications to reach ε.
 
-**Statement.** To make (1/T) Σ ‖∇F(x̄_t)‖ ≤ ε, T should be as large as O(1/ε⁴); the batch is O(1), so
-this is the sample complexity; communications are T/p = O(1/ε³).
-
 **Kind.** Complexity, by algebra: from a bound CT^{−1/2} on the mean squared gradient, p = T^{1/4};
 T/p communications of T steps by the count on the wire.
-
-**Finding.** The remark rests on Corollary 3.5, which is false. For clients with different g no T
-reaches a small ε: on ``bias-amplification`` ‖∇F‖ tends to 3 (``_floors``). Given the order, which
-the corrected Theorem 3.4 has for clients with one g or with u kept on its client, the step from
-C/√T to ε⁻⁴ and ε⁻³ is right.
 
 **Reading.** ε is on the norm. On its square, as FedDRO's Table 1 and Definition 3.6 have it, the
 same bound gives ε⁻² samples and ε^{−3/2} communications.

@@ -1,7 +1,5 @@
 r"""Theorem 3.4: convergence of Local-SCGDM.
 
-**Kind.** Bound.
-
 **Finding.** False in every reading. With two samples and with L_f in the third term, where the
 potential (39) has it, two reasons are left out of three, each enough by itself.
 
@@ -17,10 +15,6 @@ potential (39) has it, two reasons are left out of three, each enough by itself.
    do; that reading is intended.
 
 For clients with one f and one g, two samples and L_f, (6) is supported.
-
-**Corrected form**: two samples, drawn independently by the clients; u is kept on its client, or all
-g^(k) are one function; then any f^(k), m averaged or not, and no condition on p. Its noise of ∇f
-and ∇g is divided by K.
 """
 
 from dataclasses import replace

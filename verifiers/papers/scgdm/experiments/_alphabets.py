@@ -4,8 +4,6 @@ Without data an alphabet is generated. A character is three curves with random c
 a drawing of it moves these points a little. Ink is 255, paper 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -4,8 +4,6 @@ A seed deals the alphabets to clients and to the validation, starts the network 
 tasks. All methods on a seed see the same tasks, in training and when they are tested.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import log

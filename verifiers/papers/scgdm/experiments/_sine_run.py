@@ -5,11 +5,9 @@ replicates of one run: 8 of them take less than twice the time of one. If one of
 nothing more is known of the others, so such a run is done again seed by seed (``by_seed``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -72,7 +70,7 @@ class SineRun(TrackedRun):
     hidden_layers: int = 1
     seeds: int = 1
 
-    def with_(self, **changed: float | str) -> SineRun:
+    def with_(self, **changed: float | str) -> Self:
         """Return the run with some settings changed; what is as printed is not named."""
         printed = METHODS[self.method]
         other = {name: v for name, v in changed.items() if getattr(printed, name) != v}

@@ -8,8 +8,6 @@ circle only:
 1.942
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 from math import pi, sin

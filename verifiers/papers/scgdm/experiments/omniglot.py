@@ -23,8 +23,6 @@ momentum: Local-SCGDM, Local-SCGD with the new u and Local-BSGD take nearly the 
 printed settings, whatever the data. ‖∇F‖² is not computed: an alphabet has too many tasks.
 """
 
-from __future__ import annotations
-
 from math import log
 from typing import Any
 

@@ -19,8 +19,6 @@ by the printed settings the four methods' steps differ by little. Pre-training c
 function: b in {1, …, 5} puts the phases on half a circle; with b in {1, …, 10} it could.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from math import log

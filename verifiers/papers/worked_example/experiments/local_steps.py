@@ -3,8 +3,6 @@
 The example of docs/experiments.md, and what ``driftproof new experiment`` starts from.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
