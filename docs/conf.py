@@ -21,6 +21,8 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
+    "folded",
+    "map_of_statements",
     "outside",
     "reference",
     "typeset_math",

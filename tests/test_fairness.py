@@ -13,7 +13,7 @@ from driftproof.synthetic.network_problems.fairness import FairLosses
 from driftproof.synthetic.network_problems.samples import ClientData
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.networks import SoftmaxRegression
-from driftproof.verifiers.experiment import Outcome, judge
+from driftproof.verifiers.experiment import CHOOSING, Outcome, judge
 from driftproof.verifiers.papers.feddro.experiments import adult_fairness
 from driftproof.verifiers.papers.feddro.experiments._people import (
     CLIENTS,
@@ -131,6 +131,15 @@ def test_clients_have_equal_parts_and_the_second_split_sorts():
         apart[split] = shares.max() - shares.min()
     assert apart[SPLITS[0]] < 0.2
     assert apart[SPLITS[1]] == 1.0
+
+
+def test_in_a_search_a_fifth_of_the_people_validates_and_no_client_has_it():
+    run = FairRun(rounds=1, partition=CHOOSING)
+    everybody = len(people(None).train.labels)
+    numbers = np.concatenate([run.dealt.others, *run.dealt.parts])
+    assert len(run.dealt.others) == everybody // 5
+    assert sorted(numbers) == list(range(everybody))
+    assert len(run.but(partition=0).dealt.others) == 0
 
 
 def test_methods_on_one_deal_see_the_same_people():

@@ -6,17 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.optimize import root
 
 from driftproof.gpu_bench.cases.fednest_minimax import fednest_minimax
 from driftproof.gpu_bench.peer import peers_for
 from driftproof.gpu_bench.prepared import Prepared
 from driftproof.synthetic.problems import RandomMinimax
-from driftproof.toolkit.algorithms import FedAvgS, FedNest, FedNestSGD, LFedNest
+from driftproof.toolkit.algorithms import FedAvgS, FedNest, LFedNest
 from driftproof.toolkit.federation import run, sampled_context
-from driftproof.toolkit.kernels.registry import fused_for
 from driftproof.verifiers.minimax_rounds import moments
 from driftproof.verifiers.papers.fednest.experiments._minimax_run import (
     WITHOUT,
@@ -184,46 +181,3 @@ def test_the_notebooks_loop_is_fednest_without_b():
         made = prepared.result(variant(0))
         np.testing.assert_allclose(made, ends, rtol=1e-12, err_msg=name)
     assert np.abs(ends - prepared.starts()).max() > 1e-3
-
-
-def test_the_wire_gives_the_same_curves():
-    size = replace(SMALL, clients=4, inner_steps=3, outer_steps=3)
-    of = one_run("LFedNest", 3).but(size=size)
-    batched, wire = (of.but(engine=engine).measured() for engine in ("batched", "wire"))
-    for name in ("distance", "norm of x", "norm of y", "end"):
-        np.testing.assert_allclose(wire[name], batched[name], rtol=1e-11)
-
-
-@settings(max_examples=40)
-@given(
-    clients=st.integers(1, 9), dim=st.integers(1, 12), share=st.floats(0.01, 1.0),
-    replicates=st.integers(1, 3), steps=st.tuples(*[st.integers(1, 5)] * 3),
-    kind=st.sampled_from(["multiples", "general"]), form=st.sampled_from(["printed", "halved"]),
-    which=st.integers(0, 4), dtype=st.sampled_from([torch.float64, torch.float32]),
-)  # fmt: skip
-def test_a_kernel_is_the_step_repeated(
-    clients, dim, share, replicates, steps, kind, form, which, dtype
-):
-    problem = RandomMinimax(
-        clients=clients, dim=dim, matrices_drawn=kind, form=form, coupling=1 / dim, entry=1.0
-    )
-    calls = {"terms": 0, "participation": share, "inner_step_size": 0.3, "outer_step_size": 0.2}
-    if which < 3:
-        calls |= dict(zip(("inner_calls", "inner_steps", "outer_steps"), steps, strict=True))
-        algorithm = (FedNest, FedNestSGD, LFedNest)[which](**calls)
-    else:
-        order = ("simultaneous", "alternating")[which - 3]
-        del calls["terms"]
-        algorithm = FedAvgS(local_steps=steps[0] * steps[1], order=order, **calls)
-    made = []
-    for kernels in (True, False):
-        ctx = sampled_context(problem, ("h",), replicates=replicates, dtype=dtype)
-        assert fused_for(algorithm, problem, ctx) is not None
-        made.append(run(problem, algorithm, ctx, rounds=3, kernels=kernels))
-        made[-1].__dict__["t"] = ctx.t
-    tight = 1e-12 if dtype == torch.float64 else 1e-5
-    for fused, plain in zip(made[0].state, made[1].state, strict=True):
-        assert fused.dtype == plain.dtype == dtype
-        torch.testing.assert_close(fused, plain, rtol=tight, atol=tight)
-    assert (made[0].rounds, made[0].reals) == (made[1].rounds, made[1].reals)
-    assert made[0].t == made[1].t

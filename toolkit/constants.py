@@ -40,6 +40,7 @@ ROLES: Mapping[str, str] = {
     "field_gradient_noise": "sup over x of the gradient field's standard deviation",
     "field_heterogeneity": "sup over x of a client's distance from the mean gradient field",
     "gradient_dissimilarity": "root mean square over clients of a client's gradient at x*",
+    "minima_gap": "inf F less the mean of the clients' own infima",
     "initial_distance": "distance of the start from x*",
     "diameter": "largest distance between two points of the feasible set",
     "control_weight": "weight of the control variates in what bounds the start",

@@ -44,6 +44,8 @@ PARAMETERS: Mapping[str, str] = {
     "series_step": "step of the Neumann series",
     "server_step_size": "length of the server's step, as a multiple of the mean move",
     "step_factor": "factor of the step that the model takes",
+    "step_numerator": "numerator of a step size that decays like 1/t",
+    "step_offset": "what is added to t in the denominator of such a step size",
     "step_size": "length of a local step, as a multiple of the direction",
     "tasks": "tasks of each client",
     "temperature": "temperature of a logarithm of mean exponentials",

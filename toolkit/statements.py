@@ -70,6 +70,28 @@ class Statement:
         """Whether the verdicts show a failure of the print, as its erratum says there is one."""
         return any(reading.fails for reading in self.readings)
 
+    @property
+    def headline(self) -> list[tuple[Verdict, str]]:
+        """The verdict; where another stands to the letter, both, with the readings that have it.
+
+        >>> literal = ReadingVerdict("the product", "literal", "", Verdict.REFUTED)
+        >>> meant = ReadingVerdict("the sum", "intended", "", Verdict.SUPPORTED)
+        >>> said = Statement("a/b", Verdict.SUPPORTED, readings=(literal, meant)).headline
+        >>> [(str(verdict), how) for verdict, how in said]
+        [('REFUTED', 'to the letter (the product)'), ('SUPPORTED', 'as meant (the sum)')]
+        """
+        literal = [one for one in self.readings if one.reading_kind == ReadingKind.LITERAL]
+        letter = verdict_on(literal) if literal else self.verdict
+        if letter is self.verdict:
+            return [(self.verdict, "")]
+        meant = [one for one in self.readings if one.reading_kind == ReadingKind.INTENDED]
+        return [
+            (verdict, f"{how} ({'; '.join(o.reading for o in own if o.verdict is verdict)})")
+            for verdict, how, own in (
+                (letter, "to the letter", literal), (self.verdict, "as meant", meant)
+            )
+        ]  # fmt: skip
+
     def public(self) -> dict[str, Any]:
         """Return the statement as ``results.json`` has it."""
         return asdict(self) | {"readings": [asdict(reading) for reading in self.readings]}

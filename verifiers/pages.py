@@ -83,7 +83,8 @@ def claim_block(name: str) -> str:
     rights = claim_entry(known[name])["forms"] | as_written(claim)
     head = f"**`{name}`** ({claim.source})"
     one = _statements().get(name)
-    lines = [f"{head}: **{one.verdict}**" if one else f"{head}: corrected forms of ours", ""]
+    said = [f"**{verdict}** {plain(how)}".strip() for verdict, how in one.headline] if one else []
+    lines = [f"{head}: {', '.join(said) or 'corrected forms of ours'}", ""]
     for line in claim.statement.splitlines():
         lines += math(line.strip())
     forms = [form for form in claim.forms if form.form != "sibling"]
@@ -123,7 +124,7 @@ def errata_block(paper: str) -> str:
         cell = (plain(one.changes) + counted).replace("|", r"\|")
         lines.append(f"| {severity} | {one.depends or '–'} | `{one.claim}` | {cell} |")
     sources = (leaves("claim")[one.claim].metadata["source"] for one in printed)
-    said = "stated here" if all("in our words" in source for source in sources) else "printed"
+    said = "stated here" if any("in our words" in source for source in sources) else "printed"
     for verdict, head in (
         (Verdict.INCONCLUSIVE, "Undecided"),
         (Verdict.SUPPORTED, f"Supported as {said}"),

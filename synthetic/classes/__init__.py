@@ -15,8 +15,10 @@ from driftproof.synthetic.classes.functions import (
     strongly_convex_concave,
 )
 from driftproof.synthetic.classes.relations import (
+    bounded_steps,
     equal,
     lower_level,
+    minima_apart,
     recurs,
     shared_minimiser,
     similar,
@@ -34,12 +36,14 @@ from driftproof.toolkit.letters import for_all
 __all__ = [
     "bounded_composition",
     "bounded_gradients",
+    "bounded_steps",
     "cocoercive",
     "convex",
     "equal",
     "for_all",
     "indicator",
     "lower_level",
+    "minima_apart",
     "monotone",
     "monotone_lipschitz",
     "over",

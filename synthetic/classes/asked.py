@@ -28,12 +28,15 @@ class AskedFunctions:
         start: x_0, or (x_0, y_0) where the functions have two variables.
         second: for each vector, whether it is one of the second space.
         least: the number that a measure's smallest moment is, and what it is at most.
+        steps: for each step of an algorithm the points that clients' gradients were asked at,
+            [clients, replicates] each.
         own: what each client holds beside x_0 as the run begins: unknown vectors, if it may
             begin anywhere.
 
     Args:
         shared: whether every function is least at x*.
         at_minimiser: whether x_0 is x*.
+        minima: whether it is known where each client's own function is least.
         anywhere: whether the run begins at any state that a round can begin with.
         from_start: whether values are measured from those at x_0: nothing is said of inf F.
     """
@@ -46,6 +49,7 @@ class AskedFunctions:
         term: FunctionClass | None = None,
         shared: bool = False,
         at_minimiser: bool = False,
+        minima: bool = False,
         anywhere: bool = False,
         from_start: bool = False,
     ) -> None:
@@ -61,6 +65,7 @@ class AskedFunctions:
         self._implicit: dict[tuple[int, Vector, Fraction | None], Vector] = {}
         self.term = len(classes) if term else None
         self.least: list[Constraint] = []
+        self.steps: list[np.ndarray] = []
         self.saddle = any(of.saddle for of in classes)
         self.start = Vector() if at_minimiser else self._start()
         clients = range(len(function_of)) if anywhere else ()
@@ -69,6 +74,8 @@ class AskedFunctions:
         self.solvable = all(of.solvable for of in classes)
         if self.solvable:
             self._add_solution(shared)
+        if minima:
+            self._add_minima()
         if term is not None and term.normals and not at_minimiser:  # the start lies in the set
             self._keep(
                 len(classes), Triple(len(classes), self.start, Vector(), Quantity(), "start")
@@ -94,6 +101,19 @@ class AskedFunctions:
                 gradient = left / self.functions
             triple = Triple(function, Vector(), gradient, Quantity(), "solution")
             self._keep(function, triple, chosen=True)
+
+    def _add_minima(self) -> None:
+        """Put the point where each client's own function is least among its triples."""
+        for function in range(self.functions):
+            point = self._vector(f"w_{function}*")
+            value = self._value(function, "its minimum")
+            triple = Triple(function, point, Vector(), value, "minimum")
+            self._keep(function, triple, chosen=True)
+
+    def minimum(self, client: int) -> Quantity:
+        """Return a client's own infimum, measured from its value at x*."""
+        triples = self.triples[self.function_of[client]]
+        return next(triple.value for triple in triples if triple.name == "minimum")
 
     def at(self, client: int, point: Vector) -> Triple:
         """Return the triple of a client's function at a point, made at the first time."""
@@ -336,6 +356,7 @@ class FieldOfClass:
 
     def field_grad(self, x: Tensor, xi: Tensor | None) -> Tensor:
         """Return each client's gradient at its own x."""
+        self.asked.steps.append(points_of(x)[:, 0])
         return self.asked.gradients(x)
 
     def mean_loss(self, x: Tensor) -> Tensor:

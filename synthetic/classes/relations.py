@@ -16,13 +16,14 @@ from driftproof.toolkit.spans.exact import Quantity
 Kind = Literal[
     "equal", "shared-minimiser", "similar", "similar-everywhere", "start-distance", "start-gap",
     "start-at-minimiser", "start-anywhere", "start-gradient", "lower-level", "upper-level",
-    "recurs",
+    "recurs", "minima-apart", "bounded-steps",
 ]  # fmt: skip
 OF_MINIMISERS = (
     "shared-minimiser", "similar", "start-distance", "start-at-minimiser", "start-anywhere",
+    "minima-apart",
 )  # fmt: skip
 """Relations that speak of x*."""
-OF_CLIENTS = ("equal", "shared-minimiser", "similar", "similar-everywhere")
+OF_CLIENTS = ("equal", "shared-minimiser", "similar", "similar-everywhere", "minima-apart")
 """Relations that bound how far clients differ."""
 
 
@@ -75,6 +76,19 @@ def similar_everywhere(zeta: float) -> Relation:
         {"zeta": positive("zeta", zeta)},
         "that gradients are similar everywhere is used at the points that all clients share alone",
     )
+
+
+def minima_apart(Gamma: float) -> Relation:
+    """F* − (1/n) Σ_i f_i* ≤ Γ, with f_i* = inf f_i: what clients lose by having one model."""
+    return Relation("minima-apart", {"Gamma": positive("Gamma", Gamma)})
+
+
+def bounded_steps(G: float) -> Relation:
+    """E‖∇f_i(w)‖² ≤ G² for every client, at each w from which it takes a step.
+
+    The mean is over the clients that are sampled, uniformly. Nothing is said of other points.
+    """
+    return Relation("bounded-steps", {"G": positive("G", G)})
 
 
 def start_within(R: float) -> Relation:
@@ -142,6 +156,19 @@ def _similar_everywhere(asked: AskedFunctions, zeta: Fraction) -> Iterator[Const
         yield Constraint(f"similar, ({number})", total, zeta**2)
 
 
+def _minima_apart(asked: AskedFunctions, Gamma: Fraction) -> Iterator[Constraint]:
+    minima = [asked.minimum(client) for client in range(asked.clients)]
+    yield Constraint("minima", sum(minima, Quantity()) * Fraction(-1, asked.clients), Gamma)
+
+
+def _bounded_steps(asked: AskedFunctions, G: Fraction) -> Iterator[Constraint]:
+    every = [place for points in asked.steps for place in enumerate(points)]
+    for number, (client, outcomes) in enumerate(every):
+        gradients = [asked.at(client, point).gradient for point in outcomes]
+        total = sum((gradient * gradient for gradient in gradients), Quantity())
+        yield Constraint(f"bounded, ({number})", total / len(gradients), G**2)
+
+
 def _start_distance(asked: AskedFunctions, R: Fraction) -> Iterator[Constraint]:
     yield Constraint("start", asked.start * asked.start, R**2)
 
@@ -180,4 +207,5 @@ MAKERS: Mapping[str, Callable[..., Iterator[Constraint]]] = {
     "start-distance": _start_distance, "start-gap": _start_gap,
     "start-anywhere": _start_anywhere,
     "start-gradient": _start_gradient,
+    "minima-apart": _minima_apart, "bounded-steps": _bounded_steps,
 }  # fmt: skip

@@ -41,7 +41,7 @@ ROLES = {
     "L": ("objective_smoothness", "field_smoothness"), "mu": ("strong_convexity",),
     "G": ("field_gradient_bound",),
     "G_f": ("inner_gradient_bound",), "G_g": ("outer_gradient_bound",),
-    "zeta": ("gradient_dissimilarity",),
+    "zeta": ("gradient_dissimilarity",), "Gamma": ("minima_gap",),
     "D": ("diameter",), "R": ("initial_distance",), "norm": ("initial_gradient",),
     "a": ("control_weight",),
 }  # fmt: skip
@@ -136,9 +136,9 @@ class WholeClass(Problem):
 
     @property
     def exact_constants(self) -> Mapping[str, Fraction]:
-        """The same as fractions."""
+        """The same as fractions; a class has no noise."""
         of_level = ROLES_OF_LEVEL[self.level] if self.level else {}
-        return {
+        return {"field_gradient_noise": Fraction(0)} | {
             role: value
             for part in self.conditions
             for name, value in part.parameters.items()
@@ -172,6 +172,7 @@ class WholeClass(Problem):
             term=self.term,
             shared="shared-minimiser" in kinds,
             at_minimiser="start-at-minimiser" in kinds,
+            minima="minima-apart" in kinds,
             anywhere=self.begins_anywhere,
             from_start=not self.function_class.solvable and not self.bounded_below,
         )

@@ -45,11 +45,11 @@ def typeset(text: str) -> Any:
     """
     made, place = "", 0
     for mark in MARKS.finditer(text):
-        made += _formulas(text[place : mark.start()])
+        made += formulas(text[place : mark.start()])
         code, strong = mark.groups()
         made += f"<code>{_escaped(code)}</code>" if code else f"<strong>{typeset(strong)}</strong>"
         place = mark.end()
-    return _safe(made + _formulas(text[place:]))
+    return _safe(made + formulas(text[place:]))
 
 
 def described(docstring: str) -> Any:
@@ -106,10 +106,10 @@ def _plain(name: str) -> str:
     return GREEK.sub(letter_of, re.sub(r"(?<![a-z])ell(?![a-z])", "ℓ", name))
 
 
-def _formulas(text: str) -> str:
+def formulas(text: str) -> str:
     """Return a text escaped, its raised and lowered letters as such.
 
-    >>> _formulas("x_t^(k) ≤ T^(-1/2) < p_{N'}")
+    >>> formulas("x_t^(k) ≤ T^(-1/2) < p_{N'}")
     'x<sub>t</sub><sup>(k)</sup> ≤ T<sup>-1/2</sup> &lt; p<sub>N&#39;</sub>'
     """
     made, place = "", 0
@@ -119,7 +119,7 @@ def _formulas(text: str) -> str:
         if found["bracketed"] and (found["sign"] == "_" or re.fullmatch("[A-Za-z]'*", inner)):
             inner = f"({inner})"
         tag = "sub" if found["sign"] == "_" else "sup"
-        made += f"{_escaped(text[place : found.start()])}<{tag}>{_formulas(inner)}</{tag}>"
+        made += f"{_escaped(text[place : found.start()])}<{tag}>{formulas(inner)}</{tag}>"
         place = found.end()
     return made + _escaped(text[place:])
 

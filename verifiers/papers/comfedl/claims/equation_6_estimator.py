@@ -1,15 +1,6 @@
 """What the estimator of Algorithm 1 estimates for (6).
 
 **Kind.** Symbolic: exact expectations over every minibatch.
-
-**Finding.** It is biased, and estimates something else: u is the gradient of exp(f_B/γ), so without
-bias that of F_b(w) = E exp(f_B(w)/γ). On the family f(w; ξ) = w²/2 − (c + sξ)w with ξ = ±1, in
-closed form for every b (checked by summation for b = 1, …, 4),
-
-    F_b(w) = exp(f(w)/γ) cosh(s w/(γ b))^b,
-
-whose minimiser solves w − c + s tanh(s w/(γ b)) = 0: w_b = c − c s²/(γ b) + O(b^{-2}), while (6) is
-minimised at c. A step size that tends to 0 leads to w_b; only b → ∞ leads to c.
 """
 
 from collections.abc import Callable

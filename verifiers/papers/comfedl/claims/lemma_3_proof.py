@@ -6,15 +6,6 @@
 with four terms and ∇g known, the proof of Lemma 4 in arXiv v1. The same display of arXiv v1, (30),
 cannot be read in the converted text, which repeats its lines.
 
-**Finding.** The inequality holds. Its five terms do not each have the bound that one reads off: the
-third is ∇g(f_B(w))ᵀ(∇f_B(w̄) − ∇f(w̄)), where the first factor depends on the minibatch, so the norm
-of the matrix has to be bounded, and E‖∇f_B − ∇f‖² ≤ σ²/b is false in the spectral norm, which the
-papers' notation gives to matrices. The smallest case is p = d = 2 and b = 2 (for p = 1 or d = 1 the
-Jacobian is a vector, and for b = 1 there is nothing to show): the diagonal matrix of two
-independent signs has norm 1, and the mean of two such matrices has the mean square ¾ > ½. With g
-the norm of y − f(w̄), rounded at 0, the whole third term exceeds G_g²σ²/b as well
-(``tests/test_spectral_norm.py``).
-
 **Two repairs.** (i) Take the variance of a Jacobian in the Frobenius norm, which is a stronger
 Assumption 3; then each displayed term has its bound. (ii) Change the order and keep the assumption:
 ∇g moves from f_B to f first, against ∇f_B(w̄) and not ∇f(w̄), and what is left for the Jacobian's

@@ -5,23 +5,12 @@
 **Source.** ComFedL, arXiv v3, prints the same sentence without "optimal", and its abstract has lost
 "fast".
 
-**Readings.** A rate is claimed for every problem, and every m ≤ n, that Theorem 1 allows. So
-"optimal" says that no schedule of Remark 1 gives ComFedL a better order on all of them. It may also
-be said of the bound, as Remark 1 reads the rate off it. Both hold. Nobody who states a rate says
-that its schedule is the best for each m by itself: with all clients, m = n, another schedule is
-better. That reading is a study of ours.
-
 **Floor.** n = 2, m = 1, f^±(w) = w ∓ 1, g(y) = y²/2 for |y| ≤ 2 and straight beyond, no noise,
 w_0 = 1: G_f = 1, G_g = 2, L_f = 0, L_g = L = 1. As g is common, Remark 2 has it too. Both remarks
 have 0 < η ≤ 1. With q = (1 − η)^τ and p = 1 − q a round is w ↦ qw ± p, either sign with probability
 ½. It never leaves [−1, 1], where F'(w) = w. So E w_s² is v + (1 − v)q^{2s}, v = p/(1 + q), and its
 mean over S = T/τ rounds is at least 1/(2√S) ≥ 1/(2√T), **for every step size of the remarks and
 every τ**. Minibatches change nothing.
-
-**In samples.** N = T² samples a client at α2 = 1 make O(1/√T) an O(N^{-1/4}). For SGD on smooth
-non-convex functions O(N^{-1/2}) is known to be optimal (Arjevani et al., Mathematical Programming
-2023); with τ = 1, η = 1/L and b = b_1 = T the bound of ``comfedl/full-participation`` gives just
-that, O(T^{-1}) = O(N^{-1/2}).
 """
 
 from enum import Enum

@@ -1,12 +1,4 @@
-"""Theorem 1: convergence of ComFedL on the general problem (1).
-
-**Finding.** A misprint: between "η" and "√5 G_fσ/√b1" a plus sign is missing, in three displays of
-two editions, whose texts were converted by different tools. The paper's own proof has the sum, in
-its last three displays: arXiv v1 (32), (33), (34); v3 (27), (28), (29). With the plus sign the
-theorem is supported. Who takes the display as printed is wrong: for σ → 0 no term with H is left,
-so client drift, which keeps two clients with opposite curvature at a point that is not stationary,
-is not paid for.
-"""
+"""Theorem 1: convergence of ComFedL. docs/comfedl.md has the counterexample and the derivation."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -1,13 +1,7 @@
 """Theorem 4.1: FedAvg with shared models, or models and embeddings, does not solve (2).
 
-**Kind.** Existence. The text has no construction; this one is ``bias-amplification``.
-
-**Construction** ("slopes"): K = 2, g_1(x) = 2x, g_2(x) = 1 − x, f'(y) = clip(y, ±3), C_η = ¼, x̄⁰
-in [0, 1]. Φ' = (x + 1)/4 vanishes at −1 only. The clients' own minimisers are 0 and 1, and in both
-cases every round ends in [0, 1], at distance 1 or more. The limit points are closed forms in I and
-η; as η → 0 the bias tends to 6/5 in Case I and to 12(I − 1)/(10I − 9) in Case II: there it grows
-with I, and no step size removes it. In "offsets" all ∇g_k are equal, Δ_g = 0, and the limits are ½
-and (I − 1)/(2I + 1): what drifts apart is the values y_k, which no assumption bounds.
+**Kind.** Existence. The text has no construction; this one is ``bias-amplification``, in
+closed form (``_bias``, docs/feddro.md).
 """
 
 from collections.abc import Callable, Mapping

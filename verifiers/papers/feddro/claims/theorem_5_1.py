@@ -1,15 +1,7 @@
-"""Theorem 5.1: convergence of FedDRO.
+"""Theorem 5.1: convergence of FedDRO. docs/feddro.md has the counterexample and its limit.
 
 **Kind.** Bound. T_th and the constants C are not in the text, so it is judged where they are
 multiplied by 0: without noise and with Δ_h = Δ_g = 0.
-
-**Finding.** False there, for every T_th, if B_g is small. Without noise ȳ^t − g(x^t) = (1 − β)^t
-(ȳ⁰ − g(x⁰)), and β ~ B_g⁴, so the error stays for 1/β steps and moves x with it. On g(x) = B_g x,
-f(y) = L_f y²/2, from the minimiser of Φ, the sum of squared gradients times η tends to
-e_0²/(8B_g²(1 + 4B_g²L_f)) as η → 0 (a closed form), the right side to 2e_0²: refuted for every
-large T once B_g²(1 + 4B_g²L_f) < 1/16. Smallest seen: B_g = 0.15, L_f = 10, one client, T = 100.
-Φ and ‖ȳ⁰ − g‖² also have different units: with cg for g and f(·/c) for f nothing changes but the
-printed bound. (T = 100 may lie below the unknown T_th; the limit does not.)
 """
 
 import sympy

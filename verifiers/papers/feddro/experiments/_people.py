@@ -121,26 +121,35 @@ class Federation:
         data: inputs and labels of each client.
         member: who is in which protected group, [samples, groups] of each client.
         parts: the numbers of each client's people.
+        others: the numbers of those that no client has: in a search they validate.
     """
 
     data: ClientData
     member: list[np.ndarray]
     parts: list[np.ndarray]
+    others: np.ndarray
 
 
 @lru_cache(maxsize=2)
-def federation(data: Path | None, split: str, seed: int) -> Federation:
-    """Deal the training table: at random, or sorted by group and cut in equal parts."""
+def federation(data: Path | None, split: str, seed: int, choosing: bool = False) -> Federation:
+    """Deal the training table: at random, or sorted by group and cut in equal parts.
+
+    Args:
+        choosing: whether settings are chosen: a fifth of the people, at random, is left out then.
+    """
     table = people(data).train
     random = np.random.Generator(np.random.Philox(key=seed))
+    everybody = random.permutation(len(table.labels)) if choosing else np.arange(len(table.labels))
+    others, dealt = np.split(everybody, [len(everybody) // 5 if choosing else 0])
     if split == SPLITS[0]:
-        parts = IID().parts(table.labels, CLIENTS, random)
+        parts = IID().parts(table.labels[dealt], CLIENTS, random)
     else:  # shards of the groups in place of the labels
-        parts = LabelShards(shards=1).parts(table.sorting, CLIENTS, random)
+        parts = LabelShards(shards=1).parts(table.sorting[dealt], CLIENTS, random)
+    parts = [dealt[part] for part in parts]
     held = ClientData(
         [table.inputs[part] for part in parts], [table.labels[part] for part in parts]
     )
-    return Federation(held, [table.member[part] for part in parts], parts)
+    return Federation(held, [table.member[part] for part in parts], parts, others)
 
 
 def setting(data: Path | None, seed: int) -> list[str]:

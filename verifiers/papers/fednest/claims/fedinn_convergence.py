@@ -7,12 +7,6 @@ local steps (the slide names neither; to choose them is left to the reader).
 **Kind.** Bound, per call: g(x, y⁺) − g(x, y*) ≤ ρ²(g(x, y) − g(x, y*)), no noise, all clients. Not
 to diverge needs ρ = 1; to converge ρ < 1.
 
-**Finding.** True for τβℓ_{g,1} ≤ 1, with an explicit rate. y* is FedSVRG's fixed point, as it is
-not FedAvg's. A stronger sentence, which the slide does not say, is false: where the Hessians differ
-y* does not attract for every τ and every β ≤ 1/ℓ_{g,1}. There y⁺ − y* = (I − PH)(y − y*), P =
-(1/m) Σ_i Σ_{ν<τ} β(I − βH_i)^ν, and P tends to (1/m) Σ H_i^{-1} as τ grows, so that PH exceeds 2
-for H_i = 1 ± 0.9 even at β = 1/ℓ_{g,1}.
-
 With equal Hessians ρ = (1 − βμ_g)^τ for every τ.
 """
 

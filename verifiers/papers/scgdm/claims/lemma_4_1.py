@@ -1,13 +1,6 @@
-r"""Lemma 4.1: one step of the momentum's error.
+"""Lemma 4.1: one step of the momentum's error. docs/scgdm.md has its counterexamples.
 
 **Kind.** Bound, at every step t ≥ 1 and for every client, given the past.
-
-**Finding.** False in every reading. (i) Just after a communication x_t = x̄_t, and x_t − x_{t−1} is
-not −βηm_t. This refutes the lemma with the L_F² of its proof (25) as well. (ii) The statement has
-L_f² where the proof has L_F²: with a nearly linear f and a curved g the gradient moves along with x
-and nothing pays for it. This is one character, which the conversion of the paper to text may have
-changed; the verdict does not rest on it. (iii) With one sample for g and f the conditional mean of
-z_t is off by their covariance.
 """
 
 from sympy import Rational

@@ -1,21 +1,4 @@
-r"""Theorem 3.4: convergence of Local-SCGDM.
-
-**Finding.** False in every reading. With two samples and with L_f in the third term, where the
-potential (39) has it, two reasons are left out of three, each enough by itself.
-
-1. Nothing pays for clients that differ. Two clients with different g leave a minimiser of F, and
-   the algorithm does not converge to a stationary point of F at all, at any horizon: the averaged u
-   estimates (1/K) Σ g^(k), so its limit is that of FedDRO's problem (2) (``bias-amplification``:
-   ‖∇F‖² → 9). Two clients with one g and different f drift apart within a round, without noise.
-2. The third term has L_g² where the potential gives L_f². One client, g(x; ξ) = x + ξ, f
-   quadratic where the run stays, start at the minimiser: the first estimate u_1 is off by 1 for
-   1/(γη) steps and nothing in (6) pays for it, since L_g = 0.
-3. Algorithm 1 prints one sample for g and f. Then E z_t is not the gradient even for u = g: their
-   covariance is a bias that no step size removes. (1) draws from D_f and D_g apart, as the proofs
-   do; that reading is intended.
-
-For clients with one f and one g, two samples and L_f, (6) is supported.
-"""
+"""Theorem 3.4: convergence of Local-SCGDM. docs/scgdm.md has counterexamples and derivation."""
 
 from dataclasses import replace
 from math import ceil

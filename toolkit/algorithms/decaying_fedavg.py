@@ -1,0 +1,99 @@
+r"""FedAvg with step sizes that decay like 1/t, and two ways to sample clients."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor
+
+from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.draws import Indices
+from driftproof.toolkit.oracles import GradientField
+from driftproof.toolkit.parameters import NonNegativeInt, Positive, PositiveInt
+
+
+class State(NamedTuple):
+    """Each client's model, [clients, dim, replicates]."""
+
+    w: Tensor
+
+
+@algorithm(
+    name="decaying-fedavg",
+    source="Li, Huang, Yang, Wang & Zhang 2020, section 3 (all clients, Scheme I and Scheme II)",
+    statement=r"w_{t+1}^k = w_t^k - \eta_t\nabla F_k(w_t^k;\xi_t^k),\; "
+    r"\eta_t = \frac{\beta}{\gamma+t},\quad "
+    r"w_{t+1} = \tfrac1K\sum_{k\in\mathcal{S}_t} w_{t+1}^k \text{ after each } E \text{ steps}",
+)
+class DecayingFedAvg(Algorithm):
+    r"""Local SGD whose t-th step, counted from 1, has the size β/(γ + t); p_k = 1/N.
+
+    With E = 1, β = 4 and γ = 7 the first step is of ½. Along (x/10 − y, y − 1 + x), from (2, 0):
+
+    >>> from driftproof.synthetic.problems import QuadraticMinimax
+    >>> from driftproof.toolkit.federation import run, sampled_context
+    >>> problem = QuadraticMinimax(dim=1, distance=2.0)
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> method = DecayingFedAvg(step_numerator=4.0, step_offset=7.0)
+    >>> made = run(problem, method, ctx, rounds=1).state
+    >>> made.w[0].flatten().tolist()
+    [1.9, -0.5]
+
+    Args:
+        local_steps: E.
+        step_numerator: β.
+        step_offset: γ.
+        batch: samples a step.
+        cohort: K, clients whose models are averaged (0: all of them).
+        replacement: whether they are drawn with replacement, uniformly (Scheme I), or without
+            (Scheme II). Every client takes its steps, as in the paper's analysis.
+    """
+
+    local_steps: PositiveInt = 1
+    step_numerator: Positive = 2.0
+    step_offset: Positive = 8.0
+    batch: PositiveInt = 1
+    cohort: NonNegativeInt = 0
+    replacement: Literal["with", "without"] = "without"
+
+    notation = {
+        "E": "local_steps", "beta": "step_numerator", "gamma": "step_offset", "N": "clients",
+        "K": "cohort_size", "S": "rounds", "mu": "strong_convexity",
+    }  # fmt: skip
+
+    @classmethod
+    def examples(cls) -> list[DecayingFedAvg]:
+        """Return a member for each way of sampling."""
+        return [
+            cls(local_steps=3),
+            cls(local_steps=2, cohort=1, batch=2),
+            cls(local_steps=2, cohort=2, replacement="with"),
+        ]
+
+    def cohort_size(self, clients: int) -> int:
+        """Return K."""
+        if self.replacement == "with":
+            return self.cohort or clients
+        return min(self.cohort, clients) or clients
+
+    def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> State:
+        """Every client starts at w_1."""
+        return State(ctx.everywhere(start))
+
+    def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
+        """One local step; the last of a round is followed by the average."""
+        first, size = ctx.t - ctx.t % self.local_steps, self.cohort_size(ctx.clients)
+        xi = ctx.draw(oracles.field_law(self.batch), "xi")
+        step_size = self.step_numerator / (self.step_offset + (ctx.t + 1))
+        w = descended(state.w, oracles.field_grad(state.w, xi), step_size)
+        ctx.mark("w", w)
+        if (ctx.t + 1) % self.local_steps:
+            return State(w)
+        if self.replacement == "without":
+            (w,) = ctx.cohort(size, since=first).average(w)
+            return State(w)
+        drawn = ctx.server_draw(Indices((ctx.clients,), size), "drawn", since=first)
+        counts = torch.nn.functional.one_hot(drawn, ctx.clients).sum(0).T  # [clients, replicates]
+        (w,) = ctx.average(w, weights=ctx.own(counts[:, None]).to(w.dtype))
+        return State(w)
