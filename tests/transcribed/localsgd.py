@@ -4,7 +4,7 @@ FIXED = {"tau": 3, "S": 4, "K": 4, "mu": 0.2}  # L is above it
 WHERE = {
     "errors": "sigma**2 / N + 6 * L * Gamma + 8 * (E - 1) ** 2 * G**2",
     "factor": "L / mu / (gamma + S * E)",
-    "start": "mu * gamma / 2 * R**2",
+    "from_start": "mu * gamma / 2 * R**2",
     "rho_s": "(1 - 2 * eta * mu + eta**2 * L**2) ** (tau / 2)",
     "b_s": "tau * (tau - 1) / 2 * eta**2 * sqrt(L**2 - mu**2) * zeta",
     "rho": "(1 - eta * mu) ** tau",
@@ -13,10 +13,13 @@ WHERE = {
     "steps": "tau * S",
 }
 BOUNDS = {
-    ("li-theorem-1", "printed"): "factor * (2 * errors / mu + start)",
-    ("li-theorem-2", "printed"): "factor * (2 * (errors + 4 / K * E**2 * G**2) / mu + start)",
+    ("li-theorem-1", "printed"): "factor * (2 * errors / mu + from_start)",
+    ("li-theorem-1-noise", "printed"): (
+        "factor * (2 * sigma**2 / (N * mu) + mu * gamma * start / 2)"
+    ),
+    ("li-theorem-2", "printed"): "factor * (2 * (errors + 4 / K * E**2 * G**2) / mu + from_start)",
     ("li-theorem-3", "printed"): (
-        "factor * (2 * (errors + (N - K) / (N - 1) * 4 / K * E**2 * G**2) / mu + start)"
+        "factor * (2 * (errors + (N - K) / (N - 1) * 4 / K * E**2 * G**2) / mu + from_start)"
     ),
     ("gradient-descent", "printed"): "L * R**2 / (4 * S * eta * L + 2)",
     ("stationarity", "printed"): "F_gap / (eta * S * (1 - eta * L / 2))",
