@@ -1,7 +1,5 @@
 """Laws over all experiments, each run at smoke size without data."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

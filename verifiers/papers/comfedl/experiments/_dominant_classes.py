@@ -7,8 +7,6 @@ Chosen: which images train, which choose settings and which validate (``Data.apa
 scaled to [0, 1]; images larger than ``side`` are made smaller, each pixel the mean of a block.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The runs of comfedl/imbalanced and comfedl/imbalanced-parameters: one method on one partition."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf

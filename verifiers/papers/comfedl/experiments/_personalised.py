@@ -16,8 +16,6 @@ All methods are searched over the journal's grids (``GRIDS``), each by as many r
 judge nothing; the first setting tried is the one in print.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise

@@ -15,8 +15,6 @@ learning rate 0.05; the values of γ, the journal's grid; and γ varied once mor
 makes each first step FIRST_STEP gradients long.
 """
 
-from __future__ import annotations
-
 from math import exp, log
 
 from driftproof.verifiers import experiment as study

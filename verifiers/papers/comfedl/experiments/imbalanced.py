@@ -17,8 +17,6 @@ ComFedL's printed step is η exp(f_B/γ)/γ·∇f_B. At w = 0, f = log 10, so th
 overflows counts as the worst.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

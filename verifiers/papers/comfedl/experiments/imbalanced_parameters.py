@@ -9,8 +9,6 @@ printed η = 0.01, and at the η that makes its first step FIRST_STEP gradients 
 are compared at equal first steps as well; τ is varied with γ = 0.5 and that η.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from driftproof.verifiers.experiment import (

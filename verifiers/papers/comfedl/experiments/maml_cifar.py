@@ -16,8 +16,6 @@ for DAMAML); τ = 5 (the journal's default) and its values 1, 5, 10; ρ ∈ {0.2
 minibatches of 10; numbers of images and rounds. ``_personalised`` has what "better" means.
 """
 
-from __future__ import annotations
-
 from driftproof.verifiers import experiment as study
 from driftproof.verifiers.experiment import experiment
 from driftproof.verifiers.papers.comfedl.experiments import _personalised as personalised

@@ -14,8 +14,6 @@ Chosen, because it is not printed: the values of τ (1, 5, 10) and of ρ (0.2, 0
 of 10; numbers of images and rounds.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -13,8 +13,6 @@ Printed: ResNet-20, a batch of 16 a client, learning rates from {0.001, 0.01, 0.
   minibatch, in the test with those of as many images as ``samples.piece_of`` takes at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path

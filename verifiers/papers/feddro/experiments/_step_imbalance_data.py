@@ -7,8 +7,6 @@ colour over the images that were dealt; no image is moved or mirrored; which ima
 choose learning rates and which are the test (``Data.apart``), before the rare classes are made.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple

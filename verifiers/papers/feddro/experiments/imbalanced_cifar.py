@@ -18,8 +18,6 @@ its models were trained 200 times as long. The print is followed.
 CIFAR100-ST is the same with CIFAR-100 in the folder that --data names.
 """
 
-from __future__ import annotations
-
 from driftproof.verifiers import experiment as study
 from driftproof.verifiers.experiment import Figure, Says, experiment
 from driftproof.verifiers.papers.feddro.experiments import _step_imbalance as common

@@ -15,8 +15,6 @@ I should do worse. The clients of CIFAR10-ST are dealt at random, so they differ
 Learning rates are tuned for every I, as in figure 1. They drop after 90 rounds, if there are more.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np
