@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from driftproof.synthetic.network_problems.adapted import AdaptedLosses
-from driftproof.synthetic.network_problems.bilevel import NetworkTuning
 from driftproof.synthetic.network_problems.evaluated import Scores, evaluated
 from driftproof.synthetic.network_problems.fairness import FairLosses
 from driftproof.synthetic.network_problems.plain import NetworkLosses
@@ -28,7 +27,6 @@ __all__ = [
     "Model",
     "Network",
     "NetworkLosses",
-    "NetworkTuning",
     "RobustClients",
     "RobustSamples",
     "Scores",

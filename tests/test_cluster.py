@@ -18,7 +18,6 @@ from pathlib import Path
 import pytest
 
 from driftproof.toolkit.errors import DriftproofError, MissingError
-from driftproof.verifiers.running import dask_workers
 from driftproof.verifiers.running.dask_workers import done, packed
 from driftproof.verifiers.running.fingerprint import LIBRARIES, SOURCES, fingerprint
 from tests.commands import DRIFTPROOF, ROOT, driftproof, results, started
@@ -131,7 +130,7 @@ def test_a_worker_with_other_data_is_told(tmp_path):
     text, name = packed(task), task.name
     assert done(text, fingerprint(), name)[0] == b"2"
     data.write_text("digits-2")
-    with pytest.raises(DriftproofError, match="has other data: digits-2, and not digits-1"):
+    with pytest.raises(DriftproofError, match="has other data: reading digits-2, and not"):
         done(text, fingerprint(), name)
 
 
@@ -427,10 +426,9 @@ def test_workers_that_are_refused_are_named(alone, tmp_path):
         words = ("verify", str(alone[0]), "--cluster", f"dask={address}")
         words = (*words, "--out", str(tmp_path / "out"))
         with worker(address, tmp_path, PYTHONPATH=other):
-            told(driftproof(*words), 2, "the worker tcp://", "has cma 99 (the command has ")
+            told(driftproof(*words), 2, "process ", "has cma 99 (the command has ")
         with worker(address, tmp_path, "--nthreads", "2"):
             told(driftproof(*words), 2, "in threads: tcp://", "--nthreads 1")
-    assert not (tmp_path / "out").exists()
 
 
 @needs_dask
@@ -448,30 +446,6 @@ def told(made, status, *words):
     assert "Traceback" not in made.stderr
     for word in ("wanted:", "remedy:", *words):
         assert word in made.stderr
-
-
-@needs_dask
-def test_a_cluster_that_cannot_start_is_told_and_one_that_cannot_be_closed_is_let_be(monkeypatch):
-    """Dask does both on a machine that is too busy for it."""
-    import distributed
-
-    class Busy:
-        def close(self, timeout):
-            raise AssertionError("a worker is still running")
-
-    monkeypatch.setattr(distributed, "LocalCluster", lambda **words: Busy())
-    with dask_workers._local(distributed, 2) as cluster:
-        assert isinstance(cluster, Busy)
-
-    def never(**words):
-        raise RuntimeError("Nanny failed to start.")
-
-    monkeypatch.setattr(distributed, "LocalCluster", never)
-    with (
-        pytest.raises(MissingError, match=r"could not start 2 workers here \(Nanny"),
-        dask_workers._local(distributed, 2),
-    ):
-        pass
 
 
 @needs_dask

@@ -36,7 +36,7 @@ def test_the_page_names_every_network_and_every_problem():
     rows = re.findall(r"^\| `([\w-]+)` \|", PAGE, re.M)
     assert set(leaves("network")) <= set(rows)
     problems = {name for name in networks.__all__ if hasattr(getattr(networks, name), "oracles")}
-    assert len(problems) == 6
+    assert len(problems) == 5
     assert problems <= set(rows)
     for leaf in leaves("network").values():
         assert f"`{leaf.symbol}`" in PAGE
@@ -56,7 +56,7 @@ def test_the_page_says_which_problems_an_algorithm_fits():
     random = np.random.default_rng(0)
     data = ClientData([random.normal(size=(6, 2))] * 2, [np.arange(6) % 2] * 2)
     groups = [np.eye(2)[np.arange(6) % 2]] * 2
-    more = {"NetworkTuning": {"validation": data}, "FairLosses": {"groups": groups}}
+    more = {"FairLosses": {"groups": groups}}
     model = Perceptron(hidden=2).model((2,), 2)
     offered = {
         name: getattr(networks, name)(model=model, data=data, **more.get(name, {})).offers

@@ -12,10 +12,16 @@ from hypothesis import strategies as st
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.report.mathml import mathml
-from driftproof.verifiers.formulas import COLUMN, as_written, fitting, unevaluated, width
+from driftproof.verifiers.formulas import (
+    COLUMN,
+    as_written,
+    fitting,
+    right_sides_of,
+    unevaluated,
+    width,
+)
 from driftproof.verifiers.pages import claim_block, claims_on, errata_block, written_into
 from driftproof.verifiers.printed import _same
-from driftproof.verifiers.siblings import right_sides_of
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAPERS = sorted({name.partition("/")[0] for name in leaves("claim")})

@@ -31,16 +31,17 @@ from driftproof.toolkit.federation import run_exactly
 from driftproof.toolkit.oracles import OFFERS
 from driftproof.verifiers.search.finding import Finding
 from driftproof.verifiers.search.units import judged
-from driftproof.verifiers.standalone.algorithms import fedavg
+from driftproof.verifiers.standalone import script
 from driftproof.verifiers.standalone.files import PRINTED, agrees, demoted, sides, write
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import script_of, states_of
+from driftproof.verifiers.standalone.texts import rendered
 from tests.commands import ROOT, driftproof
 
 NAMES = {
     folder: sorted(
         path.stem.replace("_", "-")
-        for path in package_folder(f"driftproof.verifiers.standalone.{folder}").glob("[a-z]*.py")
+        for path in package_folder(f"driftproof.verifiers.standalone.{folder}").glob("*.j2")
     )
     for folder in ("algorithms", "problems")
 }
@@ -308,7 +309,10 @@ def needs_numpy_alone(text):
 def test_a_text_with_another_step_does_not_move_as_the_algorithm_does(monkeypatch):
     case = Case(THREE, FedAvg(local_steps=2), 2)
     for factor, same in (("", True), ("2 * ", False)):
-        monkeypatch.setattr(fedavg, "TEXT", fedavg.TEXT.replace("w - eta", f"w - {factor}eta"))
+        monkeypatch.setattr(
+            script, "rendered",
+            lambda *of, factor=factor: rendered(*of).replace("w - eta", f"w - {factor}eta"),
+        )  # fmt: skip
         states, chance = states_of(case)
         assert np.allclose(by_texts(states, chance, 1), by_toolkit(case, 1), NEAR, NEAR) is same
 

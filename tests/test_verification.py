@@ -270,7 +270,7 @@ def test_no_file_is_written_but_the_page_that_is_asked_for(tmp_path, monkeypatch
     assert "mine/drift" in text
     assert "Overridden by -p clients=2" in text
     names = {path.name for path in Path("out").iterdir()}
-    assert {"results.json", "results.csv", "plots", "verdicts-table.tex"} <= names
+    assert {"results.json", "results.csv", "plots"} <= names
 
 
 def test_a_claim_of_driftproofs_is_known_as_an_object_too(tmp_path):

@@ -42,6 +42,17 @@ def wheel(tmp_path_factory):
     return build(ROOT, tmp_path_factory.mktemp("wheel"), isolated=False)
 
 
+def test_the_recipe_for_conda_asks_for_what_the_wheel_does():
+    recipe = yaml.safe_load((ROOT / "recipe" / "recipe.yaml").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    called = {"brotli-python": "brotli", "cvxpy-base": "cvxpy", "matplotlib-base": "matplotlib",
+              "pytorch": "torch"}  # fmt: skip
+    asked = (line.split() for line in recipe["requirements"]["run"])
+    wanted = [*project["dependencies"], f"python{project['requires-python']}"]
+    assert {called.get(name, name) + version for name, version in asked} == set(wanted)
+    assert recipe["context"]["version"] == __version__ == project["version"]
+
+
 ROOMS = "toolkit", "verifiers", "synthetic", "gpu_bench"
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import sympy
 
-from driftproof.toolkit.constants import latex
-from driftproof.verifiers.claim_types.claim import Claim
-from driftproof.verifiers.siblings import right_sides_of
+from driftproof.toolkit.constants import Expression, Letters, expressed, latex
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.claim import Claim, Form
 
 COLUMN = 72
 """The letters that a line of the site has room for, operators and their room included."""
@@ -27,6 +27,22 @@ UNSEEN = re.compile(
     r"\\(?:left|right|big|Big|bigg|Bigg|mathbb|mathcal|mathrm|text|bar|tilde|hat|begin|end|[,;:!])"
     r"(?![A-Za-z])|[{}_^&\s]"
 )
+
+
+def right_sides_of(claim: Claim[Any]) -> list[tuple[Form, Expression]]:
+    """Return the forms whose right side is a formula that something is bounded by, with it.
+
+    Those of a bound, or of a comparison that is one. What an identity, a proof or a rate compares
+    with is none.
+
+    Raises:
+        DriftproofError: a right side returns no formula.
+    """
+    if not (isinstance(claim, BoundClaim) or claim.kind == "bound") or not claim.judged_on:
+        return []
+    letters = Letters(claim.notation(claim.judged_on[0]))
+    forms = (form for form in claim.forms if form.form != "sibling" and callable(form.right))
+    return [(form, expressed(form.right, letters)) for form in forms]
 
 
 def as_written(claim: Claim[Any]) -> dict[str, str]:

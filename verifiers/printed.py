@@ -19,7 +19,7 @@ from latex2mathml.converter import convert_to_element
 from driftproof.toolkit.constants import Letters, latex
 from driftproof.toolkit.readings import ReadingKind
 from driftproof.verifiers.claim_types.claim import Claim
-from driftproof.verifiers.siblings import right_sides_of
+from driftproof.verifiers.formulas import right_sides_of
 
 LESS = re.compile(r"\\le(?:q|qslant)?(?![A-Za-z])|≤")
 BETWEEN = re.compile(r",?\s*\\q?quad\b|,\s*\\[,;: ]|\\;|\\Rightarrow|\\\\(?![A-Za-z])|[:\n]")

@@ -10,7 +10,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import latex
 from driftproof.toolkit.discover import Leaf, leaves, leaves_in, parse, path_from_here
 from driftproof.toolkit.environment import check_device, environment
@@ -24,10 +23,10 @@ from driftproof.verifiers.claim_types.claim import Claim
 from driftproof.verifiers.claim_types.derived import inherit
 from driftproof.verifiers.claim_types.rate import RateClaim, Schedule
 from driftproof.verifiers.counterexamples import scripts
+from driftproof.verifiers.formulas import right_sides_of
 from driftproof.verifiers.judges.bounds import LEVEL
 from driftproof.verifiers.overrides import AS_WRITTEN, Overrides
 from driftproof.verifiers.printed import unlike
-from driftproof.verifiers.running.compiled import compile_for
 from driftproof.verifiers.running.jobs import (
     BUDGETS,
     Job,
@@ -37,8 +36,7 @@ from driftproof.verifiers.running.jobs import (
     loaded,
     users_file,
 )
-from driftproof.verifiers.running.scheduler import FEW, Cache, run_jobs
-from driftproof.verifiers.siblings import right_sides_of
+from driftproof.verifiers.running.scheduler import Cache, run_jobs
 from driftproof.verifiers.worst_case.machine_checked import machine_checked
 
 PROFILES = ("smoke", "quick", "full")
@@ -118,7 +116,6 @@ def judge(
     ledger: Ledger | None = None,
     started: Callable[[int], None] = lambda total: None,
     ended: Callable[[str], None] = lambda claim: None,
-    told: Callable[[str], None] = lambda text: None,
 ) -> list[Row]:
     """Judge claims and return their rows, with the verdicts on record beside them.
 
@@ -127,12 +124,10 @@ def judge(
     Args:
         started: called with the number of jobs.
         ended: called with the claim's name when one of its jobs ends.
-        told: called with what is waited for before the jobs start.
     """
     check_device(settings.device)
     jobs: list[Job] = []
     owner: list[str] = []
-    cases: list[Case] = []
     for source in sources:
         claim = loaded(source)
         of_claim = jobs_for(
@@ -147,11 +142,7 @@ def judge(
                 "add cases = grid(…) and def left(view)",
             )
         jobs += of_claim
-        if users_file(source) is None:  # else its code stays in units of its own
-            cases += claim.cases_for(settings.profile)
         owner += [claim.name] * len(of_claim)
-    if len(jobs) > FEW:  # a claim or two may need no kernel after all
-        compile_for(cases, settings.workers, told)
     started(len(jobs))
     cache = Cache(ledger, resume=settings.resume)
     workers = max(1, min(settings.workers, len(jobs)))
@@ -183,7 +174,7 @@ def verify(
         head["failed"] = {name: str(error) for name, error in failed.items()}
     chosen = [settings.overrides.of(source) for source in chosen]
     with Ledger(out / "ledger.sqlite") as ledger:
-        rows = judge(chosen, settings, ledger=ledger, started=started, ended=ended, told=told)
+        rows = judge(chosen, settings, ledger=ledger, started=started, ended=ended)
         if settings.prove:
             rows = machine_checked(rows, settings.workers, told)
         head["union_bound"] = union_bound(rows)

@@ -112,7 +112,7 @@ def working_on(chosen: str | None, workers: int) -> Iterator[int]:
         )
     from driftproof.verifiers.running.dask_workers import dask_workers
 
-    with dask_workers(address or None, workers, lambda text: click.echo(text, err=True)) as number:
+    with dask_workers(address or None, workers) as number:
         yield number
 
 

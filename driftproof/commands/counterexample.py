@@ -59,8 +59,8 @@ def _of_own(file: str, form: str, folder: Path, *, quiet: bool) -> tuple[Path, l
     from driftproof.verifiers.verify import Settings, judge, select
 
     chosen = select([file])
-    with progress("judged", quiet=quiet) as (started, ended, told):
-        rows = judge(chosen, Settings(), started=started, ended=ended, told=told)
+    with progress("judged", quiet=quiet) as (started, ended, _):
+        rows = judge(chosen, Settings(), started=started, ended=ended)
     return script_of_own(chosen, rows, form, folder)
 
 

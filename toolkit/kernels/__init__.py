@@ -67,20 +67,14 @@ def writable(name: str) -> str:
     return made
 
 
-def machine_code() -> Path:
-    """Return the folder in which numba keeps machine code: a user's, or else ours."""
-    return Path(os.environ.get("NUMBA_CACHE_DIR") or _OURS)
-
-
-def _keep_machine_code() -> str:
-    """Set numba's folder, unless a user has, and return it."""
+def _keep_machine_code() -> None:
+    """Set the folder in which numba keeps machine code, unless a user has."""
     if os.environ.get("NUMBA_CACHE_DIR"):
-        return os.environ["NUMBA_CACHE_DIR"]
+        return
     os.environ["NUMBA_CACHE_DIR"] = folder = writable(name_of(shared_files()))
     if "numba" in sys.modules:  # it has read the environment
         config = sys.modules["numba"].config
         config.CACHE_DIR = config.CACHE_DIR or folder
-    return folder
 
 
-_OURS = _keep_machine_code()
+_keep_machine_code()

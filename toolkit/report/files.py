@@ -13,8 +13,7 @@ from typing import Any
 from driftproof.toolkit.errors import DriftproofError, after_system_error
 from driftproof.toolkit.groups import statements
 from driftproof.toolkit.report.figures import Figure, draw
-from driftproof.toolkit.report.latex_table import latex_macros, latex_table
-from driftproof.toolkit.report.page import figures, render, told
+from driftproof.toolkit.report.page import figures, render
 from driftproof.toolkit.report.results_table import csv_of, table_of
 from driftproof.toolkit.verdict import Row
 from driftproof.toolkit.workers import pool, warm
@@ -37,13 +36,10 @@ def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row]) -> Non
 
     Smoke has the page's own plots alone: as files they would take longer than all its verdicts.
     """
-    forms = told(rows)
     texts = {
         "results.json": json.dumps(results_of(head, rows), indent=1, allow_nan=False),
         "results.csv": csv_of(table_of([row.public() for row in rows])),
         "index.html": render(head, rows),
-        "verdicts-table.tex": latex_table(forms),
-        "verdicts-macros.tex": latex_macros(forms),
         **{f"{CERTIFICATES}/{name}": text for row in rows for name, text in row.proofs.items()},
         **{f"{THEOREMS}/{name}": text for row in rows for name, text in row.theorems.items()},
     }

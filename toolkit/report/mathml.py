@@ -23,6 +23,9 @@ SHORTER = {
 }  # fmt: skip
 """What HTML takes for granted, on a page of thousands of formulas; and a/b has no room around /."""
 
+SHORT_ROOT = re.compile(r"<msqrt>(?:<mrow>)?(<m[in]>[^<]*</m[in]>)(?:</mrow>)?</msqrt>")
+"""The root of one number or letter: Chromium leaves room behind it, as for a tall one."""
+
 
 @cache
 def mathml(latex: str, *, block: bool = False) -> str:
@@ -31,6 +34,8 @@ def mathml(latex: str, *, block: bool = False) -> str:
     Whatever stands in the formula is text: latex2mathml's own ``convert`` would write the letters
     of ``\text{<script>}`` as they are, and a browser would run them.
 
+    >>> mathml(r"\sqrt5H")
+    '<math><mrow><mrow><mi>√</mi><mn>5</mn></mrow><mi>H</mi></mrow></math>'
     >>> mathml(r"\eta^2")[:5], "<mtext>&lt;script&gt;</mtext>" in mathml(r"\text{<script>}")
     ('<math', True)
     """
@@ -46,7 +51,7 @@ def mathml(latex: str, *, block: bool = False) -> str:
     markup = ENTITY.sub("&", tostring(element, encoding="unicode"))
     for long, short in SHORTER.items():
         markup = markup.replace(long, short)
-    return markup
+    return SHORT_ROOT.sub(r"<mrow><mi>√</mi>\1</mrow>", markup)
 
 
 def font_face(pages: Iterable[str]) -> str:

@@ -19,7 +19,6 @@ from driftproof.toolkit.groups import (
 )
 from driftproof.toolkit.readings import SEVERITIES
 from driftproof.toolkit.report.figures import DRAWN_COLUMNS, Figure, cell, headline
-from driftproof.toolkit.report.latex_table import Told, latex_table
 from driftproof.toolkit.report.mathml import font_face
 from driftproof.toolkit.report.papers import Reference, by_paper, findings, references
 from driftproof.toolkit.report.typeset import (
@@ -43,16 +42,6 @@ def lead(groups: Sequence[Group], printed: Statement | None) -> Verdict:
     return own[0].verdict
 
 
-def told(rows: Sequence[Row]) -> list[Told]:
-    """Return what a table in a paper tells of each form."""
-    return [
-        Told(claim, group.form, group.reading, group.title, str(group.verdict),
-             group.evidence or "–", group.cases, group.tightness)
-        for claim, groups in grouped(rows).items()
-        for group in groups
-    ]  # fmt: skip
-
-
 def figures(rows: Sequence[Row]) -> dict[str, list[Figure]]:
     """Return each claim's plots."""
     return {
@@ -70,9 +59,9 @@ def render(head: Mapping[str, Any], rows: Sequence[Row]) -> str:
     drawn = {name: [_drawn(f) for f in of_claim] for name, of_claim in figures(rows).items()}
     return document(
         "page.html.j2", head=head, claims=claims, counts=counts, figures=drawn,
-        table=latex_table(told(rows)), printed=known,
-        findings=findings(printed), severities=SEVERITIES, by_severity=by_severity(printed),
-        papers=by_paper(head, claims, printed), references=references(head),
+        printed=known, findings=findings(printed), severities=SEVERITIES,
+        by_severity=by_severity(printed), papers=by_paper(head, claims, printed),
+        references=references(head),
         reference=Reference, leads={name: lead(of, known.get(name)) for name, of in claims.items()},
     )  # fmt: skip
 

@@ -16,17 +16,16 @@ import socket
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 from uuid import uuid4
 
 from driftproof.toolkit.discover import Leaf
-from driftproof.toolkit.environment import processor
 from driftproof.toolkit.errors import DriftproofError, MissingError
 from driftproof.toolkit.located import is_users
-from driftproof.verifiers.running.fingerprint import PACKAGES, SOURCES, fingerprint
+from driftproof.verifiers.running.fingerprint import SOURCES, fingerprint
 from driftproof.verifiers.running.scheduler import (
     LOOK,
     Result,
@@ -36,6 +35,7 @@ from driftproof.verifiers.running.scheduler import (
     perform,
 )
 
+HERE = "this machine"
 PATIENCE = 60.0
 """Seconds without any worker after which the command ends."""
 ANSWER = 10.0
@@ -57,28 +57,36 @@ SETTINGS = {
 
 
 @contextmanager
-def dask_workers(
-    address: str | None, processes: int, tell: Callable[[str], None] = lambda text: None
-) -> Iterator[int]:
+def dask_workers(address: str | None, processes: int) -> Iterator[int]:
     """Have every ``run_jobs`` inside do its tasks on Dask's workers; yield how many there are.
 
     Args:
         address: of a scheduler, ``tcp://host:8786`` say; None: a cluster is started here.
         processes: how many workers that cluster has.
-        tell: called with a sentence if the workers have another processor.
 
     Raises:
         MissingError: Dask is not installed, no scheduler answers, or it has no worker.
-        DriftproofError: a worker has other code or versions, or computes on several threads.
+        DriftproofError: a worker computes on several threads.
     """
     with ExitStack() as opened:
-        dask = opened.enter_context(_dask())
+        try:
+            import dask
+
+            opened.enter_context(dask.config.set(LOG))
+            import distributed  # it sets up its log, and adds its settings to Dask's
+        except ModuleNotFoundError as error:
+            raise MissingError(
+                f"--cluster dask, and no {error.name} is installed",
+                "the package distributed",
+                "pip install 'driftproof[cluster]', here and on every worker",
+            ) from error
+        opened.enter_context(dask.config.set(SETTINGS))
         if address is None:
-            cluster = opened.enter_context(_local(dask, processes))
-            client = opened.enter_context(_connected(dask, cluster, "this machine", processes))
+            cluster = opened.enter_context(_local(distributed, processes))
+            client = opened.enter_context(_connected(distributed, cluster, HERE, processes))
         else:
-            client = opened.enter_context(_connected(dask, address, address, 1))
-        executor = _DaskExecutor(client, address or "this machine", tell)
+            client = opened.enter_context(_connected(distributed, address, address, 1))
+        executor = _DaskExecutor(client, address or HERE)
         opened.enter_context(executed_by(executor))
         yield executor.workers
 
@@ -135,7 +143,7 @@ def done(text: bytes, wanted: Mapping[str, str], name: str) -> Result:
         task: Task = pickle.Unpickler(io.BytesIO(text)).load()
         if task.name != name:
             raise DriftproofError(
-                f"{worker} has other data: {_differing(name, task.name)}",
+                f"{worker} has other data: {task.name}, and not {name}",
                 "the same data, under the same path, on every machine",
                 "copy the folder there, or share it; --resume keeps what is done",
             )
@@ -181,36 +189,7 @@ def refused(workers: Sequence[str]) -> DriftproofError:
     )
 
 
-def _differing(wanted: str, got: str) -> str:
-    """Return the part of a task's name that is another here.
-
-    >>> _differing("run a data1", "run a data2")
-    'data2, and not data1'
-    """
-    pairs = zip(wanted.split(), got.split(), strict=False)
-    return next((f"{b}, and not {a}" for a, b in pairs if a != b), f"{got}, and not {wanted}")
-
-
 # the cluster
-
-
-@contextmanager
-def _dask() -> Iterator[Any]:
-    """Import Dask, and have it as it serves a command."""
-    with ExitStack() as during:
-        try:
-            import dask
-
-            during.enter_context(dask.config.set(LOG))
-            import distributed  # it sets up its log, and adds its settings to Dask's
-        except ModuleNotFoundError as error:
-            raise MissingError(
-                f"--cluster dask, and no {error.name} is installed",
-                "the package distributed",
-                "pip install 'driftproof[cluster]', here and on every worker",
-            ) from error
-        during.enter_context(dask.config.set(SETTINGS))
-        yield distributed
 
 
 @contextmanager
@@ -218,17 +197,10 @@ def _local(dask: Any, processes: int) -> Iterator[Any]:
     """Start a cluster of processes on this machine that compute on one thread each."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a slow disk, on which nothing is kept
-        try:
-            cluster = dask.LocalCluster(
-                n_workers=processes, threads_per_worker=1, memory_limit=0, dashboard_address=None,
-                host="127.0.0.1",
-            )  # fmt: skip
-        except (OSError, TimeoutError, RuntimeError) as error:
-            raise MissingError(
-                f"--cluster dask could not start {processes} workers here ({error})",
-                "memory for each, and a machine that is not too busy to start them",
-                "ask for fewer --workers, or leave out --cluster: they are processes either way",
-            ) from error
+        cluster = dask.LocalCluster(
+            n_workers=processes, threads_per_worker=1, memory_limit=0, dashboard_address=None,
+            host="127.0.0.1",
+        )  # fmt: skip
     try:
         yield cluster
     finally:
@@ -264,15 +236,10 @@ def _connected(dask: Any, cluster: Any, name: str, workers: int) -> Iterator[Any
             client.close(timeout=ANSWER)
 
 
-def _introduced() -> tuple[Mapping[str, str], str]:
-    """Return the code of this worker, and the processor, which other bits may come from."""
-    return fingerprint(), processor()
-
-
 class _DaskExecutor:
     """The workers that a scheduler has, however many come and go."""
 
-    def __init__(self, client: Any, name: str, tell: Callable[[str], None]) -> None:
+    def __init__(self, client: Any, name: str) -> None:
         self._client, self._name = client, name
         self._executor = client.get_executor(pure=False)
         self._group, self._sent = f"driftproof-{uuid4().hex}", 0
@@ -285,32 +252,6 @@ class _DaskExecutor:
                 f"these workers do several tasks at once, in threads: {', '.join(several)}",
                 "one thread a worker: a process computes on one thread, and bits stay the same",
                 "start them with --nthreads 1, and --nworkers for more than one on a machine",
-            )
-        self._refuse(tell)
-
-    def _refuse(self, tell: Callable[[str], None]) -> None:
-        """Raise if a worker has other code; those that come later refuse their tasks."""
-        try:
-            answers = self._client.run(_introduced, on_error="return")
-        except (OSError, TimeoutError) as error:
-            raise self._lost() from error
-        wrong, processors = [], set()
-        for worker, answer in answers.items():
-            if isinstance(answer, Exception):
-                if _lacks_driftproof(answer):
-                    wrong.append(f"the worker {worker} has no driftproof, or another")
-                continue
-            processors.add(answer[1])
-            differ = differences(fingerprint(), answer[0])
-            if differ:
-                wrong.append(f"the worker {worker} has {', '.join(differ)}")
-        if wrong:
-            raise refused(wrong)
-        if processors - {processor()}:
-            tell(
-                "some workers have another processor than this machine "
-                f"({', '.join(sorted(processors - {processor()}))}): the last bits of a sum may "
-                "differ from those of a run here"
             )
 
     def submit(self, task: Task) -> Future[Result]:
@@ -367,7 +308,7 @@ class _DaskExecutor:
             )
         if isinstance(error, CancelledError):
             return self._lost()
-        if _lacks_driftproof(error):
+        if isinstance(error, ImportError) or "deserialization of the task graph" in str(error):
             return refused([f"the cluster at {self._name} has no driftproof, or another: {error}"])
         return error
 
@@ -377,13 +318,3 @@ class _DaskExecutor:
             "a scheduler that runs until the command ends",
             f"start it again, and its workers; {RESUME}",
         )
-
-
-def _lacks_driftproof(error: BaseException) -> bool:
-    """Whether an error says that a name of driftproof's cannot be imported somewhere."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    name = (getattr(error, "name", None) or "").partition(".")[0]
-    if isinstance(error, ImportError | AttributeError) and name in PACKAGES:
-        return True
-    return "deserialization of the task graph" in str(error)

@@ -88,11 +88,6 @@ def executed_by(executor: TaskExecutor) -> Iterator[None]:
         _executor.reset(before)
 
 
-def elsewhere() -> bool:
-    """Say whether tasks are done on other machines, each with machine code of its own."""
-    return _executor.get() is not None
-
-
 class Cache:
     """Results of earlier runs: those of the ledger, if it may be used."""
 

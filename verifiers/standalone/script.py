@@ -4,85 +4,32 @@ from __future__ import annotations
 
 import re
 import textwrap
-from importlib import import_module
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from driftproof.toolkit.cases import Case
-from driftproof.toolkit.discover import package_folder
 from driftproof.toolkit.measure import Measure
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.standalone.families import numbers_in
 from driftproof.verifiers.standalone.left import Shown, measured_text, moments
 from driftproof.verifiers.standalone.numbers import asked, numbers_of
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.right import means_of, right_text
 from driftproof.verifiers.standalone.texts import (
+    FOLDER,
     WIDEST,
     assigned,
     continued,
-    kept,
     names_in,
+    rendered,
     used,
 )
 
 ENUMERATED, SAMPLED = 2**16, 20_000
 """Outcomes of all draws that a script goes through, and how many it samples if there are more."""
-DRAWS = """
-everyone = np.ones((clients, 1, 1))
-chance = 1 / OUTCOMES  #? not enumerated
-index, chance = np.arange(OUTCOMES), np.ones(OUTCOMES)  # every outcome of the draws  #? enumerated
-random = np.random.default_rng(0)  #? sampled
-def draw(chances):  # one of several, in every outcome  #? enumerated
-    global index, chance  #? enumerated
-    chosen, index = index % len(chances), index // len(chances)  #? enumerated
-    chance = chance * np.array(chances)[chosen]  #? enumerated
-    return chosen  #? enumerated
-def draw(chances):  # one of several, in every sample  #? sampled
-    return random.choice(len(chances), OUTCOMES, p=chances)  #? sampled
-coin_sides = np.array([-((rare / (1 - rare)) ** 0.5), ((1 - rare) / rare) ** 0.5])
-def coin(b=1):  # each client's mean of b coins, of mean 0 and variance 1
-    tossed = [[coin_sides[draw([1 - rare, rare])] for _ in range(b)] for _ in range(clients)]
-    return np.mean(tossed, 1, keepdims=True)
-def some_clients(m):  # a uniform set of m of them, as 0 and 1
-    sets = list(combinations(range(clients), m))
-    chosen = draw([1 / len(sets)] * len(sets))
-    return np.array([[float(k in of) for of in sets] for k in range(clients)])[:, None, chosen]
-def shared(x, cohort):  # the mean over the cohort, for everyone  #? partial
-    return np.array([(cohort * x).sum(0) / cohort.sum(0)] * clients)  #? partial
-def shared(x):  # the mean over the clients, for everyone  #? not partial
-    return np.array([x.mean(0)] * clients)  #? not partial
-def of_cohort(x):  # the mean over the round's cohort
-    return (cohort * x).sum(0) / cohort.sum(0)
-"""
-LOOP = """
-taken = []
-for state in islice(run(), 0, LAST, ROUND):  # where rounds start  #? starts and not counted
-for s, state in enumerate(islice(run(), 0, LAST, ROUND)):  # where rounds start  #? starts and counted
-for t, SEEN in enumerate(run()):  #? not starts
-    if t > 0:  # after each step  #? after
-    if t < STEPS:  # before each step  #? not after and not starts
-        taken.append(MEASURED)  #? not starts
-    taken.append(MEASURED)  #? starts
-    begun = state if t % ROUND == 0 else begun  # where the round started  #? "begun" in asked
-    before, previous = state, before if t else state  #? {"before", "previous"} & asked
-"""
-SIDES = """
-assert abs(chance.sum() - 1) < 1e-9, "some outcome was not met"  #? enumerated
-taken = [value for value in taken if value is not None]  #? skips
-left = float((chance * sum(taken)).sum() / len(taken))  # means over all outcomes  #? averages and not means
-taken = [sum(taken) / len(taken)]  #? averages and sampled
-worst = max(taken, key=lambda value: value.mean(-1).max())  #? sampled
-print(f"left is a mean of {OUTCOMES} samples: standard error {worst.std() / OUTCOMES**0.5}")  #? sampled
-left = max(float((chance * value).sum(-1).max()) for value in taken)  # of means over all outcomes  #? not averages and not means
-taken = [[sum(column) / len(taken) for column in zip(*taken)]]  #? averages and means
-sides = [np.atleast_2d((chance * np.array(values)).sum(-1).T) for values in taken]  #? means
-sides = [(left, right_side(*means)) for side in sides for left, *means in side]  #? means
-left, right = map(float, max(sides, key=lambda side: side[0] - side[1]))  #? means
-assert left > right
-"""
 IMPORTS = """\
 import math
 from itertools import combinations, islice
@@ -123,7 +70,7 @@ def _of_numbers(claim: BoundClaim, form: Form, case: Case) -> str:
         "import math", "", "import numpy as np", "", "# what a run answers, moment by moment",
         *lines, *chance, measure, "taken = []", "for answer in zip(*map(np.array, answers)):",
         *continued(f"    taken.append({expression})"),
-        right_text(claim, case, form.right, {}), kept(SIDES, facts),
+        right_text(claim, case, form.right, {}), "", rendered("sides.j2", facts),
     ))  # fmt: skip
     made = [*_docstring(claim, form), *used(body).splitlines(), _printed(form)]
     return "\n".join(made) + "\n"
@@ -139,10 +86,10 @@ def _of_texts(claim: Claim[Any], form: Form, case: Case) -> str:
         raise NoScriptError("a function of the claim computes both its sides, and runs nothing")
     left = form.left or claim.left
     assert left is not None
-    problem, algorithm = _module("problems", case.problem), _module("algorithms", case.algorithm)
-    values = _values(case, problem)
+    texts = [_template("problems", case.problem), _template("algorithms", case.algorithm)]
+    values = _values(case)
     facts = values | _facts(case, values) | _of_measure(left)
-    inside = kept(_text_of(problem, case), facts) + "\n" + kept(algorithm.TEXT, facts)
+    inside = "\n".join(rendered(text, facts) for text in texts)
     if case.problem.dim == 1:  # the first coordinate is all of them
         inside = inside.replace(" e * ", " ")
     means = means_of(claim, case, form.right)
@@ -157,16 +104,16 @@ def _of_texts(claim: Claim[Any], form: Form, case: Case) -> str:
     facts |= {"enumerated": 1 < drawn <= ENUMERATED, "sampled": drawn > ENUMERATED}
     if facts["sampled"] and (means or facts["how"] == "given past"):
         raise NoScriptError("it compares means of more outcomes than can be listed")
-    loop = kept(LOOP, facts).replace("MEASURED", expression).replace("SEEN", seen)
+    loop = rendered("loop.j2", facts).replace("MEASURED", expression).replace("SEEN", seen)
     loop = "\n".join(x for line in loop.splitlines() for x in continued(line))
-    texts = [kept(DRAWS, facts), inside, measure, loop, kept(SIDES, facts)]
+    parts = [rendered("draws.j2", facts), inside, measure, loop, rendered("sides.j2", facts)]
     outcomes = 1 if drawn == 1 else drawn if facts["enumerated"] else SAMPLED
     known = values | {"OUTCOMES": outcomes}
-    whole = used("\n".join((IMPORTS, *texts)))
+    whole = used("\n".join((IMPORTS, *parts)))
     read = names_in(whole) - set(re.findall(r"^(?:def )?(\w+)(?:\(| = )", whole, re.MULTILINE))
     header = {name: x for name, x in known.items() if name in read}
     right = right_text(claim, case, form.right, header)
-    body = used("\n".join((IMPORTS, "HERE", *texts[:3], right, *texts[3:])))
+    body = used("\n".join((IMPORTS, "HERE", *parts[:3], right, *parts[3:])))
     body = _with_counts(body, case, header)
     if "combinations(" not in body:
         body = body.replace("import combinations, islice", "import islice")
@@ -234,20 +181,15 @@ def _yields(inside: str, facts: dict[str, Any]) -> tuple[str, str]:
     return text, ", ".join(seen) if len(seen) == 1 else f"({', '.join(seen)})"
 
 
-def _text_of(problem: Any, case: Case) -> str:
-    linear = getattr(case.problem, "tails", "flat") == "linear"
-    return str(problem.LINEAR_TEXT if linear else problem.TEXT)
-
-
-def _module(folder: str, part: Any) -> Any:
-    """Return the module with the text of a problem family or an algorithm."""
-    name = part.leaf_name.replace("-", "_")
-    if not (package_folder(f"driftproof.verifiers.standalone.{folder}") / f"{name}.py").exists():
+def _template(folder: str, part: Any) -> str:
+    """Return the name of the text of a problem family or an algorithm."""
+    name = f"{folder}/{part.leaf_name.replace('-', '_')}.j2"
+    if not (FOLDER / name).exists():
         raise NoScriptError(f"{part.leaf_name} is not written in numpy yet")
-    return import_module(f"driftproof.verifiers.standalone.{folder}.{name}")
+    return name
 
 
-def _values(case: Case, problem: Any) -> dict[str, Any]:
+def _values(case: Case) -> dict[str, Any]:
     """Return a value for each name that the texts of a case may read."""
     of, method = case.problem, case.algorithm
     values: dict[str, Any] = dict(of.values()) | {"d": of.dim}
@@ -257,10 +199,7 @@ def _values(case: Case, problem: Any) -> dict[str, Any]:
     if getattr(method, "sampled_tasks", 0) not in (0, getattr(method, "task_blocks", 0)):
         raise NoScriptError("steps on sampled tasks are not written in numpy yet")
     values.setdefault("noise", 0.0)
-    values |= problem.numbers(of) if hasattr(problem, "numbers") else {}
-    for name, called in getattr(problem, "CURVES_OF", {}).items():
-        default = problem.DEFAULTS[name]
-        values[called] = values[name] or ((default,) * of.dim,) * of.clients
+    values |= numbers_in(of)
     own = method.values() | {"local_steps": method.local_steps} | {
         "clients": of.clients, "rounds": case.rounds, "steps": case.rounds * method.local_steps,
         "cohort_size": method.cohort_size(of.clients),
@@ -310,18 +249,17 @@ def states_of(case: Case) -> tuple[list[Any], np.ndarray]:
     Raises:
         NoScriptError: there is no text, or more outcomes than can be listed.
     """
-    problem, algorithm = _module("problems", case.problem), _module("algorithms", case.algorithm)
-    values = _values(case, problem)
+    texts = [_template("problems", case.problem), _template("algorithms", case.algorithm)]
+    values = _values(case)
     facts = values | _facts(case, values) | {"of_states": False, "starts": False, "asked": set()}
     facts["fields"] = None
     facts |= {"enumerated": True, "sampled": False}
-    text = kept(_text_of(problem, case), facts) + "\n" + kept(algorithm.TEXT, facts)
-    inside, _ = _yields(text, facts)
+    inside, _ = _yields("\n".join(rendered(text, facts) for text in texts), facts)
     drawn = _drawn(inside, values, facts)
     if drawn > ENUMERATED:
         raise NoScriptError("more outcomes than can be listed")
     scope = values | {"OUTCOMES": drawn}
-    exec("\n".join((IMPORTS, kept(DRAWS, facts), inside)), scope)
+    exec("\n".join((IMPORTS, rendered("draws.j2", facts), inside)), scope)
     return list(scope["run"]()), scope["chance"]
 
 
@@ -336,7 +274,7 @@ def _drawn(inside: str, values: dict[str, Any], facts: dict[str, Any]) -> int:
 
     scope = values | {"OUTCOMES": 1}
     counting = facts | {"enumerated": True, "sampled": False}
-    exec(f"{IMPORTS}\n{kept(DRAWS, counting)}", scope)
+    exec(IMPORTS + rendered("draws.j2", counting), scope)
     scope["draw"] = draw
     exec(inside, scope)
     moments = values["rounds"] * values["local_steps"] + 1

@@ -1,32 +1,35 @@
-"""Texts of scripts: lines that a case keeps, definitions that are used, numbers written out."""
+"""Texts of scripts: templates that are filled, definitions that are used, numbers written out."""
 
 from __future__ import annotations
 
 import ast
-import re
 import textwrap
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 WIDEST = 99
 """Characters of a line."""
-MARK = re.compile(r" *#\? (.+)$")
+FOLDER = Path(__file__).parent
 
 
-def kept(text: str, facts: Mapping[str, Any]) -> str:
-    r"""Return a text without the lines whose condition is false, and without the conditions.
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(FOLDER),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
 
-    >>> print(kept("a = 1  #? noisy\nb = 2  # two  #? not noisy", {"noisy": False}))
-    b = 2  # two
-    """
-    lines = []
-    for line in text.splitlines():
-        condition = MARK.search(line)
-        if condition is None:
-            lines.append(line)
-        elif eval(condition[1], {"__builtins__": {"any": any}}, dict(facts)):
-            lines.append(line[: condition.start()])
-    return "\n".join(lines)
+
+def rendered(name: str, facts: Mapping[str, Any]) -> str:
+    """Return the text of a template, with the lines whose conditions hold."""
+    return _environment().get_template(name).render(facts, any=any)
 
 
 def names_in(text: str) -> set[str]:

@@ -1,1 +1,0 @@
-"""The oracles of problem families in numpy, as texts of scripts: one file a family."""
