@@ -22,10 +22,10 @@ import sympy
 from driftproof.toolkit.constants import MEASURED
 from driftproof.toolkit.discover import Leaf
 from driftproof.toolkit.readings import Stated
+from driftproof.verifiers.formulas import right_sides_of
 from driftproof.verifiers.record import refuted_on_record
 from driftproof.verifiers.search.finding import CANDIDATE, NOT_SEARCHED
 from driftproof.verifiers.search.search import Effort, falsify
-from driftproof.verifiers.siblings import right_sides_of
 from driftproof.verifiers.verify import select
 
 COUNTS = {"local_steps", "inner_steps", "outer_steps"}
