@@ -21,7 +21,7 @@ from driftproof.verifiers.papers.localsgd.claims._decaying import (
 
 @bound(
     name="localsgd/li-theorem-1",
-    source="Li, Huang, Yang, Wang and Zhang (2020), Theorem 1",
+    source="Li et al. (2020), Theorem 1",
     assumes=[*ASSUMED, EVERYONE],
     letters=LETTERS,
     statement=r"\mathbb{E}[F(w_T)]-F^*\le\frac{\kappa}{\gamma+T-1}\Big(\frac{2B}{\mu}"

@@ -28,7 +28,7 @@ SQUARE = ((0.0, -1.0), (1.0, 0.0))
 
 @bound(
     name="localsgd/li-theorem-1-noise",
-    source="Li, Huang, Yang, Wang and Zhang (2020), Theorem 1, for E = 1 and clients alike",
+    source="Li et al. (2020), Theorem 1, for E = 1 and clients alike",
     sentence="localsgd/li-theorem-1",
     assumes=[*(part for part in ASSUMED if part.name != "Assumption 4"), ALIKE, ONE_STEP],
     letters={name: LETTERS[name] for name in ("L", "sigma")},

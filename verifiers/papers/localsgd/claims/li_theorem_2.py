@@ -26,7 +26,7 @@ def errors(c: Letters) -> Expression:
 
 @bound(
     name="localsgd/li-theorem-2",
-    source="Li, Huang, Yang, Wang and Zhang (2020), Theorem 2",
+    source="Li et al. (2020), Theorem 2",
     assumes=[*ASSUMED, SCHEME_I],
     letters=LETTERS,
     statement=r"\mathbb{E}[F(w_T)]-F^*\le\frac{\kappa}{\gamma+T-1}\Big(\frac{2(B+C)}{\mu}"

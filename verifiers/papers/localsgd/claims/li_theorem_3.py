@@ -25,7 +25,7 @@ def errors(c: Letters) -> Expression:
 
 @bound(
     name="localsgd/li-theorem-3",
-    source="Li, Huang, Yang, Wang and Zhang (2020), Theorem 3",
+    source="Li et al. (2020), Theorem 3",
     assumes=[*ASSUMED, SCHEME_II],
     letters=LETTERS,
     statement=r"\mathbb{E}[F(w_T)]-F^*\le\frac{\kappa}{\gamma+T-1}\Big(\frac{2(B+C)}{\mu}"
