@@ -100,9 +100,14 @@ class Climb:
         try:
             # far away numbers overflow; such a candidate is outside, and nobody has to read of it
             with blaming(self.claim), np.errstate(all="ignore"):
-                check(loaded(self.claim), self.form)
-                began = time.process_time()
-                told = self._told() | {"seconds": time.process_time() - began}
+                claim = loaded(self.claim)
+                check(claim, self.form)
+                # a comparison may compute in other processes, as on the wire, which cost too
+                clock = (
+                    time.perf_counter if isinstance(claim, ComparisonClaim) else time.process_time
+                )
+                began = clock()
+                told = self._told() | {"seconds": clock() - began}
         except Exception as error:  # noqa: BLE001 - anybody's
             told = {"failed": failure(error)}
         return json.dumps(told).encode()
