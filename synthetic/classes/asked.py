@@ -13,6 +13,7 @@ from torch import Tensor
 from driftproof.synthetic.classes.conditions import Constraint, FunctionClass, Triple
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.oracles import Pullback
+from driftproof.toolkit.ratios import Ratio
 from driftproof.toolkit.spans.exact import Quantity, Second, Vector
 from driftproof.toolkit.spans.tensor import SIZES, Quantities, Span, decimal, entries_of, part_of
 
@@ -30,6 +31,8 @@ class AskedFunctions:
         least: the number that a measure's smallest moment is, and what it is at most.
         steps: for each step of an algorithm the points that clients' gradients were asked at,
             [clients, replicates] each.
+        chances: of each replicate, once the run has ended.
+        beyond_gradients: whether anything but clients' gradients was asked.
         own: what each client holds beside x_0 as the run begins: unknown vectors, if it may
             begin anywhere.
 
@@ -66,6 +69,8 @@ class AskedFunctions:
         self.term = len(classes) if term else None
         self.least: list[Constraint] = []
         self.steps: list[np.ndarray] = []
+        self.chances: list[Fraction] = []
+        self.beyond_gradients = False
         self.saddle = any(of.saddle for of in classes)
         self.start = Vector() if at_minimiser else self._start()
         clients = range(len(function_of)) if anywhere else ()
@@ -127,6 +132,11 @@ class AskedFunctions:
         Raises:
             DriftproofError: the function need not be convex, so z may be no minimiser.
         """
+        self.beyond_gradients = True
+        if step is not None and not _positive(step):
+            raise DriftproofError(
+                f"a proximal step of {step}", "a step above 0", "a letter with a positive factor"
+            )
         if not self.classes[function].solvable:
             raise DriftproofError(
                 f"a proximal step on {self.classes[function]}: it may end at no minimiser",
@@ -325,6 +335,14 @@ def _part(asked: AskedFunctions, client: int, point: Vector, part: str) -> Any:
     return asked.value(client, point) if part == "value" else asked.at(client, point).gradient
 
 
+def _positive(step: Any) -> bool:
+    """Tell whether a step is above 0; of letters, which are at least 0, a product is."""
+    if not isinstance(step, Ratio):
+        return bool(step > 0)
+    parts = [list(of.terms()) for of in (step.top, step.bottom)]
+    return all(len(terms) == 1 and terms[0][1] > 0 for terms in parts)
+
+
 def _put(vector: Vector, number: int, value: Vector) -> Vector:
     """Return a combination with another vector in place of one unknown."""
     factor = vector.coefficients.get(number, Fraction(0))
@@ -398,6 +416,7 @@ class FieldOfClass:
 
         So a method asks for one of several functions by its number, or for the function of time t.
         """
+        self.asked.beyond_gradients = True
         return _OneFunction(self.asked, self.client_weights, number)
 
     def _implicit(self, x: Tensor, step: Fraction | None) -> Tensor:

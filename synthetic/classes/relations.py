@@ -10,6 +10,7 @@ from typing import Literal
 from driftproof.synthetic.classes.asked import AskedFunctions
 from driftproof.synthetic.classes.conditions import Constraint
 from driftproof.synthetic.classes.functions import positive
+from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.letters import shown
 from driftproof.toolkit.spans.exact import Quantity
 
@@ -86,7 +87,8 @@ def minima_apart(Gamma: float) -> Relation:
 def bounded_steps(G: float) -> Relation:
     """E‖∇f_i(w)‖² ≤ G² for every client, at each w from which it takes a step.
 
-    The mean is over the clients that are sampled, uniformly. Nothing is said of other points.
+    Those are the points at which an algorithm asks for its gradient, with the chances of what is
+    sampled; nothing is said of others. So it goes with no proximal step, ``at(i)`` or ``recurs``.
     """
     return Relation("bounded-steps", {"G": positive("G", G)})
 
@@ -162,11 +164,17 @@ def _minima_apart(asked: AskedFunctions, Gamma: Fraction) -> Iterator[Constraint
 
 
 def _bounded_steps(asked: AskedFunctions, G: Fraction) -> Iterator[Constraint]:
+    if asked.beyond_gradients:
+        raise DriftproofError(
+            "bounded_steps(G) beside a proximal step or at(i)",
+            "an algorithm that asks each client for its gradient",
+            "take bounded_gradients(…, G=…), say",
+        )
     every = [place for points in asked.steps for place in enumerate(points)]
     for number, (client, outcomes) in enumerate(every):
         gradients = [asked.at(client, point).gradient for point in outcomes]
-        total = sum((gradient * gradient for gradient in gradients), Quantity())
-        yield Constraint(f"bounded, ({number})", total / len(gradients), G**2)
+        parts = (g * g * p for p, g in zip(asked.chances, gradients, strict=True))
+        yield Constraint(f"bounded, ({number})", sum(parts, Quantity()), G**2)
 
 
 def _start_distance(asked: AskedFunctions, R: Fraction) -> Iterator[Constraint]:

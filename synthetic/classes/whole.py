@@ -92,6 +92,14 @@ class WholeClass(Problem):
                 f"{parts[-1]} beside {of}", "convex functions and a term",
                 "write [smooth_convex(L), plus(convex())], say",
             )  # fmt: skip
+        own = [kind for kind in kinds if kind in ("minima-apart", "bounded-steps")]
+        plain = any(of.conditions[0].values) and not of.saddle and not of.composed
+        if own and (not plain or len(parts) > 1 or "recurs" in kinds):
+            raise DriftproofError(
+                f"{own[0]} beside {', '.join(map(str, self.conditions))}",
+                "clients' functions of one variable, without a term and without recurs()",
+                "write [smooth_strongly_convex(L=1, mu=0.5), minima_apart(Gamma=1), …]",
+            )
         lost = [kind for kind in kinds if kind in OF_MINIMISERS and not of.solvable]
         if lost:
             raise DriftproofError(

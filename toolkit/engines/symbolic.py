@@ -142,6 +142,7 @@ def _run(
             taker.take(("transition",), moment, f"in {where}")
             previous = before
     measures = taker.result(ctx.chances)
+    problem.asked.chances = ctx.chances
     if taker.how == "smallest":  # the largest number m that is at most each of them
         least = problem.asked.below([quantity for _, quantity, _ in measures])
         measures = [(f"the smallest of {len(measures)} moments", least, {})]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.spans.exact import Quantity, Second, Vector
 from driftproof.toolkit.spans.tensor import (
     SIZES,
@@ -136,9 +137,12 @@ def _axes(a: Unknown, dim: Any) -> tuple[int, ...]:
 
 
 @handles("sum")
-def _sum(a: Any, dim: Any = None, keepdim: bool = False, **_: Any) -> Any:
+def _sum(a: Any, dim: Any = None, keepdim: bool = False, **more: Any) -> Any:
+    _keeps_dtype(more.values())
     axes = _axes(a, dim)
     over_dimension = a.open and a.ndim - 2 in axes
+    if a.open and a.ndim - 1 in axes and a.shape[-1] > 1:
+        raise refused("a sum over the outcomes of sampling")
     if over_dimension and isinstance(a, Span):
         raise refused("the sum of a vector's coordinates")
     if over_dimension and keepdim:
@@ -148,7 +152,8 @@ def _sum(a: Any, dim: Any = None, keepdim: bool = False, **_: Any) -> Any:
 
 
 @handles("mean")
-def _mean(a: Any, dim: Any = None, keepdim: bool = False, **_: Any) -> Any:
+def _mean(a: Any, dim: Any = None, keepdim: bool = False, **more: Any) -> Any:
+    _keeps_dtype(more.values())
     axes = _axes(a, dim)
     if a.open and a.ndim - 2 in axes:
         raise refused("a mean over the coordinates")
@@ -161,9 +166,24 @@ def _same(a: Any, entries: np.ndarray) -> Any:
     return of_entries(entries, open=a.open)
 
 
-@handles("clone", "contiguous", "detach", "to", "double", "cpu", "type_as")
-def _clone(a: Any, *_: Any, **__: Any) -> Any:
+@handles("clone")
+def _clone(a: Any, **_: Any) -> Any:
     return _same(a, a.entries.copy())
+
+
+@handles("contiguous", "detach", "to", "double", "cpu", "type_as")
+def _itself(a: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return what torch returns: a tensor of the same numbers in the same place."""
+    _keeps_dtype([*args, *kwargs.values()])
+    return _same(a, a.entries)
+
+
+def _keeps_dtype(given: Iterable[Any]) -> None:
+    """Refuse what rounds to whole numbers."""
+    for x in given:
+        dtype = x if isinstance(x, torch.dtype) else getattr(x, "dtype", None)
+        if dtype is not None and not dtype.is_floating_point:
+            raise refused(f"numbers as {dtype}")
 
 
 @handles("zeros_like")
@@ -286,7 +306,10 @@ def _compared(name: str) -> Any:
         if not all(_is_number(entry) for side in sides for entry in side.flat):
             raise refused("a comparison of unknown quantities")
         one, two = (np.vectorize(_number, otypes=[object])(side) for side in sides)
-        return torch.from_numpy(np.asarray(getattr(np, name)(one, two), dtype=bool))
+        try:
+            return torch.from_numpy(np.asarray(getattr(np, name)(one, two), dtype=bool))
+        except DriftproofError as error:
+            raise refused(error.got) from error
 
     return compare
 

@@ -40,6 +40,8 @@ SIMPLE, DECIMALS = 10**4, 12
 ROUNDINGS = 4
 """How many roundings may part the two: 1 − 1/3 is the double above the one nearest to 2/3."""
 HANDLERS = Table()
+REFUSED: list[DriftproofError] = []
+"""What was refused: a text that catches the error is refused all the same."""
 
 _ROOT = Path(__file__).parents[1]
 _MACHINERY = tuple(
@@ -48,10 +50,10 @@ _MACHINERY = tuple(
 
 
 @contextmanager
-def other_sizes() -> Iterator[None]:
+def sizes(dimension: int, upper: int) -> Iterator[None]:
     """Run with other stand-ins for the dimensions, to see whether anything depends on them."""
     kept = dict(SIZES)
-    SIZES.update(dimension=11, upper=5)
+    SIZES.update(dimension=dimension, upper=upper)
     try:
         yield
     finally:
@@ -69,12 +71,14 @@ def refused(what: str, remedy: str = "") -> NotLinearError:
         frame = frame.f_back
     file, line = frame.f_code.co_filename, frame.f_lineno
     source = getline(file, line).strip()
-    return NotLinearError(
+    error = NotLinearError(
         f"{file}:{line}: {what}" + (f"\n        {source}" if source else ""),
         "sums and multiples of vectors, and inner products of two in a measure: what stays in the "
         "span of the start and of the gradients",
         remedy or "a worst case over a class needs such steps alone; judge this one on cases",
     )
+    REFUSED.append(error)
+    return error
 
 
 def _is_machinery(file: str) -> bool:
@@ -118,6 +122,9 @@ class Unknown(StandIn):
 
     def __bool__(self) -> bool:
         raise refused("a choice by an unknown quantity")
+
+    def __hash__(self) -> int:
+        raise refused("a table or a set that an unknown quantity is looked up in")
 
 
 class Span(Unknown):

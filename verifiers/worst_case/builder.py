@@ -11,8 +11,11 @@ from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.engines.symbolic import run_symbolically
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.spans.tensor import other_sizes
+from driftproof.toolkit.spans.tensor import REFUSED, sizes
 from driftproof.verifiers.worst_case.record import WorstCase
+
+OTHER_SIZES = (11, 5), (2, 1)
+"""Dimensions, of the whole and of x in (x, y), for which the program has to be the same."""
 
 
 def build(
@@ -38,9 +41,11 @@ def build(
     if not isinstance(whole, WholeClass):
         whole = WholeClass(conditions=tuple(whole), clients=clients)
     programs = _built(whole, algorithm, rounds, left)
-    with other_sizes():
-        again = _built(whole, algorithm, rounds, left)
-    if again != programs:
+    again = []
+    for size in OTHER_SIZES:
+        with sizes(*size):
+            again.append(_built(whole, algorithm, rounds, left))
+    if any(other != programs for other in again):
         raise DriftproofError(
             "a measure, or an algorithm, with the dimension or a shape in it",
             "the same steps in every dimension, since a class has functions in all of them",
@@ -52,7 +57,10 @@ def build(
 def _built(
     whole: WholeClass, algorithm: Algorithm, rounds: int, left: Callable[[Any], Any]
 ) -> list[WorstCase]:
+    REFUSED.clear()
     made = run_symbolically(whole, algorithm, rounds=rounds, left=left)
+    if REFUSED:
+        raise REFUSED[0]
     if not made.measures:
         raise DriftproofError(
             "left(view) gave no value at any moment", "a value at one moment at least",

@@ -16,8 +16,9 @@ from driftproof.verifiers.papers.fednest.claims import assumptions as given
 from driftproof.verifiers.papers.fednest.claims._drift import SAMPLES, every_drift
 
 FIRST = Assumption(
-    "one call, exact gradients", r"k = 0, \text{ without noise}",
-    applies=lambda case: case.rounds == 1 and not case.problem.lower_value_noise
+    "one call of all clients, exact gradients", r"k = 0,\; S = m, \text{ without noise}",
+    applies=lambda case: case.rounds == 1 and case.algorithm.participation == 1
+    and not case.problem.lower_value_noise
     and not case.problem.lower_curvature_noise,
 )  # fmt: skip
 DIFFERENT = QuadraticBilevel(
@@ -48,8 +49,8 @@ def square_of_the_way(c: Letters) -> Expression:
     letters={"D": "lower_start"},
     corrected=square_of_the_way,
     correction=(
-        "fednest/inner-drift-bound has ‖y_{i,ν} − y‖ ≤ νβ‖q‖ with ν ≤ τ; without noise q = "
-        "∇_y g(x, y), and ∇_y g is ℓ_{g,1}-Lipschitz in y and 0 at y*(x)."
+        "fednest/inner-drift-bound has ‖y_{i,ν} − y‖ ≤ νβ‖q‖ with ν ≤ τ; with all clients and "
+        "without noise q = ∇_y g(x, y), and ∇_y g is ℓ_{g,1}-Lipschitz in y and 0 at y*(x)."
     ),
     false_siblings=[
         ("half as much", lambda c: square_of_the_way(c) / 2),

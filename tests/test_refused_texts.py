@@ -1,0 +1,98 @@
+"""What a run over a class cannot follow is refused, whatever an algorithm's text does about it."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from driftproof.synthetic.classes import (
+    bounded_steps,
+    cocoercive,
+    convex,
+    for_all,
+    minima_apart,
+    over,
+    plus,
+    recurs,
+    smooth_convex,
+    start_within,
+)
+from driftproof.toolkit.algorithms import FedAvg, ProximalPoint
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.measure import each, sq
+from driftproof.verifiers.worst_case.builder import build
+
+CLASS = [smooth_convex(L=1), start_within(R=1)]
+
+
+def distance(view):
+    return each("round", "local_step", sq(view.mean("w") - view.minimiser)) if view.last else None
+
+
+def asked_and_caught(w, eta):
+    try:
+        return w * 10 if eta > 0.5 else w
+    except Exception:  # noqa: BLE001 - as a text may
+        return w
+
+
+def changed_in_place(w, eta):
+    moved = w.clone()
+    moved.detach().sub_(5 * w)
+    return moved
+
+
+TEXTS = {
+    "a question that is caught": asked_and_caught,
+    "a table": lambda w, eta: w * {0.5: 10.0}.get(eta, 1.0),
+    "a set": lambda w, eta: w * (10 if eta in {0.5} else 1),
+    "whole numbers": lambda w, eta: w.to(torch.int64).to(torch.float64),
+    "a sum of whole numbers": lambda w, eta: w[None].sum(0, dtype=torch.int64) * 1.0,
+    "a size below both stand-ins": lambda w, eta: w * (10 if w.shape[-2] < 5 else 1),
+    "a mean over the outcomes of sampling": lambda w, eta: w.mean(-1, keepdim=True).expand_as(w),
+}
+
+
+def programs(change, clients=2):
+    class Changed(FedAvg):
+        def step(self, ctx, oracles, state):
+            after = super().step(ctx, oracles, state)
+            return type(state)(change(after.w, self.step_size))
+
+    return build(
+        Changed(step_size=for_all("0 < eta <= 1"), participation=0.5), [smooth_convex(L=1), start_within(R=1)],
+        rounds=1, left=distance, clients=clients,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("change", TEXTS.values(), ids=TEXTS)
+def test_a_text_that_cannot_be_followed_is_refused(change):
+    with pytest.raises(DriftproofError):
+        programs(change)
+
+
+def test_what_is_written_into_a_view_is_written():
+    """torch's detach is a view: the text moves to −4w."""
+    moved, times = programs(changed_in_place), programs(lambda w, eta: w * -4)
+    assert [of.objective for of in moved] == [of.objective for of in times]
+
+
+class Backwards(FedAvg):
+    def step(self, ctx, oracles, state):
+        return type(state)(oracles.prox(state.w, self.step_size - 0.5))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "conditions"),
+    [
+        (Backwards(step_size=0.25), CLASS),
+        (Backwards(step_size=for_all("0 < eta <= 1")), CLASS),
+        (ProximalPoint(step_size=1.0), [*CLASS, bounded_steps(G=1)]),
+        (FedAvg(step_size=1.0), [*CLASS, bounded_steps(G=1), recurs()]),
+        (FedAvg(step_size=1.0), [*CLASS, minima_apart(Gamma=1), plus(convex())]),
+        (FedAvg(step_size=1.0), [cocoercive(L=1), start_within(R=1), minima_apart(Gamma=1)]),
+    ],
+)
+def test_conditions_and_steps_that_do_not_go_together_are_refused(algorithm, conditions):
+    with pytest.raises(DriftproofError):
+        build(algorithm, over(conditions, algorithm, rounds=1)[0].problem, rounds=1, left=distance)
