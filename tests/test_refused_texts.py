@@ -60,7 +60,7 @@ def programs(change, clients=2):
             return type(state)(change(after.w, self.step_size))
 
     return build(
-        Changed(step_size=for_all("0 < eta <= 1"), participation=0.5), [smooth_convex(L=1), start_within(R=1)],
+        Changed(step_size=for_all("0 < eta <= 1"), participation=0.5), CLASS,
         rounds=1, left=distance, clients=clients,
     )  # fmt: skip
 
