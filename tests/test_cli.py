@@ -439,8 +439,8 @@ def test_a_claims_file_may_import_what_lies_beside_it_and_resume_sees_it_change(
     path = tmp_path / "drift.py"
     right = "return c.tau**2 * c.eta**2 * c.G_g**2 * c.G_f**2"
     text = path.read_text().replace('view.mean("w") -', 'FACTOR * view.mean("w") - FACTOR *')
-    first = "from __future__ import annotations\n"
-    text = text.replace(first, f"{first}\nfrom beside import FACTOR\n")
+    first = "\nfrom driftproof"
+    text = text.replace(first, f"\nfrom beside import FACTOR{first}", 1)
     assert right in text
     path.write_text(text)
     for factor, verdict in ((1.0, 0), (2.0, 1), (1.0, 0)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import torch
 
@@ -25,6 +26,7 @@ from driftproof.verifiers.worst_case.certificate import certify
 from driftproof.verifiers.worst_case.exact import Exact
 from driftproof.verifiers.worst_case.solve import solve
 
+WRITTEN = {"decaying-fedavg"}
 CURVED = smooth_strongly_convex(L=1, mu=0.5)
 METHOD = DecayingFedAvg(step_numerator=4.0, step_offset=16.0)
 
@@ -40,6 +42,20 @@ def lines(*curves):
     return PiecewiseLosses(
         clients=len(curves), gradients=tuple((curve,) for curve in curves), tails="linear"
     )
+
+
+def test_all_clients_local_steps_are_the_recursion():
+    """x⁺ = x − β/(γ + t)(x − c) for each client, t = 1, 2, …, and the mean after each three."""
+    centres, beta, gamma = np.array([0.0, 1.0, 5.0]), 3.0, 7.0
+    problem = lines(*(((0.0, -c), (1.0, 1 - c)) for c in centres))
+    method = DecayingFedAvg(local_steps=3, step_numerator=beta, step_offset=gamma)
+    ctx = sampled_context(problem, ("all",), replicates=1)
+    made = run(problem, method, ctx, rounds=4).state.w[:, 0, 0].numpy()
+    x = np.zeros(3)
+    for t in range(1, 13):
+        x = x - beta / (gamma + t) * (x - centres)
+        x = np.full(3, x.mean()) if t % 3 == 0 else x
+    np.testing.assert_allclose(made, x, rtol=1e-13)
 
 
 @pytest.mark.parametrize(("cohort", "replacement"), [(1, "with"), (2, "with"), (2, "without")])

@@ -73,8 +73,6 @@ class DecayingFedAvg(Algorithm):
 
     def cohort_size(self, clients: int) -> int:
         """Return K."""
-        if self.replacement == "with":
-            return self.cohort or clients
         return min(self.cohort, clients) or clients
 
     def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> State:
