@@ -66,6 +66,8 @@ def slips(right, notation):
 
 def is_smaller(slip, right):
     """Whether a slip is smaller than the right side for some positive letters: else it is true."""
+    if slip.has(sympy.zoo, sympy.nan, sympy.oo):
+        return False
     symbols = sorted(right.free_symbols | slip.free_symbols, key=str)
     numbers = np.exp(np.random.default_rng(0).uniform(-2, 2, (len(symbols), 64)))
     with np.errstate(all="ignore"):
