@@ -53,7 +53,7 @@ TEXTS = {
 }
 
 
-def programs(change, clients=2):
+def programs(change):
     class Changed(FedAvg):
         def step(self, ctx, oracles, state):
             after = super().step(ctx, oracles, state)
@@ -61,7 +61,7 @@ def programs(change, clients=2):
 
     return build(
         Changed(step_size=for_all("0 < eta <= 1"), participation=0.5), CLASS,
-        rounds=1, left=distance, clients=clients,
+        rounds=1, left=distance,
     )  # fmt: skip
 
 

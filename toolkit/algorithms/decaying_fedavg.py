@@ -72,7 +72,7 @@ class DecayingFedAvg(Algorithm):
         ]
 
     def cohort_size(self, clients: int) -> int:
-        """Return K."""
+        """Return K, at most all clients."""
         return min(self.cohort, clients) or clients
 
     def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> State:

@@ -35,7 +35,7 @@ def errors(c: Letters) -> Expression:
         *decaying(mu=0.5, local_steps=1, rounds=[1, 2, 3], cohort=1, replacement="with"),
         *decaying(mu=0.5, local_steps=1, Gamma=1.0, R=0.1, cohort=1, replacement="with"),
         *decaying(mu=0.5, local_steps=2, rounds=[1, 2], cohort=1, replacement="with"),
-        *decaying(mu=0.5, local_steps=2, cohort=4, replacement="with"),
+        *decaying(mu=0.5, local_steps=2, cohort=2, replacement="with"),
         *decaying(mu=0.5, local_steps=2, clients=3, cohort=2, replacement="with"),
         *decaying(mu=0.1, local_steps=4, Gamma=0.1, cohort=2, replacement="with"),
         *decaying(mu=0.8, local_steps=12, cohort=1, replacement="with"),
