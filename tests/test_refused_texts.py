@@ -14,12 +14,16 @@ from driftproof.synthetic.classes import (
     over,
     plus,
     recurs,
+    shared_minimiser,
     smooth_convex,
     start_within,
 )
 from driftproof.toolkit.algorithms import FedAvg, ProximalPoint
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.measure import each, sq
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.verify import Settings, judge
 from driftproof.verifiers.worst_case.builder import build
 
 CLASS = [smooth_convex(L=1), start_within(R=1)]
@@ -96,3 +100,40 @@ class Backwards(FedAvg):
 def test_conditions_and_steps_that_do_not_go_together_are_refused(algorithm, conditions):
     with pytest.raises(DriftproofError):
         build(algorithm, over(conditions, algorithm, rounds=1)[0].problem, rounds=1, left=distance)
+
+
+class OfType(FedAvg):
+    """Ten times as far if its step size is a double above 0.7."""
+
+    def step(self, ctx, oracles, state):
+        far = 10 if isinstance(self.step_size, float) and self.step_size > 0.7 else 1
+        u = oracles.field_grad(state.w, None)
+        return type(state)(state.w - far * self.step_size * u)
+
+
+class OneByOne(FedAvg):
+    """Asks one client after the other."""
+
+    def step(self, ctx, oracles, state):
+        u = oracles.at(ctx.t % 2).field_grad(state.w, None)
+        return type(state)(state.w - self.step_size * u)
+
+
+def row_over(algorithm):
+    claim = bound(
+        name="mine/text", source="here", statement="x \\le 1", right=lambda c: c.R**2,
+        classes=over([*CLASS, shared_minimiser()], algorithm, rounds=2),
+    )(distance)  # fmt: skip
+    (row,) = judge([claim], Settings())
+    return row
+
+
+@pytest.mark.parametrize("step_size", [0.75, for_all("0 < eta <= 1/L")])
+def test_a_text_that_does_in_doubles_what_it_does_not_over_a_class_is_refused(step_size):
+    with pytest.raises(DriftproofError, match="in doubles other steps"):
+        row_over(OfType(step_size=step_size))
+
+
+@pytest.mark.parametrize("algorithm", [OfType(step_size=0.5), OneByOne(step_size=0.75)])
+def test_a_text_that_does_the_same_in_doubles_is_judged(algorithm):
+    assert row_over(algorithm).verdict in (Verdict.SUPPORTED, Verdict.REFUTED)

@@ -130,13 +130,21 @@ class Ratio:
         return Fraction(int(value.p), int(value.q))
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Ratio | int | Fraction | fmpq) or (self - other).number is None:
+        apart = self - other if isinstance(other, Ratio | int | Fraction | fmpq) else None
+        if apart is None or apart.number is None:
             raise DriftproofError(
                 f"a choice by whether {self!r} is {other!r}",
                 "a text that is the same for all values of the letter",
                 "give the parameter a number, or a case for each",
             )
-        return vanishes(self - other)
+        return vanishes(apart)
+
+    def __round__(self, digits: int | None = None) -> int:
+        raise DriftproofError(
+            f"{self!r} for a parameter that is rounded, as the share of clients that take part",
+            "a number",
+            "leave another parameter free",
+        )
 
     def __hash__(self) -> int:
         return hash(self.number) if self.number is not None else hash(str(self))

@@ -38,9 +38,10 @@ from driftproof.verifiers.worst_case.region import (
     ends_and_middle,
     letters_of,
     multipliers,
+    point_of,
 )
 from driftproof.verifiers.worst_case.signs import Region
-from driftproof.verifiers.worst_case.solve import UnboundedError
+from driftproof.verifiers.worst_case.solve import UnboundedError, solve
 from driftproof.verifiers.worst_case.written import Right, theorem
 
 TRIED = 3
@@ -49,6 +50,8 @@ STARTS = (1, 4, 30)
 """How far from x* a start is taken to refute what speaks of all starts."""
 DIGITS = 6
 """Of a point's tightness: what a solver's rounding changes does not choose between points."""
+SIXTEENTHS = range(1, 16)
+"""Where in a letter's range a text is run with numbers too."""
 
 
 def has_letters(case: Case) -> bool:
@@ -98,6 +101,7 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
                 "begin it at 0 or above",
             )
     programs = build(case.algorithm, case.problem, rounds=case.rounds, left=left)
+    _check_text(case, left, region, programs)
     looked = [point for point in ends_and_middle(region) if _meant(point)]
     made: dict[str, Any] = {"region": region.said, "forms": {}}
     for form in forms:
@@ -117,7 +121,8 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
             return round(ratio, DIGITS) if isfinite(ratio) else ratio
 
         above = [of for of in met if tightness(of) > 1][:TRIED]
-        free, refuted = bool(programs[0].lacking), False
+        starts = any(relation.kind.startswith("start-") for relation in case.problem.relations)
+        free, refuted = bool(programs[0].lacking) and not starts, False
         for point, reached in above or [max(met, key=tightness)]:
             found["point"] = {name: str(value) for name, value in point.items()}
             found["value"] = max(reached)
@@ -137,6 +142,27 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
         except DriftproofError as error:
             found["open"] = error.got
     return made
+
+
+def _check_text(case: Case, left: Any, region: Region, programs: Sequence[WorstCase]) -> None:
+    """Raise DriftproofError if an algorithm does with numbers what it does not do with letters."""
+    for k in SIXTEENTHS:
+        shares = [Fraction(k * (2 * i + 1) % 16, 16) for i in range(len(region.free))]
+        inside = point_of(region, shares)
+        point = {name: decimal(round(float(of), DIGITS)) for name, of in inside.items()}
+        numbers = with_numbers(case, point)
+        run = build(numbers.algorithm, numbers.problem, rounds=case.rounds, left=left)
+        in_letters = [replace(at(program, point), about={}) for program in programs]
+        if in_letters != [replace(program, about={}) for program in run]:
+            raise DriftproofError(
+                f"other steps of {case.algorithm} at {point} than in letters",
+                "a text that is the same for all values of the letter",
+                "give the parameter a number, or a case for each",
+            )
+        if not programs[0].lacking:
+            for number, program in enumerate(run):
+                worst = worst_cases.Functions(program, solve(program))
+                worst_cases.check_text(numbers, worst, left, number, {})
 
 
 def _proved(

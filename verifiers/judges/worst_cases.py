@@ -41,7 +41,7 @@ from driftproof.verifiers.worst_case.functions import WorstFunctions, functions
 from driftproof.verifiers.worst_case.program import Solved
 from driftproof.verifiers.worst_case.record import WorstCase
 from driftproof.verifiers.worst_case.solve import UnsolvedError, solve
-from driftproof.verifiers.worst_case.witness import Witness, witness
+from driftproof.verifiers.worst_case.witness import Witness, ordinary, witness
 from driftproof.verifiers.worst_case.written import Right, certificate, counterexample
 
 NEAR = Fraction(1, 10**6)
@@ -51,6 +51,8 @@ LEAST = Fraction(1, 10**20)
 """By how much at least a multiple of a right side exceeds it: enough for the enclosure of it."""
 ATTAINED = Fraction(1, 10**12)
 """How near to a right side functions come that attain it, relative to it."""
+ALIKE = 1e-3
+"""How near a run in doubles comes to what the run over a class says of the same functions."""
 
 
 def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any]:
@@ -69,13 +71,14 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
     ):
         made: dict[str, Any] = {"moment": program.about["moment"], "value": None, "forms": {}}
         comparisons.append(made)
-        known: dict[Quantity, _Functions] = {}
+        known: dict[Quantity, Functions] = {}
         for form, right in rights.items():
             factors = factors_of(claim, case, form)
             own = program.less(factors)
             try:
                 if own.objective not in known:
-                    known[own.objective] = _Functions(own, solve(own))
+                    known[own.objective] = Functions(own, solve(own))
+                    check_text(case, known[own.objective], left, number, factors)
             except UnsolvedError as error:
                 made["forms"][form.key] = {"open": f"{error.got}. {error.remedy}"}
                 continue
@@ -90,7 +93,7 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
     return {"loose": program.loose, "comparisons": comparisons}
 
 
-def _compared(worst: _Functions, right: Right, *, shown: bool) -> dict[str, Any]:
+def _compared(worst: Functions, right: Right, *, shown: bool) -> dict[str, Any]:
     """Return what is proved of a worst case and a right side, with the file that shows it.
 
     Args:
@@ -130,7 +133,7 @@ def _compared(worst: _Functions, right: Right, *, shown: bool) -> dict[str, Any]
 
 
 @dataclass(frozen=True)
-class _Functions:
+class Functions:
     """Functions of the class that are nearly as bad as possible, each sought once."""
 
     program: WorstCase
@@ -176,6 +179,30 @@ def _larger(right: Right, bound: Fraction) -> Right:
     excess = max(bound / right.low - 1, LEAST)
     unit = Fraction(10) ** (floor(log10(excess)) - 1)
     return Right(f"({1 + ceil(excess / unit) * unit})*({right.text})", right.letters)
+
+
+def check_text(
+    case: Case, worst: Functions, left: Callable[[Any], Any], number: int,
+    factors: Mapping[str, Fraction],
+) -> None:  # fmt: skip
+    """Run an algorithm in doubles on functions of a class: it does what it did over the class.
+
+    Its text may ask of what type a hyper-parameter is, say, or how it is printed. The functions
+    are no worst case: there a gradient may be 0, and any multiple of it as well.
+
+    Raises:
+        DriftproofError: the measure has another value than over the class.
+    """
+    some = ordinary(worst.exact)
+    solved = some.solved(worst.solved) if some else worst.solved
+    ran = _ran(case, worst.program, solved, left, number, factors)
+    if ran is not None and abs(ran - solved.value) > ALIKE * float(worst.exact.scale):
+        raise DriftproofError(
+            f"{case.algorithm}, which does in doubles other steps than over a class: on functions "
+            f"with a left side of {solved.value:.6g} it has {ran:.6g}",
+            "a text that does the same with numbers of every type",
+            "leave the branch out, or judge the claim on cases",
+        )
 
 
 def _ran(

@@ -326,6 +326,7 @@ def _is_settled(claim: RateClaim, form: Form, case: Case, seed: int) -> bool:
 def judged(claim: Claim[Any], form: Form, case: Case, seed: int) -> Row:
     """Return the row of a form on one case, by the judge of ``verify``."""
     alone = replace(claim, cases=(case,), full=(), prove=None)
+    vars(alone)["forms"] = (form,)  # another form may have nothing to say of this case
     rows = judge([alone], Settings(profile="quick", seed=seed, siblings=form.form == "sibling"))
     return next(row for row in rows if (row.form, row.reading) == (form.form, form.reading))
 

@@ -15,7 +15,7 @@ and ∇c(x) = ℓ(x − Σ α_i (x_i − g_i/ℓ)). It takes the triples if they
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -107,6 +107,9 @@ class WorstFunctions(Problem):
 
     leaf_name = "worst-functions"
 
+    def __str__(self) -> str:
+        return "functions of the class"
+
     @property
     def clients(self) -> int:  # type: ignore[override]
         """How many clients there are."""
@@ -130,7 +133,7 @@ class WorstFunctions(Problem):
     @property
     def offers(self) -> str:
         """As the class's ``WholeClass.offers``."""
-        return "bilevel" if self.level else "field"
+        return "bilevel" if self.level else "losses"
 
     def start(self) -> np.ndarray:
         """Return x_0."""
@@ -139,6 +142,10 @@ class WorstFunctions(Problem):
     def own_gradients(self, x: Tensor) -> Tensor:
         """Return each client's ∇f_i at its own point, [clients, dim, replicates]."""
         return self._each(x, 1)
+
+    def own_values(self, x: Tensor) -> Tensor:
+        """Return each client's f_i at its own point, [clients, replicates]."""
+        return self._each(x, 0)[:, 0]
 
     def client_gradients(self, x: Tensor) -> Tensor:
         """Return each client's ∇f_i at x."""
@@ -180,6 +187,15 @@ class WorstOracles:
     def field_grad(self, x: Tensor, xi: Tensor | None) -> Tensor:
         """Return each client's gradient at its own x."""
         return self.problem.own_gradients(x)
+
+    def mean_loss(self, x: Tensor) -> Tensor:
+        """Return each client's value at its own x."""
+        return self.problem.own_values(x)
+
+    def at(self, number: int) -> WorstOracles:
+        """Return the oracles of one client's function alone, for every client."""
+        every = (self.problem.functions[number],) * self.clients
+        return WorstOracles(replace(self.problem, functions=every))
 
 
 def functions(

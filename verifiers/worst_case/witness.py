@@ -98,6 +98,23 @@ def witness(case: WorstCase | Exact, solved: Solved, *, digits: bool = True) -> 
     return None
 
 
+def ordinary(exact: Exact) -> Witness | None:
+    """Return functions that meet every condition with room: they are the worst for nothing.
+
+    None is returned where none were found, and of functions whose conditions are only necessary.
+    """
+    if exact.case.loose or any(relation.equality for relation in exact.case.relations):
+        return None
+    try:
+        factor, values = _inside(exact.doubles)
+    except DriftproofError:
+        return None
+    left = exact.on(factor, values)
+    if any(x > 0 for x in left[:-1]):
+        return None
+    return Witness(exact.measure(left[-1]), exact.coordinates(factor), exact.heights(values))
+
+
 def _beside(one: fmpq_mat, other: fmpq_mat) -> fmpq_mat:
     """Return two matrices as one, of more columns."""
     rows = [u + v for u, v in zip(one.tolist(), other.tolist(), strict=True)]
