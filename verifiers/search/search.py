@@ -50,10 +50,11 @@ from driftproof.verifiers.search.units import Climb, Confirmation, failure
 
 TOGETHER = 2
 """Climbs that a search asks for at once, however many workers there are."""
-REPEAT, LEADERS = 0.5, 4
-"""How often a later climb takes one of the best structures with something changed, and of how many.
+LEADERS = 4
+"""Of how many of the best structures a later climb may take one, with something changed.
 
-It may then take long; a structure that is new is tried for a few generations only.
+It may then take long; a structure that is new is tried for a few generations only. Both get the
+same work, in evaluations times steps.
 """
 GENERIC = 2.0
 """The time of a space of piecewise families, in units of that of one of the claim's own."""
@@ -63,7 +64,7 @@ DRAWS = 100
 """Structures that are drawn until one may meet the assumptions, by its counts alone."""
 MOST_CLIENTS = 12
 """Clients of a structure, where no fewer meet the assumptions."""
-GROWTH = 1.25
+GROWTH = 1.6
 """By how much the longest run of a space grows with each of its climbs."""
 Job = Generator[Sequence[Task], list[Result], Finding]
 
@@ -144,6 +145,7 @@ class _Visited:
         drawn, climbs, failures: how many structures were drawn, were run, and could not be.
         spent: seconds, those of a piecewise family at half price.
         longest: how many steps a run may have.
+        new, changed: the work of climbs in new structures, and in changed leaders.
         useless: why no structure of it can be run ("": some can).
     """
 
@@ -153,6 +155,8 @@ class _Visited:
     climbs: int = 0
     failures: int = 0
     spent: float = 0.0
+    new: float = 0.0
+    changed: float = 0.0
     longest: float = STEPS_AT_FIRST
     useless: str = ""
 
@@ -216,10 +220,11 @@ def _search(
         for at in chosen:
             draw, most = at.space.choices, 0 if rate else int(at.longest)
             at.climbs, at.longest = at.climbs + 1, min(at.longest * GROWTH, MOST_STEPS)
-            again = at.drawn >= KINDS and bool(at.leaders) and random.random() < REPEAT
+            again = at.drawn >= KINDS and bool(at.leaders) and at.changed <= at.new
             for attempt in range(DRAWS):
                 if again:
-                    _, leader = at.leaders[int(random.integers(len(at.leaders)))]
+                    nth = min(int(random.geometric(0.5)), len(at.leaders)) - 1  # the best mostly
+                    _, leader = at.leaders[nth]
                     structure = draw.changed(leader, random, most)
                 else:
                     # generic spaces begin with different kinds of structures
@@ -250,6 +255,9 @@ def _search(
                 nearest = max(nearest, (-np.inf, result["why"]))
                 continue
             evaluations += result["evaluations"]
+            of = unit.structure
+            work = result["evaluations"] * max(1, of.rounds * of.local_steps)
+            at.new, at.changed = at.new + (not unit.long) * work, at.changed + unit.long * work
             at.keep(ratio, unit.structure)
             if ratio < 0:
                 nearest = max(nearest, (ratio, result["unmet"]))

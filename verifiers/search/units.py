@@ -40,6 +40,8 @@ from driftproof.verifiers.verify import Settings, judge
 GENERATIONS, SHIPPED_GENERATIONS = (8, 60), (3, 15)
 """Of a short climb and of a long one: beside each other, and one case at a time."""
 BEYOND = "the sides differ on this case, which is none of the claim's: is it one that is meant?"
+STEPS = 4_000, 16_000
+"""Steps of all its generations together, which a climb in a piecewise family is not to exceed."""
 POPULATION = 64
 """Candidates of a generation, after a look at many more at random."""
 ATTEMPTS, FEW_ATTEMPTS = 500, 120
@@ -119,6 +121,9 @@ class Climb:
             generations = (SHIPPED_GENERATIONS if isinstance(space, Shipped) else GENERATIONS)[
                 self.long
             ]
+            if isinstance(space, Generic):
+                steps = self.structure.rounds * self.structure.local_steps
+                generations = min(generations, max(2, STEPS[self.long] // max(1, steps)))
             # the horizons of a rate are those of its cases, and may be long
             steps = space.horizons.cases[-1].rounds if isinstance(space, Growth) else 0
             climbed = climb(
