@@ -40,7 +40,7 @@ from driftproof.verifiers.verify import Settings, judge
 GENERATIONS, SHIPPED_GENERATIONS = (8, 60), (3, 15)
 """Of a short climb and of a long one: beside each other, and one case at a time."""
 BEYOND = "the sides differ on this case, which is none of the claim's: is it one that is meant?"
-STEPS = 4_000, 16_000
+STEPS = 4_000, 8_000
 """Steps of all its generations together, which a climb in a piecewise family is not to exceed."""
 POPULATION = 64
 """Candidates of a generation, after a look at many more at random."""
