@@ -77,11 +77,13 @@ def minimax(plan: study.Plan) -> study.Steps:
         if method not in (WITHOUT, SINGLE) or (setting in MAIN and share < 1)
     }
     runs = yield from study.outcomes(wanted, size.seeds)
+    few = next(reversed(sizes.values()))
     return study.Conclusion(
         setting=[
             f"{size.clients:,} clients, d = {size.dim}, {size.rounds} rounds, {size.seeds} seeds "
             f"(data and cohorts), {100 * size.sampled:g} % of the clients where some are sampled; "
-            f"λ, t_i, A_i and Σ b_i = 0 are varied with {VARIED_SIZES} (clients and rounds)",
+            "λ, t_i, A_i and Σ b_i = 0 are varied with "
+            f"{few.clients:,} clients, {few.rounds} rounds",
             f"T = {size.calls} calls of FedInn of {size.inner_steps} steps, FedOut of "
             f"{size.outer_steps}; FedAvg-S {size.calls * size.inner_steps} steps",
             f"slides' objective: step size {RATE:g} (the slides give none); the code's: {RATE:g}/d",
