@@ -12,6 +12,7 @@ from driftproof.toolkit.statements import ReadingVerdict, Statement, statement, 
 from driftproof.toolkit.verdict import Row, Verdict, together
 from driftproof.verifiers import record
 from driftproof.verifiers.claim_types.claim import Claim
+from driftproof.verifiers.claim_types.rate import RateClaim
 
 
 def statements() -> list[Statement]:
@@ -35,7 +36,8 @@ def _statement(claim: Claim[Any], forms: dict[str, dict[str, str]]) -> Statement
                 ReadingVerdict(form.reading, kind, form.part, together(verdicts), empty)
             )
     erratum = None if claim.erratum is None else vars(claim.erratum)
-    told = {"sentence": claim.sentence, "display": claim.display}
+    slopes = isinstance(claim, RateClaim) and claim.prove is None
+    told = {"sentence": claim.sentence, "display": claim.display, "weakly_tested": slopes}
     return statement(claim.name, readings, erratum, **told)
 
 

@@ -38,7 +38,7 @@ from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers import errata, record
 from driftproof.verifiers.counterexamples import scripts
 from driftproof.verifiers.formulas import as_written
-from driftproof.verifiers.pages import filled, math, order, plain
+from driftproof.verifiers.pages import WEAKLY, filled, math, order, plain
 from driftproof.verifiers.tex_page import tex
 from driftproof.verifiers.verify import claim_entry
 
@@ -416,6 +416,7 @@ def on_paper(paper: str, entries: Sequence[Mapping[str, Any]]) -> str:
     undecided = [one.claim for one in known if one.verdict is Verdict.INCONCLUSIVE]
     holds = [
         plain(leaves("claim")[one.claim].metadata["source"].partition(", ")[2])
+        + WEAKLY * one.weakly_tested
         for one in known
         if one.verdict is Verdict.SUPPORTED and one.severity is None
     ]

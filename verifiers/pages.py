@@ -27,6 +27,8 @@ from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.formulas import as_written, fitting
 from driftproof.verifiers.verify import claim_entry
 
+WEAKLY = " (weakly tested: slopes on its cases)"
+
 MARK = re.compile(r"<!-- (\w+): (\S+) -->\n(.*?)<!-- end -->", re.S)
 
 
@@ -129,7 +131,10 @@ def errata_block(paper: str) -> str:
         (Verdict.INCONCLUSIVE, "Undecided"),
         (Verdict.SUPPORTED, f"Supported as {said}"),
     ):
-        names = [f"`{s.claim}`" for s in printed if s.verdict is verdict and s.severity is None]
+        names = [
+            f"`{s.claim}`" + WEAKLY * (verdict is Verdict.SUPPORTED and s.weakly_tested)
+            for s in printed if s.verdict is verdict and s.severity is None
+        ]  # fmt: skip
         if names:
             lines += ["", f"**{head}**: {', '.join(names)}."]
     return "\n".join(lines)

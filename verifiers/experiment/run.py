@@ -121,6 +121,8 @@ class Run(Computed):
     """Of the state, to be followed."""
     scales: ClassVar[Mapping[str, str]] = {}
     """Of what is measured: "loss", "gap" and "cost" are better small, all else is an accuracy."""
+    units: ClassVar[Mapping[str, str]] = {}
+    """Of what is measured, where its name does not say it."""
 
     rounds: int
     seed: int = 0

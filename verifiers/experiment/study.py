@@ -329,10 +329,10 @@ def drawn(figure: Figure, runs: Outcomes, methods: Sequence[Any]) -> Panel:
     """Return a study's plot."""
     shown = {key: runs[key] for key in (figure.labels or methods)}
     run = next(iter(shown.values())).run
-    unit = " (share)" if run.scale(figure.of) in ("accuracy", "gap") else ""
-    return plot(
-        figure.name, figure.title, shown, figure.of, figure.of + unit, figure.axis, figure.log
-    )
+    share = "share" if run.scale(figure.of) in ("accuracy", "gap") else ""
+    unit = run.units.get(figure.of, share)
+    label = f"{figure.of} ({unit})" if unit else figure.of
+    return plot(figure.name, figure.title, shown, figure.of, label, figure.axis, figure.log)
 
 
 def setting(run: Run, seeds: int, *chosen: str) -> list[str]:

@@ -62,6 +62,7 @@ class SineRun(TrackedRun):
     """
 
     scales = dict.fromkeys((*LISTS, *(f"error {steps}" for steps in STEPS_SHOWN)), "loss")
+    units = dict.fromkeys(LISTS, "squared error")
 
     method: str = "Local-SCGDM"
     changed: tuple[tuple[str, Any], ...] = ()
