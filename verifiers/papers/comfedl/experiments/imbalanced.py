@@ -27,6 +27,7 @@ from driftproof.verifiers import experiment as study
 from driftproof.verifiers.experiment import Figure, Outcome, Outcomes, Says, experiment
 from driftproof.verifiers.papers.comfedl.experiments._imbalanced import (
     METRICS,
+    PRINTED,
     ImageRun,
     base_run,
     setting,
@@ -44,9 +45,13 @@ NAMES = {
     "DRFL": "drfl",
 }
 OTHERS = tuple(NAMES)[1:]
+GAMMAS = (0.1, 0.5, 1.0, 5.0)
+"""The printed grid."""
+AT_RATE = f"ComFedL, η = {PRINTED}"
 _RATE: dict[str, tuple[float, ...]] = {"step_size": RATES}
 GRIDS = {
-    "ComFedL": _RATE | {"temperature": (0.1, 0.5, 1.0, 5.0)},
+    "ComFedL": _RATE | {"temperature": GAMMAS},
+    AT_RATE: {"temperature": GAMMAS},
     "FedAvg": _RATE,
     OTHERS[1]: _RATE,
     "q-FedAvg": _RATE | {"fairness": (0.1, 0.2, 0.5, 1.0, 2.0)},
@@ -80,6 +85,7 @@ def imbalanced(plan: study.Plan) -> study.Study:
     seeds, rounds, budget = SIZES[plan.profile]
     base = base_run(plan, rounds)
     methods = {name: base.but(method=method) for name, method in NAMES.items()}
+    methods[AT_RATE] = base.but(temperature=GAMMAS[0])
     printed = {_printed(name): methods[name] for name in OTHERS}
     printed |= {f"ComFedL, {where}": base.but(temperature=g) for where, g in DEFAULTS.items()}
 
@@ -123,6 +129,11 @@ SAYS = [
             of=METRICS,
         )
         for where, gamma in DEFAULTS.items()
+    ),
+    Says(
+        text=f"… with the learning rate in print ({PRINTED}), γ searched over the printed grid",
+        pairs=[(AT_RATE, _printed(other)) for other in OTHERS],
+        of=METRICS,
     ),
     Says(
         text="our algorithm converges much faster than other baselines",
