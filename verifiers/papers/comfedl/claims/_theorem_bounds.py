@@ -61,13 +61,14 @@ def bias(c: Letters) -> Expression:
 sharpened = Terms(
     {
         "the initial gap": initial,
+        # (τ − 1)/2 · ηG_gG_f is how far a client is from the round's start, on average over t
         "the drift through the inner maps": lambda c: (
-            c.G_f * c.G_g * c.G_g * c.L_f * drift_length(c)
+            (c.tau - 1) / 2 * c.eta * c.G_f**2 * c.G_g**3 * c.L_f
         ),
         "the drift through the outer functions": lambda c: (
-            c.G_f * c.G_g * c.G_f**2 * c.L_g * drift_length(c)
+            (c.tau - 1) / 2 * c.eta * c.G_f**4 * c.G_g**2 * c.L_g
         ),
-        "the plug-in bias": lambda c: c.G_f * c.G_g * bias(c),
+        "the plug-in bias": lambda c: c.G_f**2 * c.G_g * c.L_g * c.sigma_2 / sqrt(c.b),
         "the smoothness term": lambda c: c.L * c.tau * c.eta / 2 * (c.G_f * c.G_g) ** 2,
     }
 )

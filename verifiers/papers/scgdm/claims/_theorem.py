@@ -31,9 +31,10 @@ def gradient_noise(c: Letters) -> Expression:
 def _with_curvature(c: Letters, curvature: Expression) -> Expression:
     """Return (6) with a Lipschitz constant in its third term."""
     drift = 16 * value_noise(c) + c.C_g**2 * c.sigma_f**2 + 3 * c.C_f**2 * c.sigma_g**2
+    first = c.C_g**2 * c.sigma_f**2 + value_noise(c) + c.C_f**2 * c.sigma_g**2
     return (
         2 * c.F_gap / (c.beta * c.eta * c.T)
-        + 6 * (gradient_noise(c) + value_noise(c)) / (c.alpha * c.eta * c.T)
+        + 6 * first / (c.alpha * c.eta * c.T)
         + 4 * c.C_g**2 * curvature**2 * c.delta_g**2 / (c.gamma * c.eta * c.T)
         + 2 * c.gamma * c.eta * value_noise(c)
         + 2 * c.alpha * c.eta * gradient_noise(c)
@@ -56,8 +57,8 @@ corrected = Terms(
     {
         "the gap": lambda c: 2 * c.F_gap / (c.beta * c.eta * c.T),
         "the first noise of ∇f": lambda c: (c.C_g * c.sigma_f) ** 2 / (c.alpha * c.eta * c.T),
-        "the first noise of ∇g": lambda c: 2 * (c.C_f * c.sigma_g) ** 2 / (c.alpha * c.eta * c.T),
         "the first estimate in m": lambda c: 2 * value_noise(c) / (c.alpha * c.eta * c.T),
+        "the first noise of ∇g": lambda c: 2 * (c.C_f * c.sigma_g) ** 2 / (c.alpha * c.eta * c.T),
         "the first estimate in u": lambda c: 2 * value_noise(c) / (c.gamma * c.eta * c.T),
         "the noise of g": lambda c: 2 * c.gamma * c.eta * value_noise(c),
         "the noise of ∇f": lambda c: c.alpha * c.eta / c.K * (c.C_g * c.sigma_f) ** 2,

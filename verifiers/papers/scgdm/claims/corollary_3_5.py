@@ -52,7 +52,7 @@ def scheduled(right: RightSide) -> RightSide:
     """Put the schedule into a right side of Theorem 3.4."""
 
     def at_horizon(c: Letters) -> Expression:
-        return right(c).subs({c.eta: 1 / sqrt(c.T), c.p: sqrt(sqrt(c.T))})
+        return right(c).subs({c.eta: 1 / sqrt(c.T), c.p: c.T ** Rational(1, 4)})
 
     return at_horizon
 

@@ -39,10 +39,6 @@ MOMENTA = LocalSCGDM(step_size=0.2, momentum=sweep(0.5, 4.9), inner_momentum=swe
 ONE = Assumption("One client", "K = 1", applies=lambda case: case.problem.clients == 1)
 
 
-def curved(c: Letters) -> Expression:
-    return 2 * c.eta * c.beta**3 * c.C_g**4 * c.L_f**2 / c.gamma * c.measured("momentum")
-
-
 def differences(c: Letters) -> Expression:
     """Return E F(x̄_t) and what the potential's other parts lose, moved to the right."""
     return (
@@ -62,8 +58,12 @@ DECREASE = {
     "the noise of g, third order": lambda c: 2 * c.beta * c.gamma**2 * c.eta**3 * value_noise(c),
 }
 BRACKET = {
-    "the move of g": lambda c: curved(c) / c.gamma,
-    "the move of g, second order": lambda c: c.eta * curved(c),
+    "the move of g": lambda c: (
+        2 * c.eta * c.beta**3 * c.C_g**4 * c.L_f**2 / c.gamma**2 * c.measured("momentum")
+    ),
+    "the move of g, second order": lambda c: (
+        2 * c.eta**2 * c.beta**3 * c.C_g**4 * c.L_f**2 / c.gamma * c.measured("momentum")
+    ),
     "the move of ∇F": lambda c: (
         2 * c.eta * c.beta**3 * given.smooth(c) ** 2 / c.alpha**2 * c.measured("momentum")
     ),
