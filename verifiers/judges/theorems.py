@@ -103,6 +103,12 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
     programs = build(case.algorithm, case.problem, rounds=case.rounds, left=left)
     _check_text(case, left, region, programs)
     looked = [point for point in ends_and_middle(region) if _meant(point)]
+    if not looked:
+        raise DriftproofError(
+            f"the region {region.said}, whose ends and middle have more digits than doubles",
+            "a region with a few points of short decimals",
+            "choose constants of few digits, L = 1 say",
+        )
     made: dict[str, Any] = {"region": region.said, "forms": {}}
     for form in forms:
         made["forms"][form.key] = found = dict[str, Any]()
@@ -149,7 +155,7 @@ def _check_text(case: Case, left: Any, region: Region, programs: Sequence[WorstC
     for k in SIXTEENTHS:
         shares = [Fraction(k * (2 * i + 1) % 16, 16) for i in range(len(region.free))]
         inside = point_of(region, shares)
-        point = {name: decimal(round(float(of), DIGITS)) for name, of in inside.items()}
+        point = {name: decimal(float(f"{float(of):.{DIGITS}g}")) for name, of in inside.items()}
         numbers = with_numbers(case, point)
         run = build(numbers.algorithm, numbers.problem, rounds=case.rounds, left=left)
         in_letters = [replace(at(program, point), about={}) for program in programs]

@@ -14,8 +14,9 @@ and ∇c(x) = ℓ(x − Σ α_i (x_i − g_i/ℓ)). It takes the triples if they
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -70,13 +71,15 @@ def _nearest(rows: np.ndarray, heights: np.ndarray) -> np.ndarray:
     import clarabel
     from scipy import sparse
 
-    count = len(rows)
+    count, heights = len(rows), heights - heights.min()
+    unit = max((rows**2).sum(1).max(), heights.max()) or 1.0  # the solver's tolerances are absolute
+    rows, heights = rows / np.sqrt(unit), heights / unit
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
     ones = sparse.csc_matrix(np.ones((1, count)))
     solver = clarabel.DefaultSolver(
-        sparse.csc_matrix(np.triu(rows @ rows.T)), heights - heights.min(),
+        sparse.csc_matrix(np.triu(rows @ rows.T)), heights,
         sparse.vstack([ones, -sparse.eye(count)], format="csc"),
         np.concatenate([[1.0], np.zeros(count)]),
         [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(count)], settings,
@@ -199,11 +202,16 @@ class WorstOracles:
 
 
 def functions(
-    case: WorstCase, solved: Solved, clients: int, level: Level | None = None
+    case: WorstCase,
+    solved: Solved,
+    clients: int,
+    level: Level | None = None,
+    coordinates: Sequence[Sequence[Fraction]] = (),
 ) -> WorstFunctions:
     """Return functions of the class on which a measure nearly takes its worst case.
 
     Args:
+        coordinates: of the unknown vectors, if they are known better than by the Gram matrix.
         level: the level of a bilevel problem that the functions are (None: of none).
 
     Raises:
@@ -216,9 +224,12 @@ def functions(
             "a class of smooth functions, whose conditions are known to suffice",
             "read the Gram matrix itself",
         )
-    sizes, directions = np.linalg.eigh((solved.gram + solved.gram.T) / 2)
-    kept = sizes > SMALLEST * sizes[-1]
-    columns = directions[:, kept] * np.sqrt(sizes[kept])  # [vectors, dim]
+    if coordinates:
+        columns = np.array(coordinates, dtype=float)  # [vectors, dim]
+    else:
+        sizes, directions = np.linalg.eigh((solved.gram + solved.gram.T) / 2)
+        kept = sizes > SMALLEST * sizes[-1]
+        columns = directions[:, kept] * np.sqrt(sizes[kept])
 
     def vector(of: Vector) -> np.ndarray:
         total = np.zeros(columns.shape[1])
