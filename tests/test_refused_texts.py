@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import sympy
 import torch
 
 from driftproof.synthetic.classes import (
@@ -16,11 +17,12 @@ from driftproof.synthetic.classes import (
     recurs,
     shared_minimiser,
     smooth_convex,
+    smooth_strongly_convex,
     start_within,
 )
 from driftproof.toolkit.algorithms import FedAvg, ProximalPoint
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.measure import each, sq
+from driftproof.toolkit.measure import each, smallest, sq
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.verify import Settings, judge
@@ -119,21 +121,56 @@ class OneByOne(FedAvg):
         return type(state)(state.w - self.step_size * u)
 
 
-def row_over(algorithm):
+class Slower(FedAvg):
+    """Steps of η/√2, which is no short fraction."""
+
+    def step(self, ctx, oracles, state):
+        return type(state)(state.w - self.step_size / 2**0.5 * oracles.field_grad(state.w, None))
+
+
+def row_over(algorithm, of=CLASS[0], right=lambda c: c.R**2, left=distance):
     claim = bound(
-        name="mine/text", source="here", statement="x \\le 1", right=lambda c: c.R**2,
-        classes=over([*CLASS, shared_minimiser()], algorithm, rounds=2),
-    )(distance)  # fmt: skip
+        name="mine/text", source="here", statement="x \\le 1", right=right,
+        classes=over([of, start_within(R=1), shared_minimiser()], algorithm, rounds=2),
+    )(left)  # fmt: skip
     (row,) = judge([claim], Settings())
     return row
 
 
-@pytest.mark.parametrize("step_size", [0.75, for_all("0 < eta <= 1/L")])
-def test_a_text_that_does_in_doubles_what_it_does_not_over_a_class_is_refused(step_size):
+@pytest.mark.parametrize(
+    "algorithm",
+    [OfType(step_size=0.75), OfType(step_size=for_all("0 < eta <= 1/L"))],
+)
+def test_a_text_that_does_in_doubles_what_it_does_not_over_a_class_is_refused(algorithm):
     with pytest.raises(DriftproofError, match="in doubles other steps"):
-        row_over(OfType(step_size=step_size))
+        row_over(algorithm)
 
 
 @pytest.mark.parametrize("algorithm", [OfType(step_size=0.5), OneByOne(step_size=0.75)])
 def test_a_text_that_does_the_same_in_doubles_is_judged(algorithm):
     assert row_over(algorithm).verdict in (Verdict.SUPPORTED, Verdict.REFUTED)
+
+
+@pytest.mark.parametrize("L", [1e-6, 1e5, 3e7])
+def test_an_honest_text_is_judged_whatever_the_scale(L):
+    row = row_over(FedAvg(step_size=1 / L), smooth_convex(L=L))
+    assert (row.verdict, row.attained) == (Verdict.SUPPORTED, True)
+
+
+def test_the_smallest_moment_is_judged():
+    def best(view):
+        return smallest("round", sq(view.gradient(view.mean("w"))))
+
+    assert row_over(FedAvg(step_size=1.0), right=lambda c: 1, left=best).verdict is not None
+
+
+def test_a_root_in_the_steps_refutes_nothing_by_rounding():
+    """(1 − ημ/√2)⁴ is met with equality; √2 is a decimal, off by 10⁻¹⁷."""
+    of = smooth_strongly_convex(L=1, mu=0.1)
+    rate = lambda c: (1 - c.eta * c.mu / sympy.sqrt(2)) ** 4 * c.R**2  # noqa: E731
+    row = row_over(Slower(step_size=0.5), of, rate)
+    assert row.verdict is not Verdict.REFUTED
+    smaller = row_over(
+        Slower(step_size=0.5), of, lambda c: rate(c) * (1 - sympy.Rational(1, 10**6))
+    )
+    assert smaller.verdict is Verdict.REFUTED

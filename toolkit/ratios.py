@@ -139,12 +139,14 @@ class Ratio:
             )
         return vanishes(apart)
 
-    def __round__(self, digits: int | None = None) -> int:
+    def __float__(self, digits: int | None = None) -> float:
         raise DriftproofError(
-            f"{self!r} for a parameter that is rounded, as the share of clients that take part",
+            f"{self!r} where a number is needed, as for the share of clients that take part",
             "a number",
             "leave another parameter free",
         )
+
+    __round__ = __float__
 
     def __hash__(self) -> int:
         return hash(self.number) if self.number is not None else hash(str(self))

@@ -7,6 +7,7 @@ from typing import Literal
 
 from torch import Tensor
 
+from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.oracles import GradientField
 
 Level = Literal["lower", "upper"]
@@ -39,6 +40,15 @@ class OneLevel:
         self._field = field
         self.clients, self.client_weights = field.clients, field.client_weights
         self.upper_dim = 0 if level == "lower" else dim
+
+    @property
+    def lower_smoothness(self) -> float:
+        """Refused: the series of FedOut takes Hessians of the level that is held."""
+        raise DriftproofError(
+            "a series of Hessians over one level of a bilevel problem",
+            "FedOut without the indirect part",
+            "write FedOut(terms=0)",
+        )
 
     def lower_law(self, batch: int) -> None:
         """Return None: there is no noise."""

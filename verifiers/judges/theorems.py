@@ -88,7 +88,23 @@ def _at(case: Case, point: Point, start: float | None) -> Case:
 
 
 def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any]:
-    """Return for each form the tightest point that was looked at, and the proof if there is one."""
+    """Return for each form the tightest point that was looked at, and the proof if there is one.
+
+    Raises:
+        DriftproofError: the region is empty, or holds values for which nothing is defined.
+    """
+    try:
+        return _measured(claim, case, forms)
+    except (ArithmeticError, ValueError) as error:
+        free = ", ".join(map(shown, _letters(case).values()))
+        raise DriftproofError(
+            f"{free}: {error}",
+            "a region that is not empty, with rational ends, on which class and method are defined",
+            "leave an end out: for_all('0 < mu < L'), say",
+        ) from error
+
+
+def _measured(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any]:
     left = forms[0].left or claim.left
     assert left is not None
     written = region_of(claim, case)

@@ -53,7 +53,7 @@ ATTAINED = Fraction(1, 10**12)
 """How near to a right side functions come that attain it, relative to it."""
 ROUNDED = Fraction(1, 10**12)
 """By less than this nothing is refuted where the steps hold doubles that are no short fractions."""
-ALIKE = 1e-4
+ALIKE = 1e-3
 """How near a run in doubles comes to what the run over a class says of the same functions."""
 
 
@@ -112,11 +112,13 @@ def _compared(worst: Functions, right: Right, *, shown: bool) -> dict[str, Any]:
         except DriftproofError as error:
             made["open"] = error.got
         else:
-            made["bound"] = str(proof.bound)
             proved = proof.bound <= right.low
             stated = right if proved else _larger(right, proof.bound)
-            made |= {"proved": stated.text,
-                     "file": certificate(program, stated, proof.multipliers)}  # fmt: skip
+            try:
+                file = certificate(program, stated, proof.multipliers)
+            except DriftproofError as error:
+                return made | {"open": error.got}
+            made |= {"bound": str(proof.bound), "proved": stated.text, "file": file}
             if proved and value < right.low - near:
                 return made
     clearly = value > right.high + near
@@ -282,6 +284,13 @@ def _right(claim: BoundClaim, case: Case, expression: Any) -> Right:
 
     notation = claim.notation(case)
     roles = {**bounds.roles_of(case), **case.problem.exact_constants}
+    for symbol in expression.free_symbols:
+        if roles[notation[symbol.name]] == inf:
+            raise DriftproofError(
+                f"{symbol.name} in a right side over {case.problem}, of which nothing bounds it",
+                "letters that the class bounds",
+                "add start_gap(delta) or start_within(R), or leave the letter out",
+            )
     letters = {
         symbol.name: decimal(roles[notation[symbol.name]])
         for symbol in sorted(expression.free_symbols, key=str)
