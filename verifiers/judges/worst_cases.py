@@ -232,9 +232,7 @@ def _ran(
     prox. Clients that are sampled are enumerated.
     """
     try:
-        problem = functions(
-            program, solved, case.problem.clients, case.problem.level, coordinates
-        )
+        problem = functions(program, solved, case.problem.clients, case.problem.level, coordinates)
         problem = replace(problem, of=case.problem.constants)
         ctx = EnumeratedContext(problem.clients)
         made = _run_from(problem, case, ctx, left)

@@ -49,7 +49,7 @@ GAMMAS = (0.1, 0.5, 1.0, 5.0)
 """The printed grid."""
 AT_RATE = f"ComFedL, η = {PRINTED}"
 _RATE: dict[str, tuple[float, ...]] = {"step_size": RATES}
-GRIDS = {
+GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
     "ComFedL": _RATE | {"temperature": GAMMAS},
     AT_RATE: {"temperature": GAMMAS},
     "FedAvg": _RATE,
