@@ -1,0 +1,637 @@
+"""Writes a certificate for all values of letters in a region as a theorem of Coq.
+
+Letters are real variables, and the theorem is for all functions of the classes and all points that
+obey its equations. ``D·(right − left) = Σ (Dλ_k)(right_k − left_k) + Σ (Dd_j)‖v_j‖² + D·gap`` is one
+identity of polynomials, which Coq's ``ring`` decides; D is a common denominator. That each factor is
+at least 0 is proved by a form Σ e_k u^k v^(n − k) of it, u and v the distances of a letter from its
+ends, e_k of earlier letters. Nothing here has to be believed: Coq decides about the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+from typing import Any
+
+from flint import fmpq, fmpq_mpoly
+
+from driftproof.toolkit.ratios import Ratio, vanishes
+from driftproof.verifiers.worst_case.signs import Region
+from driftproof.verifiers.worst_case.statement import CLASSES, Combination, Condition, Statement
+from driftproof.verifiers.worst_case.theorem import CURVED, UntranslatedError, argument, bracketed
+
+OWN = re.compile(r"[RESOQZ]|[A-Za-z]_[0-9]+|xs|pi|forall|exists|fun|let|in|at|as|if|then|else|for|"
+                 "fix|match|with|end|return|where|using|Type|Set|Prop|zero|ip|add|scale|sum|mean")  # fmt: skip
+"""What a letter cannot be called in Coq, or in these files."""
+RAISED = 6
+"""By how much a degree is raised until all e_k are at least 0."""
+START = """Lemma below a b : a <= b -> 0 <= b - a. Proof. lra. Qed.
+Lemma above a b : 0 <= b - a -> a <= b. Proof. lra. Qed.
+Lemma same {E : space} (u v : E) : (forall w, ⟨u, w⟩ = ⟨v, w⟩) -> u = v.
+Proof. intro K. pose proof (K (u - v)%V) as H. assert (Z : ‖u - v‖² = 0) by (rewrite ip_add, ip_scale; lra).
+  apply ip_definite in Z. clear H K. rename Z into H. apply (cancel (scale (-1) v)).
+  rewrite (add_comm _ _ u), (add_comm _ _ v), H, add_opposite. reflexivity. Qed.
+Ltac inner := repeat rewrite ?ip_add, ?ip_add_r, ?ip_scale, ?ip_scale_r, ?ip_zero, ?ip_zero_r.
+Ltac inner_in H := repeat rewrite ?ip_add, ?ip_add_r, ?ip_scale, ?ip_scale_r, ?ip_zero, ?ip_zero_r in H.
+"""
+Row = list[Any]
+
+
+def called(letters: Iterable[str]) -> dict[str, str]:
+    """Return what letters are called in Coq."""
+    return {name: f"{name}_" if OWN.fullmatch(name) else name for name in letters}
+
+
+class Signs:
+    """Facts about polynomials on a region, each with its proof.
+
+    Attributes:
+        lines: what Coq is told to prove, in order.
+    """
+
+    def __init__(self, written: Sequence[Sequence[str]], said: Callable[[str], str]) -> None:
+        self.region, self.lines = Region(written), list[str]()
+        self.names, self.zero = called(self.region.free), Ratio.letter(next(iter(self.region.free)))
+        for letter in self.region.free.values():
+            self.zero = self.zero + letter
+        self.zero = self.zero * 0
+        self.middle = dict.fromkeys(self.region.free, Fraction(1, 2))
+        self.middle = {name: of.at(self.middle) for name, of in self.region.maps.items()}
+        self.known: dict[str, str] = {}
+        self.ends: dict[str, list[tuple[Ratio, Ratio]]] = {}
+        self.hypotheses: list[tuple[str, str]] = []
+        for low, above, name, *upper in written:
+            x, sides = self.names[name], [(low, above, 1)]
+            self.hypotheses.append((f"low_{x}", f"{said(low)} {above} {x}"))
+            if upper:
+                self.hypotheses.append((f"high_{x}", f"{x} {upper[0]} {said(upper[1])}"))
+                sides.append((upper[1], upper[0], -1))
+            self.ends[name] = []
+            for end, sign, way in sides:
+                value = self.full(self.region.number(end))
+                times = self._positive(value.bottom)
+                own = times * way * (self.region.free[name] - value)
+                factor, proof = self.product(times.top, strictly=True)
+                text, apart = self.text(own.top), f"{x} - {bracketed(said(end))}"
+                if way < 0:
+                    apart = f"{bracketed(said(end))} - {x}"
+                how = "Rmult_lt_0_compat" if sign == "<" else "Rmult_le_pos"
+                proof = proof if sign == "<" else f"(Rlt_le _ _ {proof})"
+                self._fact(text, sign == "<", [
+                    f"replace ({text}) with (({factor}) * ({apart})) by (field; lra).",
+                    f"apply {how}; [exact {proof} | lra].",
+                ])  # fmt: skip
+                self.ends[name].append((own, times))
+
+    def _positive(self, of: fmpq_mpoly) -> Ratio:
+        """Return a polynomial, or minus it, so that it is above 0 in the middle of the region."""
+        point = (self.middle[name] for name in of.context().names())
+        value = of(*(fmpq(v.numerator, v.denominator) for v in point))
+        return self.full(Ratio(of if value > 0 else -of))
+
+    def full(self, of: Any) -> Ratio:
+        """Return a number as a function of all letters."""
+        made: Ratio = self.zero + of
+        return made
+
+    def text(self, of: fmpq_mpoly) -> str:
+        """Return a polynomial as Coq reads it."""
+        return re.sub(r"[A-Za-z_]\w*", lambda m: self.names[m[0]], str(of)).replace("*", " * ")
+
+    def ratio(self, of: Any) -> str:
+        """Return a rational function as Coq reads it, in brackets where it is a sum."""
+        value = self.full(of)
+        top, bottom = self.text(value.top), self.text(value.bottom)
+        if bottom == "1":
+            return f"({top})" if " " in top.replace(" * ", "") or top[0] == "-" else top
+        return f"(({top}) / ({bottom}))"
+
+    def nonnegative(self, of: Ratio) -> tuple[str, str]:
+        """Return a polynomial in factors, and a proof that it is at least 0."""
+        return self.product(of.top, strictly=False)
+
+    def _fact(self, text: str, strict: bool, proof: Sequence[str]) -> None:
+        k = len(self.known)
+        self.known[text] = f"S_{k}" if strict else f"W_{k}"
+        sign = "<" if strict else "<="
+        self.lines += [f"assert ({self.known[text]} : 0 {sign} {text}).", f"{{ {' '.join(proof)} }}"]
+        if strict:
+            self.lines.append(f"pose proof (Rlt_le _ _ S_{k}) as W_{k}.")
+
+    def product(self, of: fmpq_mpoly, *, strictly: bool) -> tuple[str, str]:
+        """Return a polynomial as a product of factors, and a proof of its sign."""
+        constant, factors = of.factor()
+        parts: list[tuple[str, str]] = []
+        for factor, power in factors:
+            power, turned = int(power), self._positive(factor).top
+            constant *= 1 if turned == self.full(Ratio(factor)).top else (-1) ** power
+            factor = turned
+            text = self.text(factor)
+            try:
+                name = self._sign(factor, text)
+                if strictly and name[0] == "W":
+                    raise _refused(text)
+            except UntranslatedError:
+                if strictly or power != 2:
+                    raise
+                parts.append((f"({text})^2", f"(pow2_ge_0 ({text}))"))
+                continue
+            own = name if strictly else f"W{name[1:]}"
+            how = "pow_lt" if strictly else "pow_le"
+            plain = (f"({text})", own)
+            parts.append(plain if power == 1 else (f"({text})^{power}", f"({how} _ {power} {own})"))
+        if constant <= 0:
+            raise _refused(self.text(of))
+        both, sign = ("Rmult_lt_0_compat", "<") if strictly else ("Rmult_le_pos", "<=")
+        if constant != 1 or not parts:
+            number = str(fmpq(constant))
+            parts.insert(0, (number, f"(ltac:(lra) : 0 {sign} {number})"))
+        made = parts[0]
+        for text, proof in parts[1:]:
+            made = (f"{made[0]} * {text}", f"({both} _ _ {made[1]} {proof})")
+        return made
+
+    def _sign(self, of: fmpq_mpoly, text: str) -> str:
+        """Return the name of a fact about a polynomial that is not negative in the middle."""
+        if text in self.known:
+            return self.known[text]
+        degrees = dict(zip(of.context().names(), of.degrees(), strict=True))
+        letter = [name for name in self.ends if degrees[name]][-1]
+        for size in range(degrees[letter], degrees[letter] + RAISED + 1):
+            before, count = dict(self.known), len(self.lines)
+            try:
+                return self._form(Ratio(of), text, letter, size)
+            except UntranslatedError:
+                self.known = before
+                del self.lines[count:]
+        raise _refused(text)
+
+    def _form(self, of: Ratio, text: str, letter: str, size: int) -> str:
+        """Prove a sign by a form Σ e_k u^k v^(size − k), e_k of earlier letters."""
+        x, ends = self.full(self.region.free[letter]), self.ends[letter]
+        low = x - ends[0][0] / ends[0][1]
+        length = ends[1][0] / ends[1][1] + x - low if ends[1:] else self.full(1)
+        moved = self.full(of.put({letter: low + length * x}))
+        place = moved.top.context().names().index(letter)
+        q = [self.full(0)] * (size + 1)
+        for powers, c in moved.top.terms():
+            rest = [0 if k == place else int(n) for k, n in enumerate(powers)]
+            term = Ratio(moved.top.context().from_dict({tuple(rest): c}), moved.bottom)
+            q[int(powers[place])] += term
+        if ends[1:]:
+            q = [
+                sum((fmpq(comb(k, j) * comb(size, k), comb(size, j)) * q[j] for j in range(k + 1)),
+                    self.full(0)) / (ends[1][1] ** (size - k) * length**size)
+                for k in range(size + 1)
+            ]  # fmt: skip
+        e = [of / ends[0][1] ** k for k, of in enumerate(q)]
+        if not all(map(self.region.nonnegative, e)):
+            raise _refused(text)
+        times = self._positive(common(e).top)
+        factor, positive = self.product(times.top, strictly=True)
+        u, v = (self.text(end.top) for end, _ in (ends * 2)[:2])
+        firm = {u: self.known[u][0] == "S", v: self.known[v][0] == "S"}
+        terms: list[tuple[bool, str, str]] = []
+        for k, c in enumerate(e):
+            if vanishes(c):
+                continue
+            powers_of = [(u, k), (v, size - k)] if ends[1:] else [(u, k)]
+            strict = all(firm[w] for w, n in powers_of if n)
+            try:
+                made, proof = self.product((times * c).top, strictly=strict)
+            except UntranslatedError:
+                if not strict:
+                    raise
+                strict = False
+                made, proof = self.product((times * c).top, strictly=False)
+            for w, n in powers_of:
+                if n:
+                    both, one = ("Rmult_lt_0_compat", "lt") if strict else ("Rmult_le_pos", "le")
+                    own = ("S" if strict else "W") + self.known[w][1:]
+                    made = f"{made} * ({w})" + f"^{n}" * (n > 1)
+                    own = f"(pow_{one} _ {n} {own})" if n > 1 else own
+                    proof = f"({both} _ _ {proof} {own})"
+            terms.append((strict, made, proof))
+        terms.sort(key=lambda term: not term[0])
+        strict, total, proof = terms[0]
+        how = "Rplus_lt_le_0_compat" if strict else "Rplus_le_le_0_compat"
+        for its, made, more in terms[1:]:
+            more = f"(Rlt_le _ _ {more})" if its else more
+            total, proof = f"{total} + {made}", f"({how} _ _ {proof} {more})"
+        sign = "lt" if strict else "le"
+        self._fact(text, strict, [
+            f"apply (Rmult_{sign}_reg_l ({factor}));", f"[exact {positive} | rewrite Rmult_0_r].",
+            f"replace (({factor}) * ({text})) with ({total}) by field.", f"exact {proof}.",
+        ])  # fmt: skip
+        return self.known[text]
+
+
+class OverRegion:
+    """A certificate of one space over a region, in the words of Coq.
+
+    Attributes:
+        solution: the lines of the theorem that is proved.
+    """
+
+    def __init__(self, file: Mapping[str, Any], fractions: Callable[..., str]) -> None:
+        self.file = file
+        names = called(Region(file["region"]).free)
+        self.signs = Signs(file["region"], lambda of: fractions(of, {}, names))
+        it = self.it = Statement(dict(file), self.signs.region)
+        ending = file["conclusion"]
+        self.right = fractions(ending["right"], ending["letters"], names)
+        self.basis: list[tuple[str, Row]] = []  # what vectors are written in
+        self.reduced: list[tuple[int, Row, Row]] = []
+        self.points: list[tuple[str, Row]] = [("xs", self.row({}))]
+        self.starts, self.equations = ["xs"], list[tuple[str, str]]()
+        self.gradients: dict[str, Row] = {}  # by what they are called
+        self.values: list[str] = []
+        self.numbers: dict[str, str] = {}
+        self.at: dict[tuple[str, str], str] = {}  # function and name of a point → its point
+        self.apart: dict[str, Row] = {}
+        self.algorithm = ""
+        self._points()
+        self.conclusion = self._whole(it.conclusion)
+
+    # --- vectors --------------------------------------------------------------------------------
+
+    def row(self, of: Combination) -> Row:
+        """Return a combination as a row of its coefficients."""
+        return [self.signs.full(of.get(name, 0)) for name in self.it.vectors]
+
+    def _solve(self, row: Row) -> tuple[Row, Row]:
+        """Return what is left of a row without the basis, and its coefficients in the basis."""
+        left, made = list(row), [self.signs.zero] * len(self.basis)
+        for column, reduced, own in self.reduced:
+            if not vanishes(c := left[column]):
+                left = [x - c * y for x, y in zip(left, reduced, strict=True)]
+                for k, y in enumerate(own):
+                    made[k] += c * y
+        return left, made
+
+    def _known(self, row: Row) -> bool:
+        return all(map(vanishes, self._solve(row)[0]))
+
+    def _new(self, text: str, row: Row) -> None:
+        left, made = self._solve(row)
+        column = next(k for k, x in enumerate(left) if not vanishes(x))
+        own = [-x / left[column] for x in made] + [1 / left[column]]
+        self.basis.append((text, row))
+        self.reduced.append((column, [x / left[column] for x in left], own))
+
+    def _points(self) -> None:
+        """Say what each unknown vector is: a start, a gradient, or a combination of these."""
+        order = list(self.it.triples)
+        pending = [(k, at, t) for k, name in enumerate(order)
+                   for at, t in self.it.triples[name].items()]  # fmt: skip
+        shifts: dict[int, str] = {}
+        while pending:
+            those = [p for p in pending if self._known(self.row(p[2].x))]
+            k, at, triple = (those or pending)[0]
+            pending.remove((k, at, triple))
+            row = self.row(triple.x)
+            name = next((p for p, other in self.points if _alike(row, other)), "")
+            if not name:
+                name = self._name(at)
+                if those:
+                    self.equations.append((name, self._from(row)))
+                else:
+                    self.starts.append(name)
+                    self._new(f"{name} - xs", row)
+                    self.apart[f"{name} - xs"] = row
+                self.points.append((name, row))
+            self.at[order[k], at] = name
+            g, gradient = f"g_{k} {name}", self.row(triple.g)
+            if g in self.gradients:
+                raise UntranslatedError(f"{order[k]} twice at one point", "each point once")
+            if self._known(gradient):
+                self.equations.append((g, self.linear(gradient)))
+            else:
+                self._new(g, gradient)
+            self.gradients[g] = gradient
+            value = f"f_{k} {name}"
+            self.values.append(value)
+            named = [n for n, c in triple.f.items() if not vanishes(c)]
+            if not named:
+                shifts.setdefault(k, value)
+            elif len(named) > 1 or not vanishes(triple.f[named[0]] - 1) or named[0] in self.numbers:
+                raise UntranslatedError("values that depend on each other", "free values")
+            else:
+                self.numbers[named[0]] = value
+        for name, value in self.numbers.items():
+            k = int(value.split()[0][2:])
+            self.numbers[name] = f"{value} - {shifts[k]}" if k in shifts else value
+        units = [self.row({name: fmpq(1)}) for name in self.it.vectors]
+        if not all(map(self._known, units)) or set(self.it.values) - set(self.numbers):
+            raise UntranslatedError("vectors or values of no point", "those of functions at points")
+        self.own = [self.linear(unit) for unit in units]
+
+    def _name(self, at: str) -> str:
+        names, k = {p for p, _ in self.points}, len(self.points)
+        name = at if re.fullmatch(r"[w-z]_[0-9]+", at) else f"x_{k}"
+        while name in names:
+            k, name = k + 1, f"x_{k + 1}"
+        return name
+
+    def _from(self, row: Row) -> str:
+        """Return a point as an earlier one and what is added to it."""
+        apart = [(p, [x - y for x, y in zip(row, other, strict=True)]) for p, other in self.points]
+        base, rest = min(apart, key=lambda pair: sum(not vanishes(x) for x in self._solve(pair[1])[1]))
+        return f"{base}{self._terms(self._solve(rest)[1])}"
+
+    def linear(self, row: Row) -> str:
+        """Return a combination of starts and gradients as text."""
+        made = self._terms(self._solve(row)[1])
+        return made.removeprefix(" + ") or "zero"
+
+    def _terms(self, of: Row) -> str:
+        return self._sum([(c, bracketed(t)) for c, (t, _) in zip(of, self.basis, strict=True)])
+
+    def _sum(self, of: Iterable[tuple[Ratio, str]]) -> str:
+        made = ""
+        for c, text in of:
+            if not vanishes(c):
+                size = "" if vanishes(c - 1) else f"{self.signs.ratio(c)} * "
+                made += f" + {size}{text}"
+        return made
+
+    def vector(self, row: Row) -> str:
+        """Return a combination as text: the difference of two points, or a sum."""
+        for k, (p, one) in enumerate(self.points):
+            for q, two in self.points[:k]:
+                for text, sign in ((f"{p} - {q}", 1), (f"{q} - {p}", -1)):
+                    if _alike(row, [sign * (x - y) for x, y in zip(one, two, strict=True)]):
+                        self.apart[text] = row
+                        return text
+        return self.linear(row)
+
+    def quantity(self, of: Condition) -> str:
+        """Return the left side of a condition."""
+        terms = []
+        for c, u, v in of.products:
+            one, two = self.vector(self.row(u)), self.vector(self.row(v))
+            terms.append((self.signs.full(c), f"‖{one}‖²" if one == two else f"⟨{one}, {two}⟩"))
+        terms += [(self.signs.full(a), f"({self.numbers[n]})") for n, a in of.numbers.items()]
+        return self._sum(terms).removeprefix(" + ") or "0"
+
+    def form(self, terms: Iterable[tuple[Ratio, Condition]]) -> list[Row]:
+        """Return the matrix of a sum of conditions."""
+        column = {name: k for k, name in enumerate(self.it.vectors)}
+        S = [[self.signs.zero] * len(column) for _ in column]
+        for times, of in terms:
+            for c, u, v in of.products:
+                for n, x in u.items():
+                    for m, y in v.items():
+                        z = times * c * x * y / 2
+                        S[column[n]][column[m]] += z
+                        S[column[m]][column[n]] += z
+        return S
+
+    def _whole(self, of: Condition) -> Condition:
+        """Write a sum of products as ‖u‖² and a rest, where it is shorter so."""
+        return of
+
+    def squares(self, S: list[Row]) -> list[tuple[Ratio, Row]]:
+        """Return S as a sum of squares of rows of polynomials, the weights at least 0."""
+        region, left, made = self.signs.region, set(range(len(S))), list[tuple[Ratio, Row]]()
+        while left:
+            fits: list[tuple[int, int, Row, Ratio]] = []
+            for k in left:
+                after = [j for j in left if j != k and not vanishes(S[k][j])]
+                if vanishes(S[k][k]):
+                    if not after:
+                        fits.append((-1, k, [], self.signs.zero))
+                    continue
+                row = [S[k][j] / S[k][k] if j in after else self.signs.full(j == k)
+                       for j in range(len(S))]  # fmt: skip
+                times = common(row)
+                if region.nonnegative(S[k][k]) and region.nonnegative(1 / times**2):
+                    size = sum(map(int, (*S[k][k].top.degrees(), *times.top.degrees())))
+                    fits.append((size, k, row, times))
+            if not fits:
+                raise UntranslatedError("pivots that vanish in the region", "pivots above 0")
+            size, k, row, times = min(fits, key=lambda fit: fit[:2])
+            left.remove(k)
+            if size < 0:
+                continue
+            made.append((S[k][k] / times**2, [x * times for x in row]))
+            for i in left:
+                for j in left:
+                    S[i][j] -= row[i] * row[j] * S[k][k]
+        return made
+
+    # --- the file -------------------------------------------------------------------------------
+
+    def lines(self) -> list[str]:
+        """Return all of the file after its first lines."""
+        it, signs = self.it, self.signs
+        classes, members, conditions = list(it.constants), list[tuple[str, str]](), []
+        for k, (name, kinds) in enumerate(it.constants.items()):
+            for j, (kind, constants) in enumerate(kinds.items()):
+                if kind not in CURVED:
+                    raise UntranslatedError(f"{kind} functions, for all values of letters",
+                                            f"one of {', '.join(CURVED)}")  # fmt: skip
+                said = " ".join(argument(signs.ratio(c)) for c in constants)
+                members.append((f"member_{k}_{j}", f"{kind.replace('-', '_')} {said} f_{k} g_{k}"))
+        terms: list[tuple[Ratio, Condition]] = []
+        weights: list[Ratio] = []
+        assumed = {name: k for k, name in enumerate(it.assumptions)}
+        used: list[str] = []  # what each multiplier is of
+        interpolated: list[str] = []
+        firm: dict[str, None] = {}  # mu < L
+        for written, kind, name, *at in self.file["multipliers"]:
+            times = signs.full(signs.region.number(written))
+            if vanishes(times):
+                continue
+            if kind == "assumption":
+                terms.append((times, it.assumptions[name]))
+                weights.append(times)
+                used.append(f"assumed_{assumed[name]}")
+                continue
+            k = classes.index(name)
+            constants = it.constants[name][kind]
+            condition = CLASSES[kind][2](*constants, *(it.triples[name][p] for p in at))
+            terms.append((times, condition))
+            large = constants[0]
+            least = constants[1] if constants[1:] else CURVED[kind] * large
+            weights.append(times / (2 * (large - least)))
+            L = signs.ratio(large)
+            mu = {-1: f"(- {argument(L)})", 0: "0", 1: signs.ratio(least)}[CURVED[kind]]
+            x, y = (self.at[name, p] for p in at)
+            firm[signs.product((signs.full(large - least)).top, strictly=True)[0]] = None
+            dx = self.vector(
+                [a - b for a, b in zip(*(self.row(it.triples[name][p].x) for p in at[::-1]),
+                                       strict=True)]
+            )  # fmt: skip
+            self.apart[f"{y} - {x}"] = self.apart.get(dx) or [
+                a - b for a, b in zip(*(self.row(it.triples[name][p].x) for p in at[::-1]),
+                                      strict=True)]  # fmt: skip
+            f, g = f"f_{k}", f"g_{k}"
+            conditions.append(
+                f"({mu} < {L} -> 2 * ({L} - {mu}) * ({f} {y} - {f} {x} - ⟨{g} {y}, {y} - {x}⟩)"
+                f" + ‖{g} {y} - {g} {x}‖² + {L} * {mu} * ‖{y} - {x}‖²"
+                f" - 2 * {mu} * ⟨{g} {y} - {g} {x}, {y} - {x}⟩ <= 0)"
+            )
+            used.append(f"C_{len(interpolated)}")
+            j = list(it.constants[name]).index(kind)
+            interpolated.append(f"(fun lt => interpolation {argument(mu)} {argument(L)} {f} {g} lt"
+                                f" member_{k}_{j} {x} {y})")  # fmt: skip
+        ending = it.conclusion
+        squares = self.squares(self.form([*terms, (signs.full(-1), ending)]))
+        constant = signs.full(signs.region.number(self.file["conclusion"]["constant"]))
+        gap = signs.full(ending.right - sum(t * c.right for t, c in terms))
+        bound = signs.full(ending.right + constant)
+        every = [*weights, *(w for w, _ in squares), gap, bound, constant]
+        every += [signs.full(c) for c, _, _ in ending.products]
+        D = common(every)
+        D = signs._positive(D.top)
+        divided, positive = signs.product(D.top, strictly=True)
+        facts = [(f"0 < {divided}", positive)]
+        facts += [(f"0 < {text}", "") for text in firm]
+        facts = [(f"0 < {divided}", positive)]
+        for L_mu in {str(m): m for m in self._lengths()}.values():
+            text, proof = signs.product(L_mu.top, strictly=True)
+            facts.append((f"0 < {text}", proof))
+        factors = signs.full(bound).bottom.factor()[1]
+        for factor, _ in factors:
+            text, proof = signs.product(signs._positive(factor).top, strictly=True)
+            facts.append((f"0 < {text}", proof))
+        parts: list[str] = []  # of the sum
+        for times, name in zip(weights, used, strict=True):
+            condition_of = it.assumptions
+            equality = name[0] == "a" and list(condition_of.values())[int(name[8:])].equality
+            if equality:
+                parts.append(f"(equal {argument(signs.ratio(D * times))} _ _ {name})")
+                continue
+            text, proof = signs.nonnegative(D * times)
+            facts.append((f"0 <= {text}", proof))
+            parts.append(f"(Rmult_le_pos _ _ P_{len(facts) - 1} (below _ _ {name}))")
+        for times, row in squares:
+            text, proof = signs.nonnegative(D * times)
+            facts.append((f"0 <= {text}", proof))
+            vector = self._sum((c, f"b_{k}") for k, c in enumerate(row)).removeprefix(" + ")
+            parts.append(f"(Rmult_le_pos _ _ P_{len(facts) - 1} (ip_pos _ ({vector})%V))")
+        if not vanishes(gap):
+            text, proof = signs.nonnegative(D * gap)
+            facts.append((f"0 <= {text}", proof))
+            parts.append(f"P_{len(facts) - 1}")
+        # --- the texts
+        letters = f"({' '.join(signs.names.values())} : R)"
+        region = signs.hypotheses
+        made = [*START.splitlines(), "", f"Lemma signs : forall {letters},",
+                *(f"  {said} ->" for _, said in region),
+                "  " + " /\\ ".join(f"({said})" for said, _ in facts) + ".",
+                "Proof.", f"  intros {' '.join([*signs.names.values(), *(n for n, _ in region)])}.",
+                *(f"  {line}" for line in signs.lines)]  # fmt: skip
+        made += [f"  exact ({_conj([proof for _, proof in facts])}).", "Qed.", ""]
+        defined = [n for n, _ in self.equations if " " not in n]
+        given = [(f"is_{n.replace(' ', '_')}", f"{n} = ({t})%V") for n, t in self.equations]
+        for k, (name, of) in enumerate(it.assumptions.items()):
+            sign = "=" if of.equality else "<="
+            given.append((f"assumed_{k}", f"{self.quantity(of)} {sign} {signs.ratio(of.right)}"))
+        left = self.quantity(self.conclusion)
+        left += "" if vanishes(constant) else f" + {signs.ratio(constant)}"
+        ended = f"{left} <= ({self.right})"
+        g_names = {g: f"h_{k}" for k, g in enumerate(self.gradients)}
+        v_names = {f: f"v_{k}" for k, f in enumerate(self.values)}
+
+        def own(text: str) -> str:
+            return re.sub(r"\b[fg]_[0-9]+ \w+", lambda m: (g_names | v_names)[m[0]], text)
+
+        vectors = [*self.starts, *defined]
+        made += [
+            f"Lemma identity : forall (E : space) {letters}",
+            f"  ({' '.join([*vectors, *g_names.values()])} : E) ({' '.join(v_names.values())} : R),",
+            *(f"  {own(said)} ->" for said in
+              [*(s for _, s in region), *(s for _, s in given), *conditions]),
+            f"  {own(ended)}.", "Proof.",
+            f"  intros E {' '.join([*signs.names.values(), *vectors, *g_names.values(), *v_names.values()])}"
+            f" {' '.join(n for n, _ in [*region, *given])}.",
+            f"  destruct (signs {' '.join([*signs.names.values(), *(n for n, _ in region)])})"
+            f" as ({' & '.join(f'P_{k}' for k in range(len(facts)))}).",
+        ]  # fmt: skip
+        bs = [f"b_{k}" for k in range(len(self.own))]
+        made += [f"  pose (b_{k} := ({own(t)})%V)." for k, t in enumerate(self.own)]
+        known = [*self.apart.items(), *((g_names[g], r) for g, r in self.gradients.items())]
+        for k, (text, row) in enumerate(known):
+            vector = self._sum((c, f"b_{k}") for k, c in enumerate(row)).removeprefix(" + ")
+            made.append(f"  assert (E_{k} : ({text})%V = ({vector or 'zero'})%V).")
+            clear = f"clear {' '.join(f'E_{j}' for j in range(k))}. " * (k > 0)
+            made.append(f"  {{ {clear}{' '.join(f'unfold {b}.' for b in bs)} subst. apply same; intro. inner."
+                        " field; lra. }")  # fmt: skip
+        rewritten = ", ".join(f"?E_{k}" for k in range(len(known)))
+        cs = [f"C_{k}" for k in range(len(conditions))]
+        hyps = [*cs, *(n for n, _ in given if n[0] == "a")]
+        made.append(f"  clearbody {' '.join(bs)}. intros {' '.join(cs)}.")
+        made += [f"  specialize ({c} ltac:(lra))." for c in cs]
+        made += [f"  rewrite {rewritten} in {name}." for name in hyps]
+        made.append(f"  rewrite {rewritten}.")
+        for k, part in enumerate(parts):
+            made.append(f"  pose proof {part} as K_{k}. inner_in K_{k}.")
+            if k:
+                made.append(f"  apply (Rplus_le_le_0_compat _ _ K_{k - 1}) in K_{k}.")
+        made += [
+            f"  cbv zeta; match goal with |- _ <= ?r => assert (right_side : ({divided}) * r ="
+            f" {signs.ratio(D * bound)}) by (field; repeat split; lra) end.",
+            f"  apply (Rmult_le_reg_l ({divided}) _ _ P_0); rewrite right_side; apply above.",
+            f"  eapply Rle_trans; [exact K_{len(parts) - 1} | apply Req_le].",
+            f"  clear. inner. {_turned(bs)} field; lra.", "Qed.", "",
+        ]  # fmt: skip
+        functions = " ".join(f"(f_{k} : E -> R) (g_{k} : E -> E)" for k in range(len(classes)))
+        every_given = [*region, *members, *given]
+        self.theorem = [
+            f"Theorem bound : forall (E : space) {letters} {functions} ({' '.join(vectors)} : E),",
+            *(f"  {said} ->" for _, said in every_given), f"  {ended}.",
+        ]  # fmt: skip
+        fs = [f"{h}_{k}" for k in range(len(classes)) for h in "fg"]
+        made += [
+            *self.theorem, "Proof.",
+            f"  intros E {' '.join([*signs.names.values(), *fs, *vectors])}"
+            f" {' '.join(n for n, _ in every_given)}.",
+            f"  exact (identity E {' '.join([*signs.names.values(), *vectors])}"
+            f" {' '.join(f'({t})' for t in [*g_names, *v_names])}",
+            f"    {' '.join(n for n, _ in [*region, *given])}", *(f"    {i}" for i in interpolated),
+            "  ).", "Qed.", "Print Assumptions bound.",
+        ]  # fmt: skip
+        return made
+
+    def _lengths(self) -> list[Ratio]:
+        made = []
+        for kinds in self.it.constants.values():
+            for kind, constants in kinds.items():
+                least = constants[1] if constants[1:] else CURVED[kind] * constants[0]
+                made.append(self.signs.full(constants[0] - least))
+        return made
+
+
+def _turned(names: Sequence[str]) -> str:
+    """Return what writes ⟨b, a⟩ as ⟨a, b⟩."""
+    pairs = ", ".join(f"?(ip_sym _ {b} {a})" for a, b in combinations(names, 2))
+    return f"rewrite {pairs}." if pairs else ""
+
+
+def _conj(of: Sequence[str]) -> str:
+    return of[0] if len(of) == 1 else f"conj {of[0]} ({_conj(of[1:])})"
+
+
+def _alike(one: Row, two: Row) -> bool:
+    return all(vanishes(x - y) for x, y in zip(one, two, strict=True))
+
+
+def common(of: Iterable[Ratio]) -> Ratio:
+    """Return the least common denominator of rational functions of the same letters."""
+    made: Ratio | None = None
+    for value in of:
+        own = Ratio(value.bottom)
+        made = own if made is None else made * own / Ratio(made.top.gcd(own.top))
+    assert made is not None
+    return made
+
+
+def _refused(text: str) -> UntranslatedError:
+    return UntranslatedError(
+        f"a sign that is not shown: that of {text}", "coefficients of one sign in Bernstein's form"
+    )
