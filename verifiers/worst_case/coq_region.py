@@ -19,6 +19,7 @@ from typing import Any
 from flint import fmpq, fmpq_mpoly
 
 from driftproof.toolkit.ratios import Ratio, vanishes
+from driftproof.verifiers.worst_case.expression import sqrt
 from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.statement import CLASSES, Combination, Condition, Statement
 from driftproof.verifiers.worst_case.theorem import CURVED, UntranslatedError, argument, bracketed
@@ -29,6 +30,8 @@ OWN = re.compile(r"[RESOQZ]|[A-Za-z]_[0-9]+|xs|pi|forall|exists|fun|let|in|at|as
 RAISED = 6
 """By how much a degree is raised until all e_k are at least 0."""
 START = """Lemma below a b : a <= b -> 0 <= b - a. Proof. lra. Qed.
+Lemma moved a b c : a + (- b) <= c -> a <= b + c. Proof. lra. Qed.
+Lemma equal t a b : a = b -> 0 <= t * (b - a). Proof. intros ->. lra. Qed.
 Lemma above a b : 0 <= b - a -> a <= b. Proof. lra. Qed.
 Lemma same {E : space} (u v : E) : (forall w, ⟨u, w⟩ = ⟨v, w⟩) -> u = v.
 Proof. intro K. pose proof (K (u - v)%V) as H. assert (Z : ‖u - v‖² = 0) by (rewrite ip_add, ip_scale; lra).
@@ -36,6 +39,7 @@ Proof. intro K. pose proof (K (u - v)%V) as H. assert (Z : ‖u - v‖² = 0) by
   rewrite (add_comm _ _ u), (add_comm _ _ v), H, add_opposite. reflexivity. Qed.
 Ltac inner := repeat rewrite ?ip_add, ?ip_add_r, ?ip_scale, ?ip_scale_r, ?ip_zero, ?ip_zero_r.
 Ltac inner_in H := repeat rewrite ?ip_add, ?ip_add_r, ?ip_scale, ?ip_scale_r, ?ip_zero, ?ip_zero_r in H.
+Ltac unfolded := unfold fedavg, average, mean; cbn [gradient_descent map sum length Z.of_nat Pos.of_succ_nat Pos.succ].
 """
 Row = list[Any]
 
@@ -108,10 +112,6 @@ class Signs:
         if bottom == "1":
             return f"({top})" if " " in top.replace(" * ", "") or top[0] == "-" else top
         return f"(({top}) / ({bottom}))"
-
-    def nonnegative(self, of: Ratio) -> tuple[str, str]:
-        """Return a polynomial in factors, and a proof that it is at least 0."""
-        return self.product(of.top, strictly=False)
 
     def _fact(self, text: str, strict: bool, proof: Sequence[str]) -> None:
         k = len(self.known)
@@ -254,7 +254,7 @@ class OverRegion:
         self.apart: dict[str, Row] = {}
         self.algorithm = ""
         self._points()
-        self.conclusion = self._whole(it.conclusion)
+        self._ending()
 
     # --- vectors --------------------------------------------------------------------------------
 
@@ -390,9 +390,35 @@ class OverRegion:
                         S[column[m]][column[n]] += z
         return S
 
-    def _whole(self, of: Condition) -> Condition:
-        """Write a sum of products as ‖u‖² and a rest, where it is shorter so."""
-        return of
+    def _ending(self) -> None:
+        """Write the left side as ‖u‖² and the negative of a rest, and u as y_0 − xs."""
+        of, signs = self.it.conclusion, self.signs
+        Q, self.rest = self.form([(signs.full(1), of)]), ""
+        self.left, size = self.quantity(of), sum(not vanishes(x) for row in Q for x in row)
+        for k, row in enumerate(Q):
+            root = _root(row[k])
+            if root is None or of.numbers:
+                continue
+            w = [x / root for x in row]
+            left = [(i, x - w[i] * w[i]) for i, x in enumerate(row[i] for i, row in enumerate(Q))]
+            off = any(not vanishes(Q[i][j] - w[i] * w[j]) for i, j in combinations(range(len(Q)), 2))
+            those = [(i, signs.full(-c)) for i, c in left if not vanishes(c)]
+            if off or len(those) > 1 or size == 1:
+                continue
+            start = self._solve(w)[1][[t for t, _ in self.basis].index(f"{self.starts[-1]} - xs")]
+            if vanishes(start + 1):
+                w = [-x for x in w]
+            name = next((p for p, other in self.points if _alike(w, other)), "y_0")
+            if name == "y_0":
+                self.equations.append((name, self._from(w)))
+                self.points.append((name, w))
+            self.left = f"‖{self.vector(w)}‖²"
+            for i, c in those:
+                unit = [signs.full(j == i) for j in range(len(w))]
+                self.rest = f"{signs.product(c.top, strictly=False)[0]} * ‖{self.vector(unit)}‖²"
+                if not vanishes(c.bottom - 1):
+                    raise UntranslatedError("a factor that is a fraction", "a polynomial")
+            return
 
     def squares(self, S: list[Row]) -> list[tuple[Ratio, Row]]:
         """Return S as a sum of squares of rows of polynomials, the weights at least 0."""
@@ -427,184 +453,263 @@ class OverRegion:
 
     def lines(self) -> list[str]:
         """Return all of the file after its first lines."""
-        it, signs = self.it, self.signs
-        classes, members, conditions = list(it.constants), list[tuple[str, str]](), []
-        for k, (name, kinds) in enumerate(it.constants.items()):
-            for j, (kind, constants) in enumerate(kinds.items()):
-                if kind not in CURVED:
-                    raise UntranslatedError(f"{kind} functions, for all values of letters",
-                                            f"one of {', '.join(CURVED)}")  # fmt: skip
-                said = " ".join(argument(signs.ratio(c)) for c in constants)
-                members.append((f"member_{k}_{j}", f"{kind.replace('-', '_')} {said} f_{k} g_{k}"))
-        terms: list[tuple[Ratio, Condition]] = []
-        weights: list[Ratio] = []
-        assumed = {name: k for k, name in enumerate(it.assumptions)}
-        used: list[str] = []  # what each multiplier is of
-        interpolated: list[str] = []
-        firm: dict[str, None] = {}  # mu < L
+        signs, it, ending = self.signs, self.it, self.it.conclusion
+        self.terms: list[tuple[Ratio, Condition]] = []
+        self.weights: list[tuple[Ratio, str]] = []  # with the inequality that each multiplies
+        self.conditions: list[str] = []
+        self.interpolated: list[str] = []
+        self.facts: dict[str, str] = {}
         for written, kind, name, *at in self.file["multipliers"]:
             times = signs.full(signs.region.number(written))
-            if vanishes(times):
-                continue
-            if kind == "assumption":
-                terms.append((times, it.assumptions[name]))
-                weights.append(times)
-                used.append(f"assumed_{assumed[name]}")
-                continue
-            k = classes.index(name)
-            constants = it.constants[name][kind]
-            condition = CLASSES[kind][2](*constants, *(it.triples[name][p] for p in at))
-            terms.append((times, condition))
-            large = constants[0]
-            least = constants[1] if constants[1:] else CURVED[kind] * large
-            weights.append(times / (2 * (large - least)))
-            L = signs.ratio(large)
-            mu = {-1: f"(- {argument(L)})", 0: "0", 1: signs.ratio(least)}[CURVED[kind]]
-            x, y = (self.at[name, p] for p in at)
-            firm[signs.product((signs.full(large - least)).top, strictly=True)[0]] = None
-            dx = self.vector(
-                [a - b for a, b in zip(*(self.row(it.triples[name][p].x) for p in at[::-1]),
-                                       strict=True)]
-            )  # fmt: skip
-            self.apart[f"{y} - {x}"] = self.apart.get(dx) or [
-                a - b for a, b in zip(*(self.row(it.triples[name][p].x) for p in at[::-1]),
-                                      strict=True)]  # fmt: skip
-            f, g = f"f_{k}", f"g_{k}"
-            conditions.append(
-                f"({mu} < {L} -> 2 * ({L} - {mu}) * ({f} {y} - {f} {x} - ⟨{g} {y}, {y} - {x}⟩)"
-                f" + ‖{g} {y} - {g} {x}‖² + {L} * {mu} * ‖{y} - {x}‖²"
-                f" - 2 * {mu} * ⟨{g} {y} - {g} {x}, {y} - {x}⟩ <= 0)"
-            )
-            used.append(f"C_{len(interpolated)}")
-            j = list(it.constants[name]).index(kind)
-            interpolated.append(f"(fun lt => interpolation {argument(mu)} {argument(L)} {f} {g} lt"
-                                f" member_{k}_{j} {x} {y})")  # fmt: skip
-        ending = it.conclusion
-        squares = self.squares(self.form([*terms, (signs.full(-1), ending)]))
+            if not vanishes(times):
+                self._multiplied(times, kind, name, at)
+        squares = self.squares(self.form([*self.terms, (signs.full(-1), ending)]))
         constant = signs.full(signs.region.number(self.file["conclusion"]["constant"]))
-        gap = signs.full(ending.right - sum(t * c.right for t, c in terms))
+        gap = signs.full(ending.right - sum(t * c.right for t, c in self.terms))
         bound = signs.full(ending.right + constant)
-        every = [*weights, *(w for w, _ in squares), gap, bound, constant]
-        every += [signs.full(c) for c, _, _ in ending.products]
-        D = common(every)
-        D = signs._positive(D.top)
-        divided, positive = signs.product(D.top, strictly=True)
-        facts = [(f"0 < {divided}", positive)]
-        facts += [(f"0 < {text}", "") for text in firm]
-        facts = [(f"0 < {divided}", positive)]
-        for L_mu in {str(m): m for m in self._lengths()}.values():
-            text, proof = signs.product(L_mu.top, strictly=True)
-            facts.append((f"0 < {text}", proof))
-        factors = signs.full(bound).bottom.factor()[1]
-        for factor, _ in factors:
+        every = [w for w, _ in [*self.weights, *squares]]
+        every += [gap, bound, constant, *(signs.full(c) for c, _, _ in ending.products)]
+        D = signs._positive(common(every).top)
+        self.divided, proof = signs.product(D.top, strictly=True)
+        firm = self._fact(f"0 < {self.divided}", proof)
+        for factor, _ in bound.bottom.factor()[1]:
             text, proof = signs.product(signs._positive(factor).top, strictly=True)
-            facts.append((f"0 < {text}", proof))
-        parts: list[str] = []  # of the sum
-        for times, name in zip(weights, used, strict=True):
-            condition_of = it.assumptions
-            equality = name[0] == "a" and list(condition_of.values())[int(name[8:])].equality
-            if equality:
-                parts.append(f"(equal {argument(signs.ratio(D * times))} _ _ {name})")
-                continue
-            text, proof = signs.nonnegative(D * times)
-            facts.append((f"0 <= {text}", proof))
-            parts.append(f"(Rmult_le_pos _ _ P_{len(facts) - 1} (below _ _ {name}))")
+            self._fact(f"0 < {text}", proof)
+        self.parts: list[str] = []  # of the sum
+        for times, name in self.weights:
+            if name[0] == "a" and list(it.assumptions.values())[int(name[8:])].equality:
+                self.parts.append(f"(equal {argument(signs.ratio(D * times))} _ _ {name})")
+            else:
+                self._part(D * times, f"(below _ _ {name})")
         for times, row in squares:
-            text, proof = signs.nonnegative(D * times)
-            facts.append((f"0 <= {text}", proof))
-            vector = self._sum((c, f"b_{k}") for k, c in enumerate(row)).removeprefix(" + ")
-            parts.append(f"(Rmult_le_pos _ _ P_{len(facts) - 1} (ip_pos _ ({vector})%V))")
+            self._part(D * times, f"(ip_pos _ ({self._in_own(row)})%V)")
         if not vanishes(gap):
-            text, proof = signs.nonnegative(D * gap)
-            facts.append((f"0 <= {text}", proof))
-            parts.append(f"P_{len(facts) - 1}")
-        # --- the texts
-        letters = f"({' '.join(signs.names.values())} : R)"
-        region = signs.hypotheses
-        made = [*START.splitlines(), "", f"Lemma signs : forall {letters},",
-                *(f"  {said} ->" for _, said in region),
-                "  " + " /\\ ".join(f"({said})" for said, _ in facts) + ".",
-                "Proof.", f"  intros {' '.join([*signs.names.values(), *(n for n, _ in region)])}.",
-                *(f"  {line}" for line in signs.lines)]  # fmt: skip
-        made += [f"  exact ({_conj([proof for _, proof in facts])}).", "Qed.", ""]
-        defined = [n for n, _ in self.equations if " " not in n]
-        given = [(f"is_{n.replace(' ', '_')}", f"{n} = ({t})%V") for n, t in self.equations]
-        for k, (name, of) in enumerate(it.assumptions.items()):
-            sign = "=" if of.equality else "<="
-            given.append((f"assumed_{k}", f"{self.quantity(of)} {sign} {signs.ratio(of.right)}"))
-        left = self.quantity(self.conclusion)
-        left += "" if vanishes(constant) else f" + {signs.ratio(constant)}"
-        ended = f"{left} <= ({self.right})"
-        g_names = {g: f"h_{k}" for k, g in enumerate(self.gradients)}
-        v_names = {f: f"v_{k}" for k, f in enumerate(self.values)}
-
-        def own(text: str) -> str:
-            return re.sub(r"\b[fg]_[0-9]+ \w+", lambda m: (g_names | v_names)[m[0]], text)
-
-        vectors = [*self.starts, *defined]
-        made += [
-            f"Lemma identity : forall (E : space) {letters}",
-            f"  ({' '.join([*vectors, *g_names.values()])} : E) ({' '.join(v_names.values())} : R),",
-            *(f"  {own(said)} ->" for said in
-              [*(s for _, s in region), *(s for _, s in given), *conditions]),
-            f"  {own(ended)}.", "Proof.",
-            f"  intros E {' '.join([*signs.names.values(), *vectors, *g_names.values(), *v_names.values()])}"
-            f" {' '.join(n for n, _ in [*region, *given])}.",
-            f"  destruct (signs {' '.join([*signs.names.values(), *(n for n, _ in region)])})"
-            f" as ({' & '.join(f'P_{k}' for k in range(len(facts)))}).",
+            self._part(D * gap, "Rle_0_1")
+        self.left += "" if vanishes(constant) else f" + {signs.ratio(constant)}"
+        letters = " ".join(signs.names.values())
+        self.letters, self.region = f"({letters} : R)", signs.hypotheses
+        self.about_letters = " ".join([letters, *(n for n, _ in self.region)])
+        region = [f"  {said} ->" for _, said in self.region]
+        known = " & ".join(f"P_{k}" for k in range(len(self.facts)))
+        self.known = f"  destruct (signs {self.about_letters}) as ({known})."
+        return [
+            *START.splitlines(), "", f"Lemma signs : forall {self.letters},", *region,
+            "  " + " /\\ ".join(f"({said})" for said in self.facts) + ".",
+            "Proof.", f"  intros {self.about_letters}.", *(f"  {line}" for line in signs.lines),
+            f"  exact ({_conj(list(self.facts.values()))}).", "Qed.", "",
+            f"Lemma right_side : forall {self.letters},", *region,
+            f"  ({self.divided}) * ({self.right}) = {signs.ratio(D * bound)}.",
+            "Proof.", f"  intros {self.about_letters}.", self.known,
+            "  cbv zeta. field; repeat split; lra.", "Qed.", "", *self._theorems(firm),
+            "Print Assumptions bound.",
         ]  # fmt: skip
+
+    def _multiplied(self, times: Ratio, kind: str, name: str, at: list[str]) -> None:
+        """Take an inequality with its multiplier."""
+        signs, it = self.signs, self.it
+        if kind == "assumption":
+            self.terms.append((times, it.assumptions[name]))
+            self.weights.append((times, f"assumed_{list(it.assumptions).index(name)}"))
+            return
+        if kind not in CURVED:
+            raise UntranslatedError(f"{kind} functions, for all values of letters",
+                                    f"one of {', '.join(CURVED)}")  # fmt: skip
+        k, constants = list(it.constants).index(name), it.constants[name][kind]
+        one, two = (it.triples[name][p] for p in at)
+        self.terms.append((times, CLASSES[kind][2](*constants, one, two)))
+        large = signs.full(constants[0])
+        least = signs.full(constants[1] if constants[1:] else CURVED[kind] * large)
+        self.weights.append((times / (2 * (large - least)), f"C_{len(self.conditions)}"))
+        text, proof = signs.product((large - least).top, strictly=True)
+        self._fact(f"0 < {text}", proof)
+        L = argument(signs.ratio(large))
+        mu = {-1: f"(- {L})", 0: "0", 1: argument(signs.ratio(least))}[CURVED[kind]]
+        x, y = (self.at[name, p] for p in at)
+        self.apart[f"{y} - {x}"] = self.row(two.minus(one).x)
+        f, g = f"f_{k}", f"g_{k}"
+        self.conditions.append(
+            f"({mu} < {L} -> 2 * ({L} - {mu}) * ({f} {y} - {f} {x} - ⟨{g} {y}, {y} - {x}⟩)"
+            f" + ‖{g} {y} - {g} {x}‖² + {L} * {mu} * ‖{y} - {x}‖²"
+            f" - 2 * {mu} * ⟨{g} {y} - {g} {x}, {y} - {x}⟩ <= 0)"
+        )
+        member = f"member_{k}_{list(it.constants[name]).index(kind)}"
+        self.interpolated.append(f"(fun lt => interpolation {mu} {L} {f} {g} lt {member} {x} {y})")
+
+    def _fact(self, text: str, proof: str) -> str:
+        """Return the name of a fact about letters."""
+        self.facts.setdefault(text, proof)
+        return f"P_{list(self.facts).index(text)}"
+
+    def _part(self, times: Ratio, what: str) -> None:
+        text, proof = self.signs.product(times.top, strictly=False)
+        self.parts.append(f"(Rmult_le_pos _ _ {self._fact(f'0 <= {text}', proof)} {what})")
+
+    def _in_own(self, row: Row) -> str:
+        """Return a combination of the file's own vectors."""
+        made = self._sum((c, f"b_{k}") for k, c in enumerate(row))
+        return made.removeprefix(" + ") or "zero"
+
+    def _members(self) -> list[tuple[str, str]]:
+        return [
+            (f"member_{k}_{j}", " ".join([kind.replace("-", "_"),
+             *(argument(self.signs.ratio(c)) for c in constants), f"f_{k} g_{k}"]))
+            for k, kinds in enumerate(self.it.constants.values())
+            for j, (kind, constants) in enumerate(kinds.items())
+        ]  # fmt: skip
+
+    def _theorems(self, firm: str) -> list[str]:
+        """Return the identity, about any vectors, and the theorem, about functions."""
+        signs, region = self.signs, self.region
+        points = [(n, t) for n, t in self.equations if " " not in n]
+        sums = [(f"is_{n.replace(' ', '_')}", f"{n} = {_vector(t)}")
+                for n, t in self.equations if " " in n]  # fmt: skip
+        equations = [(f"is_{n}", f"{n} = {_vector(t)}") for n, t in points]
+        assumed = [
+            (f"assumed_{k}", f"{self.quantity(of)} {'=' if of.equality else '<='} "
+             + signs.ratio(of.right)) for k, of in enumerate(self.it.assumptions.values())
+        ]  # fmt: skip
+        given, defined = [*equations, *sums, *assumed], [n for n, _ in points]
+        own = {g: f"h_{k}" for k, g in enumerate(self.gradients)}
+        own |= {f: f"v_{k}" for k, f in enumerate(self.values)}
+        hs, vs = ([n for n in own.values() if n[0] == letter] for letter in "hv")
+
+        def put(text: str) -> str:
+            return re.sub(r"\b[fg]_[0-9]+ \w+", lambda m: own[m[0]], text)
+
+        left = f"{self.left} + (- ({self.rest}))" if self.rest else self.left
+        ended = f"{self.left} <= {self.rest} + ({self.right})" if self.rest else (
+            f"{self.left} <= ({self.right})")  # fmt: skip
+        names = " ".join(n for n, _ in [*region, *given])
+        letters, vectors = " ".join(signs.names.values()), [*self.starts, *defined]
         bs = [f"b_{k}" for k in range(len(self.own))]
-        made += [f"  pose (b_{k} := ({own(t)})%V)." for k, t in enumerate(self.own)]
-        known = [*self.apart.items(), *((g_names[g], r) for g, r in self.gradients.items())]
-        for k, (text, row) in enumerate(known):
-            vector = self._sum((c, f"b_{k}") for k, c in enumerate(row)).removeprefix(" + ")
-            made.append(f"  assert (E_{k} : ({text})%V = ({vector or 'zero'})%V).")
+        every = [*self.apart.items(), *((own[g], r) for g, r in self.gradients.items())]
+        made = [
+            f"Lemma identity : forall (E : space) {self.letters}",
+            f"  ({' '.join([*vectors, *hs])} : E) ({' '.join(vs)} : R),",
+            *(f"  {put(said)} ->" for _, said in [*region, *given]),
+            *(f"  {put(said)} ->" for said in self.conditions),
+            f"  {put(left)} <= ({self.right}).", "Proof.",
+            f"  intros E {' '.join([letters, *vectors, *hs, *vs])} {names}.", self.known,
+            *(f"  pose (b_{k} := {_vector(put(t))})." for k, t in enumerate(self.own)),
+        ]  # fmt: skip
+        for k, (text, row) in enumerate(every):
             clear = f"clear {' '.join(f'E_{j}' for j in range(k))}. " * (k > 0)
-            made.append(f"  {{ {clear}{' '.join(f'unfold {b}.' for b in bs)} subst. apply same; intro. inner."
+            made.append(f"  assert (E_{k} : {_vector(text)} = {_vector(self._in_own(row))}).")
+            made.append(f"  {{ {clear}unfold {', '.join(bs)}. subst. apply same; intro. inner."
                         " field; lra. }")  # fmt: skip
-        rewritten = ", ".join(f"?E_{k}" for k in range(len(known)))
-        cs = [f"C_{k}" for k in range(len(conditions))]
-        hyps = [*cs, *(n for n, _ in given if n[0] == "a")]
+        rewritten = "rewrite " + ", ".join(f"?E_{k}" for k in range(len(every)))
+        cs = [f"C_{k}" for k in range(len(self.conditions))]
         made.append(f"  clearbody {' '.join(bs)}. intros {' '.join(cs)}.")
         made += [f"  specialize ({c} ltac:(lra))." for c in cs]
-        made += [f"  rewrite {rewritten} in {name}." for name in hyps]
-        made.append(f"  rewrite {rewritten}.")
-        for k, part in enumerate(parts):
+        made += [f"  {rewritten} in {name}." for name in [*cs, *(n for n, _ in assumed)]]
+        made.append(f"  {rewritten}.")
+        for k, part in enumerate(self.parts):
             made.append(f"  pose proof {part} as K_{k}. inner_in K_{k}.")
             if k:
                 made.append(f"  apply (Rplus_le_le_0_compat _ _ K_{k - 1}) in K_{k}.")
+        fs = [f"{h}_{k}" for k in range(len(self.it.constants)) for h in "fg"]
+        functions = " ".join(f"({f} : E -> {'R' if f[0] == 'f' else 'E'})" for f in fs)
         made += [
-            f"  cbv zeta; match goal with |- _ <= ?r => assert (right_side : ({divided}) * r ="
-            f" {signs.ratio(D * bound)}) by (field; repeat split; lra) end.",
-            f"  apply (Rmult_le_reg_l ({divided}) _ _ P_0); rewrite right_side; apply above.",
-            f"  eapply Rle_trans; [exact K_{len(parts) - 1} | apply Req_le].",
+            f"  apply (Rmult_le_reg_l ({self.divided}) _ _ {firm}).",
+            f"  rewrite (right_side {self.about_letters}). apply above.",
+            f"  eapply Rle_trans; [exact K_{len(self.parts) - 1} | apply Req_le].",
             f"  clear. inner. {_turned(bs)} field; lra.", "Qed.", "",
         ]  # fmt: skip
-        functions = " ".join(f"(f_{k} : E -> R) (g_{k} : E -> E)" for k in range(len(classes)))
-        every_given = [*region, *members, *given]
-        self.theorem = [
-            f"Theorem bound : forall (E : space) {letters} {functions} ({' '.join(vectors)} : E),",
-            *(f"  {said} ->" for _, said in every_given), f"  {ended}.",
-        ]  # fmt: skip
-        fs = [f"{h}_{k}" for k in range(len(classes)) for h in "fg"]
+        recursions = self._recursions(defined)
+        members = self._members()
+
+        def theorem(name: str, of: Sequence[str], said: Sequence[tuple[str, str]]) -> list[str]:
+            return [
+                f"{name} : forall (E : space) {self.letters} {functions} ({' '.join(of)} : E),",
+                *(f"  ({text}) ->" for _, text in said), f"  {ended}.", "Proof.",
+                f"  intros E {' '.join([letters, *fs, *of])} {' '.join(n for n, _ in said)}.",
+            ]  # fmt: skip
+
+        first = "Lemma points_of_the_certificate" if recursions else "Theorem bound"
         made += [
-            *self.theorem, "Proof.",
-            f"  intros E {' '.join([*signs.names.values(), *fs, *vectors])}"
-            f" {' '.join(n for n, _ in every_given)}.",
-            f"  exact (identity E {' '.join([*signs.names.values(), *vectors])}"
-            f" {' '.join(f'({t})' for t in [*g_names, *v_names])}",
-            f"    {' '.join(n for n, _ in [*region, *given])}", *(f"    {i}" for i in interpolated),
-            "  ).", "Qed.", "Print Assumptions bound.",
+            *theorem(first, vectors, [*region, *members, *given]),
+            f"  {'apply moved; ' * bool(self.rest)}exact (identity E {' '.join([letters, *vectors])}"
+            f" {' '.join(f'({t})' for t in own)}",
+            f"    {names}", *(f"    {i}" for i in self.interpolated), "  ).", "Qed.",
         ]  # fmt: skip
+        if recursions:
+            again = theorem("Theorem bound", self.starts, [*region, *members, *sums, *assumed])
+            put_in = " ".join(f"({recursions[n]})" for n in defined)
+            made += [
+                "", *(_replaced(line, recursions) for line in again),
+                f"  apply (points_of_the_certificate E {' '.join([letters, *fs, *self.starts])} {put_in});",
+                "    try assumption; apply same; intro; unfolded; inner; field.", "Qed.",
+            ]  # fmt: skip
         return made
 
-    def _lengths(self) -> list[Ratio]:
-        made = []
-        for kinds in self.it.constants.values():
-            for kind, constants in kinds.items():
-                least = constants[1] if constants[1:] else CURVED[kind] * constants[0]
-                made.append(self.signs.full(constants[0] - least))
-        return made
+    def _recursions(self, defined: Sequence[str]) -> dict[str, str]:
+        """Return what iterates of algorithms.v the points are; Coq proves that they are."""
+        rows, made = dict(self.points), dict[str, str]()
+        if len(self.starts) != 2 or "algorithm: name = fedavg," not in self.file["about"]:
+            return {}
+        start, mean, steps = self.starts[1], [self.signs.zero] * len(self.own), set[int]()
+        clients, eta = [f"g_{k}" for k in range(len(self.it.constants))], None
+        for g in clients:
+            at, k = start, 0
+            while f"{g} {at}" in self.gradients:
+                mean = [x + y / len(clients) for x, y in
+                        zip(mean, self.gradients[f"{g} {at}"], strict=True)]  # fmt: skip
+                found = None
+                for n in defined:
+                    moved = _ratio(_minus(rows[at], rows[n]), self.gradients[f"{g} {at}"])
+                    if n not in made and moved is not None and n != "y_0":
+                        found, eta = n, moved
+                        break
+                k += 1
+                if found is None:
+                    break
+                step = argument(self.signs.ratio(eta))
+                made[found] = f"gradient_descent {step} {g} {start} {k}"
+                at = found
+            steps.add(k)
+        if "y_0" in defined and len(steps) == 1:
+            eta = _ratio(_minus(rows[start], rows["y_0"]), mean)
+            if eta is not None:
+                step = argument(self.signs.ratio(eta))
+                made["y_0"] = f"fedavg {step} {steps.pop()} [{'; '.join(clients)}] {start} 1"
+        return made if set(made) == set(defined) else {}
+
+
+def _minus(one: Row, two: Row) -> Row:
+    return [x - y for x, y in zip(one, two, strict=True)]
+
+
+def _ratio(one: Row, two: Row) -> Ratio | None:
+    """Return c where one is c times the other."""
+    k = next((k for k, y in enumerate(two) if not vanishes(y)), None)
+    if k is None or vanishes(one[k]):
+        return None
+    c: Ratio = one[k] / two[k]
+    return c if _alike(one, [c * y for y in two]) else None
+
+
+def _root(of: Ratio) -> Ratio | None:
+    """Return the square root of a function that is a square."""
+    made = of * 0 + 1
+    for part, way in ((of.top, 1), (of.bottom, -1)):
+        constant, factors = part.factor()
+        root = sqrt(fmpq(constant)) if constant > 0 else None
+        if not isinstance(root, fmpq) or any(power % 2 for _, power in factors):
+            return None
+        for factor, power in factors:
+            made *= Ratio(factor) ** (way * int(power) // 2)
+        made *= root if way > 0 else 1 / root
+    return made
+
+
+def _vector(text: str) -> str:
+    return text if text.isidentifier() else f"({text})%V"
+
+
+def _replaced(text: str, names: Mapping[str, str]) -> str:
+    for name, other in names.items():
+        text = re.sub(rf"(?<![\w.]){name}(?!\w)", f"({other})", text)
+    return text
 
 
 def _turned(names: Sequence[str]) -> str:
