@@ -1,10 +1,10 @@
 """Writes a certificate for all values of letters in a region as a theorem of Coq.
 
-Letters are real variables, and the theorem is for all functions of the classes and all points that
-obey its equations. ``D·(right − left) = Σ (Dλ_k)(right_k − left_k) + Σ (Dd_j)‖v_j‖² + D·gap`` is one
-identity of polynomials, which Coq's ``ring`` decides; D is a common denominator. That each factor is
-at least 0 is proved by a form Σ e_k u^k v^(n − k) of it, u and v the distances of a letter from its
-ends, e_k of earlier letters. Nothing here has to be believed: Coq decides about the file.
+Letters are real variables, and the theorem is for all functions of the classes, and all points that
+obey its equations. D·(right − left) = Σ (Dλ_k)(right_k − left_k) + Σ (Dd_j)‖v_j‖² + D·gap is one
+identity of polynomials, D a common denominator. That a factor is at least 0 is proved by a form
+Σ e_k u^k v^(n − k) of it, u and v the distances of a letter from its ends, e_k of earlier letters.
+Nothing here has to be believed: Coq decides about the file.
 """
 
 from __future__ import annotations
@@ -24,22 +24,28 @@ from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.statement import CLASSES, Combination, Condition, Statement
 from driftproof.verifiers.worst_case.theorem import CURVED, UntranslatedError, argument, bracketed
 
-OWN = re.compile(r"[RESOQZ]|[A-Za-z]_[0-9]+|xs|pi|forall|exists|fun|let|in|at|as|if|then|else|for|"
-                 "fix|match|with|end|return|where|using|Type|Set|Prop|zero|ip|add|scale|sum|mean")  # fmt: skip
+OWN = re.compile(
+    "[RESOQZ]|[A-Za-z]_[0-9]+|xs|pi|forall|exists|fun|let|in|at|as|if|then|else|for|fix|match|with|"
+    "end|return|where|using|Type|Set|Prop|zero|add|scale|ip|sum|mean"
+)
 """What a letter cannot be called in Coq, or in these files."""
 RAISED = 6
 """By how much a degree is raised until all e_k are at least 0."""
-START = """Lemma below a b : a <= b -> 0 <= b - a. Proof. lra. Qed.
-Lemma moved a b c : a + (- b) <= c -> a <= b + c. Proof. lra. Qed.
+LARGE = 16
+"""The largest degree of D; Coq takes minutes for more."""
+START = """Lemma above a b : 0 <= b - a -> a <= b. Proof. lra. Qed.
+Lemma below a b : a <= b -> 0 <= b - a. Proof. lra. Qed.
 Lemma equal t a b : a = b -> 0 <= t * (b - a). Proof. intros ->. lra. Qed.
-Lemma above a b : 0 <= b - a -> a <= b. Proof. lra. Qed.
+Lemma moved a b c : a + (- b) <= c -> a <= b + c. Proof. lra. Qed.
 Lemma same {E : space} (u v : E) : (forall w, ⟨u, w⟩ = ⟨v, w⟩) -> u = v.
-Proof. intro K. pose proof (K (u - v)%V) as H. assert (Z : ‖u - v‖² = 0) by (rewrite ip_add, ip_scale; lra).
-  apply ip_definite in Z. clear H K. rename Z into H. apply (cancel (scale (-1) v)).
+Proof.
+  intro K. specialize (K (u - v)%V). assert (H : ‖u - v‖² = 0) by (rewrite ip_add, ip_scale; lra).
+  apply ip_definite in H. apply (cancel (scale (-1) v)).
   rewrite (add_comm _ _ u), (add_comm _ _ v), H, add_opposite. reflexivity. Qed.
-Ltac inner := repeat rewrite ?ip_add, ?ip_add_r, ?ip_scale, ?ip_scale_r, ?ip_zero, ?ip_zero_r.
-Ltac inner_in H := repeat rewrite ?ip_add, ?ip_add_r, ?ip_scale, ?ip_scale_r, ?ip_zero, ?ip_zero_r in H.
-Ltac unfolded := unfold fedavg, average, mean; cbn [gradient_descent map sum length Z.of_nat Pos.of_succ_nat Pos.succ].
+Ltac inner := expand; rewrite ?ip_zero, ?ip_zero_r.
+Ltac inner_in H := expand_in H; rewrite ?ip_zero, ?ip_zero_r in H.
+Ltac unfolded := unfold fedavg, average, mean;
+  cbn [gradient_descent map sum length Z.of_nat Pos.of_succ_nat Pos.succ].
 """
 Row = list[Any]
 
@@ -117,7 +123,8 @@ class Signs:
         k = len(self.known)
         self.known[text] = f"S_{k}" if strict else f"W_{k}"
         sign = "<" if strict else "<="
-        self.lines += [f"assert ({self.known[text]} : 0 {sign} {text}).", f"{{ {' '.join(proof)} }}"]
+        self.lines.append(f"assert ({self.known[text]} : 0 {sign} {text}).")
+        self.lines.append(f"{{ {' '.join(proof)} }}")
         if strict:
             self.lines.append(f"pose proof (Rlt_le _ _ S_{k}) as W_{k}.")
 
@@ -233,14 +240,14 @@ class OverRegion:
     """A certificate of one space over a region, in the words of Coq.
 
     Attributes:
-        solution: the lines of the theorem that is proved.
+        algorithm: the recursion of algorithms.v that gives the points ("": equations do).
     """
 
     def __init__(self, file: Mapping[str, Any], fractions: Callable[..., str]) -> None:
         self.file = file
         names = called(Region(file["region"]).free)
         self.signs = Signs(file["region"], lambda of: fractions(of, {}, names))
-        it = self.it = Statement(dict(file), self.signs.region)
+        self.it = Statement(dict(file), self.signs.region)
         ending = file["conclusion"]
         self.right = fractions(ending["right"], ending["letters"], names)
         self.basis: list[tuple[str, Row]] = []  # what vectors are written in
@@ -252,9 +259,12 @@ class OverRegion:
         self.numbers: dict[str, str] = {}
         self.at: dict[tuple[str, str], str] = {}  # function and name of a point → its point
         self.apart: dict[str, Row] = {}
-        self.algorithm = ""
+        self.members = self._members()
         self._points()
         self._ending()
+        self.defined = [n for n, _ in self.equations if " " not in n]
+        self.recursions = self._recursions()
+        self.algorithm = (list(self.recursions.values()) or [" "])[-1].split(" ")[0]
 
     # --- vectors --------------------------------------------------------------------------------
 
@@ -338,9 +348,10 @@ class OverRegion:
 
     def _from(self, row: Row) -> str:
         """Return a point as an earlier one and what is added to it."""
-        apart = [(p, [x - y for x, y in zip(row, other, strict=True)]) for p, other in self.points]
-        base, rest = min(apart, key=lambda pair: sum(not vanishes(x) for x in self._solve(pair[1])[1]))
-        return f"{base}{self._terms(self._solve(rest)[1])}"
+        apart = [(p, _minus(row, other)) for p, other in self.points]
+        solved = [(p, self._solve(rest)[1]) for p, rest in apart]
+        base, rest = min(solved, key=lambda pair: sum(not vanishes(x) for x in pair[1]))
+        return f"{base}{self._terms(rest)}"
 
     def linear(self, row: Row) -> str:
         """Return a combination of starts and gradients as text."""
@@ -400,9 +411,10 @@ class OverRegion:
             if root is None or of.numbers:
                 continue
             w = [x / root for x in row]
-            left = [(i, x - w[i] * w[i]) for i, x in enumerate(row[i] for i, row in enumerate(Q))]
-            off = any(not vanishes(Q[i][j] - w[i] * w[j]) for i, j in combinations(range(len(Q)), 2))
-            those = [(i, signs.full(-c)) for i, c in left if not vanishes(c)]
+            left = [[x - w[i] * y for x, y in zip(Q[i], w, strict=True)] for i in range(len(Q))]
+            off = any(not vanishes(left[i][j]) for i, j in combinations(range(len(Q)), 2))
+            own = [(i, signs.full(-left[i][i])) for i in range(len(Q))]
+            those = [(i, c) for i, c in own if not vanishes(c)]
             if off or len(those) > 1 or size == 1:
                 continue
             start = self._solve(w)[1][[t for t, _ in self.basis].index(f"{self.starts[-1]} - xs")]
@@ -470,6 +482,8 @@ class OverRegion:
         every = [w for w, _ in [*self.weights, *squares]]
         every += [gap, bound, constant, *(signs.full(c) for c, _, _ in ending.products)]
         D = signs._positive(common(every).top)
+        if sum(map(int, D.top.degrees())) > LARGE:
+            raise UntranslatedError(f"a common denominator of degree above {LARGE}", "a lower one")
         self.divided, proof = signs.product(D.top, strictly=True)
         firm = self._fact(f"0 < {self.divided}", proof)
         for factor, _ in bound.bottom.factor()[1]:
@@ -511,9 +525,6 @@ class OverRegion:
             self.terms.append((times, it.assumptions[name]))
             self.weights.append((times, f"assumed_{list(it.assumptions).index(name)}"))
             return
-        if kind not in CURVED:
-            raise UntranslatedError(f"{kind} functions, for all values of letters",
-                                    f"one of {', '.join(CURVED)}")  # fmt: skip
         k, constants = list(it.constants).index(name), it.constants[name][kind]
         one, two = (it.triples[name][p] for p in at)
         self.terms.append((times, CLASSES[kind][2](*constants, one, two)))
@@ -550,6 +561,11 @@ class OverRegion:
         return made.removeprefix(" + ") or "zero"
 
     def _members(self) -> list[tuple[str, str]]:
+        kinds = {kind for of in self.it.constants.values() for kind in of}
+        for kind in sorted(kinds - set(CURVED)):
+            raise UntranslatedError(
+                f"{kind} functions, for all values of letters", f"one of {', '.join(CURVED)}"
+            )
         return [
             (f"member_{k}_{j}", " ".join([kind.replace("-", "_"),
              *(argument(self.signs.ratio(c)) for c in constants), f"f_{k} g_{k}"]))
@@ -568,7 +584,7 @@ class OverRegion:
             (f"assumed_{k}", f"{self.quantity(of)} {'=' if of.equality else '<='} "
              + signs.ratio(of.right)) for k, of in enumerate(self.it.assumptions.values())
         ]  # fmt: skip
-        given, defined = [*equations, *sums, *assumed], [n for n, _ in points]
+        given, defined = [*equations, *sums, *assumed], self.defined
         own = {g: f"h_{k}" for k, g in enumerate(self.gradients)}
         own |= {f: f"v_{k}" for k, f in enumerate(self.values)}
         hs, vs = ([n for n in own.values() if n[0] == letter] for letter in "hv")
@@ -615,8 +631,7 @@ class OverRegion:
             f"  eapply Rle_trans; [exact K_{len(self.parts) - 1} | apply Req_le].",
             f"  clear. inner. {_turned(bs)} field; lra.", "Qed.", "",
         ]  # fmt: skip
-        recursions = self._recursions(defined)
-        members = self._members()
+        recursions, members = self.recursions, self.members
 
         def theorem(name: str, of: Sequence[str], said: Sequence[tuple[str, str]]) -> list[str]:
             return [
@@ -628,23 +643,24 @@ class OverRegion:
         first = "Lemma points_of_the_certificate" if recursions else "Theorem bound"
         made += [
             *theorem(first, vectors, [*region, *members, *given]),
-            f"  {'apply moved; ' * bool(self.rest)}exact (identity E {' '.join([letters, *vectors])}"
-            f" {' '.join(f'({t})' for t in own)}",
-            f"    {names}", *(f"    {i}" for i in self.interpolated), "  ).", "Qed.",
+            f"  {'apply moved; ' * bool(self.rest)}exact (identity E {letters} {' '.join(vectors)}",
+            f"    {' '.join(f'({t})' for t in own)} {names}",
+            *(f"    {i}" for i in self.interpolated), "  ).", "Qed.",
         ]  # fmt: skip
         if recursions:
             again = theorem("Theorem bound", self.starts, [*region, *members, *sums, *assumed])
-            put_in = " ".join(f"({recursions[n]})" for n in defined)
+            iterates = [f"({recursions[n]})" for n in defined]
+            put_in = " ".join([letters, *fs, *self.starts, *iterates])
             made += [
                 "", *(_replaced(line, recursions) for line in again),
-                f"  apply (points_of_the_certificate E {' '.join([letters, *fs, *self.starts])} {put_in});",
-                "    try assumption; apply same; intro; unfolded; inner; field.", "Qed.",
+                f"  apply (points_of_the_certificate E {put_in});",
+                "    try assumption; apply same; intro; unfolded; inner; field; lra.", "Qed.",
             ]  # fmt: skip
         return made
 
-    def _recursions(self, defined: Sequence[str]) -> dict[str, str]:
+    def _recursions(self) -> dict[str, str]:
         """Return what iterates of algorithms.v the points are; Coq proves that they are."""
-        rows, made = dict(self.points), dict[str, str]()
+        rows, made, defined = dict(self.points), dict[str, str](), self.defined
         if len(self.starts) != 2 or "algorithm: name = fedavg," not in self.file["about"]:
             return {}
         start, mean, steps = self.starts[1], [self.signs.zero] * len(self.own), set[int]()
