@@ -31,8 +31,6 @@ OWN = re.compile(
 """What a letter cannot be called in Coq, or in these files."""
 RAISED = 6
 """By how much a degree is raised until all e_k are at least 0."""
-LARGE = 16
-"""The largest degree of D; Coq takes minutes for more."""
 START = """Lemma above a b : 0 <= b - a -> a <= b. Proof. lra. Qed.
 Lemma below a b : a <= b -> 0 <= b - a. Proof. lra. Qed.
 Lemma equal t a b : a = b -> 0 <= t * (b - a). Proof. intros ->. lra. Qed.
@@ -417,24 +415,32 @@ class OverRegion:
             those = [(i, c) for i, c in own if not vanishes(c)]
             if off or len(those) > 1 or size == 1:
                 continue
-            start = self._solve(w)[1][[t for t, _ in self.basis].index(f"{self.starts[-1]} - xs")]
-            if vanishes(start + 1):
+            try:
+                parts = [signs.product(c.top, strictly=False)[0] for _, c in those]
+            except UntranslatedError:
+                continue
+            if any(not vanishes(c * 0 + Ratio(c.bottom) - 1) for _, c in those):
+                continue
+            if any(vanishes(x + 1) and "g_" not in t
+                   for x, (t, _) in zip(self._solve(w)[1], self.basis, strict=True)):  # fmt: skip
                 w = [-x for x in w]
             name = next((p for p, other in self.points if _alike(w, other)), "y_0")
             if name == "y_0":
                 self.equations.append((name, self._from(w)))
                 self.points.append((name, w))
             self.left = f"‖{self.vector(w)}‖²"
-            for i, c in those:
+            for (i, _), factor in zip(those, parts, strict=True):
                 unit = [signs.full(j == i) for j in range(len(w))]
-                self.rest = f"{signs.product(c.top, strictly=False)[0]} * ‖{self.vector(unit)}‖²"
-                if not vanishes(c.bottom - 1):
-                    raise UntranslatedError("a factor that is a fraction", "a polynomial")
+                self.rest = f"{factor} * ‖{self.vector(unit)}‖²"
             return
 
-    def squares(self, S: list[Row]) -> list[tuple[Ratio, Row]]:
-        """Return S as a sum of squares of rows of polynomials, the weights at least 0."""
-        region, left, made = self.signs.region, set(range(len(S))), list[tuple[Ratio, Row]]()
+    def squares(self, S: list[Row]) -> list[tuple[list[Row], Ratio, Row]]:
+        """Return matrices, S the first, each with the square that it is more than the next one.
+
+        A square is a weight, at least 0, and a row of polynomials. The last one is the matrix.
+        """
+        region, left, zero = self.signs.region, set(range(len(S))), self.signs.zero
+        made: list[tuple[list[Row], Ratio, Row]] = []
         while left:
             fits: list[tuple[int, int, Row, Ratio]] = []
             for k in left:
@@ -455,7 +461,10 @@ class OverRegion:
             left.remove(k)
             if size < 0:
                 continue
-            made.append((S[k][k] / times**2, [x * times for x in row]))
+            those = {k, *left}
+            before = [[x if {i, j} <= those else zero for j, x in enumerate(S[i])]
+                      for i in range(len(S))]  # fmt: skip
+            made.append((before, S[k][k] / times**2, [x * times for x in row]))
             for i in left:
                 for j in left:
                     S[i][j] -= row[i] * row[j] * S[k][k]
@@ -471,6 +480,10 @@ class OverRegion:
         self.conditions: list[str] = []
         self.interpolated: list[str] = []
         self.facts: dict[str, str] = {}
+        letters = " ".join(signs.names.values())
+        self.letters, self.region = f"({letters} : R)", signs.hypotheses
+        self.about_letters = " ".join([letters, *(n for n, _ in self.region)])
+        region = [f"  {said} ->" for _, said in self.region]
         for written, kind, name, *at in self.file["multipliers"]:
             times = signs.full(signs.region.number(written))
             if not vanishes(times):
@@ -479,11 +492,9 @@ class OverRegion:
         constant = signs.full(signs.region.number(self.file["conclusion"]["constant"]))
         gap = signs.full(ending.right - sum(t * c.right for t, c in self.terms))
         bound = signs.full(ending.right + constant)
-        every = [w for w, _ in [*self.weights, *squares]]
+        every = [w for w, _ in self.weights] + [x for of in squares[:1] for r in of[0] for x in r]
         every += [gap, bound, constant, *(signs.full(c) for c, _, _ in ending.products)]
         D = signs._positive(common(every).top)
-        if sum(map(int, D.top.degrees())) > LARGE:
-            raise UntranslatedError(f"a common denominator of degree above {LARGE}", "a lower one")
         self.divided, proof = signs.product(D.top, strictly=True)
         firm = self._fact(f"0 < {self.divided}", proof)
         for factor, _ in bound.bottom.factor()[1]:
@@ -495,15 +506,13 @@ class OverRegion:
                 self.parts.append(f"(equal {argument(signs.ratio(D * times))} _ _ {name})")
             else:
                 self._part(D * times, f"(below _ _ {name})")
-        for times, row in squares:
-            self._part(D * times, f"(ip_pos _ ({self._in_own(row)})%V)")
+        chain = self._chain(squares)
+        if squares:
+            bs = " ".join(f"b_{k}" for k in range(len(self.own)))
+            self._part(D / self._times(squares[0][0]), f"(rest_0 E {bs} {self.about_letters})")
         if not vanishes(gap):
             self._part(D * gap, "Rle_0_1")
         self.left += "" if vanishes(constant) else f" + {signs.ratio(constant)}"
-        letters = " ".join(signs.names.values())
-        self.letters, self.region = f"({letters} : R)", signs.hypotheses
-        self.about_letters = " ".join([letters, *(n for n, _ in self.region)])
-        region = [f"  {said} ->" for _, said in self.region]
         known = " & ".join(f"P_{k}" for k in range(len(self.facts)))
         self.known = f"  destruct (signs {self.about_letters}) as ({known})."
         return [
@@ -514,9 +523,44 @@ class OverRegion:
             f"Lemma right_side : forall {self.letters},", *region,
             f"  ({self.divided}) * ({self.right}) = {signs.ratio(D * bound)}.",
             "Proof.", f"  intros {self.about_letters}.", self.known,
-            "  cbv zeta. field; repeat split; lra.", "Qed.", "", *self._theorems(firm),
+            "  cbv zeta. field; repeat split; lra.", "Qed.", "",
+            *(line or self.known for line in chain), *self._theorems(firm),
             "Print Assumptions bound.",
         ]  # fmt: skip
+
+    def _times(self, S: list[Row]) -> Ratio:
+        """Return a common denominator of a matrix."""
+        return self.signs._positive(common(x for row in S for x in row).top)
+
+    def _chain(self, squares: Sequence[tuple[list[Row], Ratio, Row]]) -> list[str]:
+        """Return a lemma for each matrix, the last one first; "" is where the signs are known."""
+        signs, bs, made = self.signs, [f"b_{k}" for k in range(len(self.own))], list[str]()
+        for k, (S, weight, v) in reversed(list(enumerate(squares))):
+            own, after = self._times(S), [self._times(of) for of, _, _ in squares[k + 1 : k + 2]]
+            every = signs._positive(common([weight, *(1 / c for c in [own, *after])]).top)
+            text, proof = signs.product((every / own).top, strictly=True)
+            firm = self._fact(f"0 < {text}", proof)
+            terms = [(c * (S[i][j] * own), f"⟨{bs[i]}, {bs[j]}⟩")
+                     for i in range(len(S)) for j in range(i, len(S))
+                     for c in [1 if i == j else 2]]  # fmt: skip
+            form = self._sum(terms).removeprefix(" + ")
+            square, proof = signs.product((every * weight).top, strictly=False)
+            part = f"Rmult_le_pos _ _ {self._fact(f'0 <= {square}', proof)} (ip_pos _ ({self._in_own(v)})%V)"
+            for c in after:
+                more, proof = signs.product((every / c).top, strictly=False)
+                rest = f"(rest_{k + 1} E {' '.join(bs)} {self.about_letters})"
+                part = f"Rplus_le_le_0_compat _ _ ({part})"
+                part += f" (Rmult_le_pos _ _ {self._fact(f'0 <= {more}', proof)} {rest})"
+            made += [
+                f"Lemma rest_{k} : forall (E : space) ({' '.join(bs)} : E) {self.letters},",
+                *(f"  {said} ->" for _, said in self.region), f"  0 <= {form}.", "Proof.",
+                f"  intros E {' '.join(bs)} {self.about_letters}.", "",
+                f"  apply (Rmult_le_reg_l ({text}) _ _ {firm}). rewrite Rmult_0_r.",
+                f"  pose proof ({part}) as K. inner_in K.",
+                "  eapply Rle_trans; [exact K | apply Req_le].",
+                f"  clear. {_turned(bs)} field; lra.", "Qed.",
+            ]  # fmt: skip
+        return made
 
     def _multiplied(self, times: Ratio, kind: str, name: str, at: list[str]) -> None:
         """Take an inequality with its multiplier."""
