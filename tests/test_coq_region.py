@@ -9,7 +9,7 @@ import pytest
 
 from driftproof.synthetic.classes import for_all
 from driftproof.verifiers.papers.localsgd.claims import any_state as localsgd
-from driftproof.verifiers.worst_case import coqc
+from driftproof.verifiers.worst_case import coq_region, coqc
 from driftproof.verifiers.worst_case.check import RefusedCertificateError
 from driftproof.verifiers.worst_case.coq_file import coq
 from driftproof.verifiers.worst_case.coq_region import Signs
@@ -52,6 +52,16 @@ def test_letters_that_coq_has_names_for_are_called_otherwise(descends):
     assert "(L R_ eta : R)" in made.theorem[0]
     assert "(f_0 (gradient_descent eta g_0 x_0 1) - f_0 xs) <= (" in made.theorem[-1]
     coqc.prove(made.text)
+
+
+@COQ
+def test_squares_may_be_taken_off_one_after_the_other(descends, monkeypatch):
+    monkeypatch.setattr(coq_region, "LARGE", 0)
+    text = coq(descends).text
+    assert "Lemma rest_1" in text
+    coqc.prove(text)
+    with pytest.raises(coqc.RefusedTheoremError):
+        coqc.prove(text.replace("(let S := 1 in L *", "(let S := 1 in 99 / 100 * L *"))
 
 
 @COQ

@@ -2,7 +2,8 @@
 
 Letters are real variables, and the theorem is for all functions of the classes, and all points that
 obey its equations. D·(right − left) = Σ (Dλ_k)(right_k − left_k) + Σ (Dd_j)‖v_j‖² + D·gap is one
-identity of polynomials, D a common denominator. That a factor is at least 0 is proved by a form
+identity of polynomials, D a common denominator; if its degree is large, the squares are taken off
+one after the other. That a factor is at least 0 is proved by a form
 Σ e_k u^k v^(n − k) of it, u and v the distances of a letter from its ends, e_k of earlier letters.
 Nothing here has to be believed: Coq decides about the file.
 """
@@ -31,6 +32,8 @@ OWN = re.compile(
 """What a letter cannot be called in Coq, or in these files."""
 RAISED = 6
 """By how much a degree is raised until all e_k are at least 0."""
+LARGE = 16
+"""The largest degree of D for which all squares are in one identity."""
 START = """Lemma above a b : 0 <= b - a -> a <= b. Proof. lra. Qed.
 Lemma below a b : a <= b -> 0 <= b - a. Proof. lra. Qed.
 Lemma equal t a b : a = b -> 0 <= t * (b - a). Proof. intros ->. lra. Qed.
@@ -492,9 +495,11 @@ class OverRegion:
         constant = signs.full(signs.region.number(self.file["conclusion"]["constant"]))
         gap = signs.full(ending.right - sum(t * c.right for t, c in self.terms))
         bound = signs.full(ending.right + constant)
-        every = [w for w, _ in self.weights] + [x for of in squares[:1] for r in of[0] for x in r]
-        every += [gap, bound, constant, *(signs.full(c) for c, _, _ in ending.products)]
-        D = signs._positive(common(every).top)
+        every = [gap, bound, constant, *(signs.full(c) for c, _, _ in ending.products)]
+        every += [w for w, _ in self.weights] + [x for of in squares[:1] for r in of[0] for x in r]
+        D = signs._positive(common([*every, *(w for _, w, _ in squares)]).top)
+        if stepwise := sum(map(int, D.top.degrees())) > LARGE:
+            D = signs._positive(common(every).top)
         self.divided, proof = signs.product(D.top, strictly=True)
         firm = self._fact(f"0 < {self.divided}", proof)
         for factor, _ in bound.bottom.factor()[1]:
@@ -506,8 +511,10 @@ class OverRegion:
                 self.parts.append(f"(equal {argument(signs.ratio(D * times))} _ _ {name})")
             else:
                 self._part(D * times, f"(below _ _ {name})")
-        chain = self._chain(squares)
-        if squares:
+        chain = self._chain(squares) if stepwise else []
+        for _, times, row in [] if stepwise else squares:
+            self._part(D * times, f"(ip_pos _ ({self._in_own(row)})%V)")
+        if stepwise:
             bs = " ".join(f"b_{k}" for k in range(len(self.own)))
             self._part(D / self._times(squares[0][0]), f"(rest_0 E {bs} {self.about_letters})")
         if not vanishes(gap):
@@ -545,7 +552,8 @@ class OverRegion:
                      for c in [1 if i == j else 2]]  # fmt: skip
             form = self._sum(terms).removeprefix(" + ")
             square, proof = signs.product((every * weight).top, strictly=False)
-            part = f"Rmult_le_pos _ _ {self._fact(f'0 <= {square}', proof)} (ip_pos _ ({self._in_own(v)})%V)"
+            fact = self._fact(f"0 <= {square}", proof)
+            part = f"Rmult_le_pos _ _ {fact} (ip_pos _ ({self._in_own(v)})%V)"
             for c in after:
                 more, proof = signs.product((every / c).top, strictly=False)
                 rest = f"(rest_{k + 1} E {' '.join(bs)} {self.about_letters})"
@@ -745,12 +753,14 @@ def _ratio(one: Row, two: Row) -> Ratio | None:
     if k is None or vanishes(one[k]):
         return None
     c: Ratio = one[k] / two[k]
-    return c if _alike(one, [c * y for y in two]) else None
+    if not _alike(one, [c * y for y in two]):
+        return None
+    return c
 
 
 def _root(of: Ratio) -> Ratio | None:
     """Return the square root of a function that is a square."""
-    made = of * 0 + 1
+    made: Ratio = of * 0 + 1
     for part, way in ((of.top, 1), (of.bottom, -1)):
         constant, factors = part.factor()
         root = sqrt(fmpq(constant)) if constant > 0 else None
