@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from math import lcm
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from typing import NamedTuple
 from flint import fmpq
 
 from driftproof.verifiers.worst_case import check
+from driftproof.verifiers.worst_case.coq_region import OverRegion
 from driftproof.verifiers.worst_case.expression import evaluate
 from driftproof.verifiers.worst_case.squares import squares
 from driftproof.verifiers.worst_case.statement import CLASSES, ZERO, Combination, Condition, number
@@ -59,10 +60,9 @@ def coq(certificate: str) -> Written:
         ArithmeticError, LookupError, SyntaxError, TypeError, ValueError: it is no certificate.
     """
     checked = check.check(certificate)
-    if checked.numbers.free:
-        raise UntranslatedError("numbers that are functions of free letters", "fractions")
     about, *given, conclusion = checked.said
-    theorem = Theorem(one_space(json.loads(certificate)))
+    one = one_space(json.loads(certificate))
+    theorem = OverRegion(one, fractions) if checked.numbers.free else Theorem(one)
     points = "points that obey the equations of the theorem"
     if theorem.algorithm:
         points = f"iterates of {theorem.algorithm} of algorithms.v"
@@ -70,11 +70,14 @@ def coq(certificate: str) -> Written:
         about, "for every real inner product space, all functions of the classes and all starts, "
         f"at {points}: if", *(f"  {line}" for line in given), f"then {conclusion}",
     )  # fmt: skip
-    file = _File(theorem, said)
-    made = file.text()
+    if isinstance(theorem, OverRegion):
+        made, instead = "\n".join([*heading(said, "classes"), *theorem.lines(), ""]), ""
+    else:
+        file = _File(theorem, said)
+        made, instead = file.text(), file.instead
     stated = made[made.index("\nTheorem bound") + 1 :].partition("\nProof.")[0]
     lines = tuple(stated.splitlines())
-    return Written(made, about, lines, conclusion, points, file.instead)
+    return Written(made, about, lines, conclusion, points, instead)
 
 
 class _File:
@@ -393,8 +396,10 @@ def listed(items: Iterable[object]) -> str:
     return f"[{'; '.join(map(str, items))}]"
 
 
-def fractions(right: str, letters: dict[str, str]) -> str:
+def fractions(right: str, letters: dict[str, str], free: Mapping[str, str] | None = None) -> str:
     """Return a right side as an expression of fractions, its letters given values.
+
+    Letters that are ``free`` have names in Coq.
 
     Raises:
         UntranslatedError: it has a function, or a power that is no whole number.
@@ -409,6 +414,8 @@ def fractions(right: str, letters: dict[str, str]) -> str:
                 return str(whole)
             case ast.Name(name) if name in values:
                 return name
+            case ast.Name(name) if free and name in free:
+                return free[name]
             case ast.UnaryOp(ast.USub(), of):
                 made, binds = f"- {written(of, 3)}", 1
             case ast.BinOp(one, ast.Pow(), two):

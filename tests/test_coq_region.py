@@ -1,0 +1,137 @@
+"""Theorems of Coq for all values of letters: what is accepted, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from driftproof.synthetic.classes import for_all
+from driftproof.verifiers.papers.localsgd.claims import any_state as localsgd
+from driftproof.verifiers.worst_case import coq_region, coqc
+from driftproof.verifiers.worst_case.check import RefusedCertificateError
+from driftproof.verifiers.worst_case.coq_file import coq
+from driftproof.verifiers.worst_case.coq_region import Signs
+from driftproof.verifiers.worst_case.theorem import UntranslatedError
+from tests.test_theorems import changed, claim, descent, row_of, theorem_of
+
+COQ = pytest.mark.skipif(shutil.which("coqc") is None, reason="no coqc: apt-get install coq")
+
+
+@pytest.fixture(scope="module")
+def descends():
+    """One step of gradient descent, for all L, R and η ≤ 1/L."""
+    return theorem_of(row_of(claim(descent, 1, L=for_all("0 < L"), R=for_all("0 < R"))))
+
+
+@pytest.fixture(scope="module")
+def any_state():
+    """One round of FedAvg, for all μ < 1 and η < 2/(1 + μ)."""
+    return theorem_of(row_of(localsgd.after_a_round))
+
+
+@COQ
+def test_coq_accepts_a_theorem_about_all_letters_functions_and_starts(any_state):
+    made = coq(any_state)
+    stated = "\n".join(made.theorem)
+    for part in (
+        "forall (E : space) (mu eta : R) (f_0 : E -> R) (g_0 : E -> E)",
+        "(eta < 2 / (mu + 1)) ->",
+        "(smooth_strongly_convex 1 mu f_1 g_1) ->",
+        "‖(fedavg eta 2 [g_0; g_1] x_0 1) - xs‖² <= (-eta * mu + 1)^4 * ‖x_0 - xs‖² + (",
+    ):
+        assert part in stated
+    assert made.points == "iterates of fedavg of algorithms.v"
+    assert set(coqc.prove(made.text).axioms) <= coqc.AXIOMS
+
+
+@COQ
+def test_letters_that_coq_has_names_for_are_called_otherwise(descends):
+    made = coq(descends)
+    assert "(L R_ eta : R)" in made.theorem[0]
+    assert "(f_0 (gradient_descent eta g_0 x_0 1) - f_0 xs) <= (" in made.theorem[-1]
+    coqc.prove(made.text)
+
+
+@COQ
+def test_squares_may_be_taken_off_one_after_the_other(descends, monkeypatch):
+    monkeypatch.setattr(coq_region, "LARGE", 0)
+    text = coq(descends).text
+    assert "Lemma rest_1" in text
+    coqc.prove(text)
+    with pytest.raises(coqc.RefusedTheoremError):
+        coqc.prove(text.replace("(let S := 1 in L *", "(let S := 1 in 99 / 100 * L *"))
+
+
+@COQ
+@pytest.mark.parametrize(
+    ("part", "other"),
+    [
+        ("(let S := 1 in L *", "(let S := 1 in 99 / 100 * L *"),  # a bound that is less by 1 %
+        ("‖x_0 - xs‖² <= R_^2", "‖x_0 - xs‖² <= 101 / 100 * R_^2"),  # from farther away
+        ("gradient_descent eta ", "gradient_descent (99 / 100 * eta) "),  # another step size
+        ("smooth_convex L f_0", "smooth_convex (101 / 100 * L) f_0"),  # of a larger class
+        ("g_0 xs = zero", "g_0 x_0 = g_0 x_0"),  # where no gradient is 0
+    ],
+)
+def test_coq_refuses_another_statement(descends, part, other):
+    text = coq(descends).text
+    assert part in text
+    with pytest.raises(coqc.RefusedTheoremError):
+        coqc.prove(text.replace(part, other))
+
+
+@COQ
+@pytest.mark.parametrize(
+    ("part", "other"),
+    [
+        ("eta < 2 / (mu + 1)", "eta < 202 / 100 / (mu + 1)"),  # a region that is larger by 1 %
+        ("mu < 1)", "mu < 101 / 100)"),
+        ("<= (-eta * mu + 1)^4 *", "<= 99 / 100 * (-eta * mu + 1)^4 *"),
+    ],
+)
+def test_coq_refuses_a_larger_region_and_a_smaller_bound(any_state, part, other):
+    text = coq(any_state).text
+    assert part in text
+    with pytest.raises(coqc.RefusedTheoremError):
+        coqc.prove(text.replace(part, other))
+
+
+def test_what_is_not_proved_never_comes_to_coq(any_state):
+    def smaller(file):
+        file["conclusion"]["right"] = f"99/100*({file['conclusion']['right']})"
+
+    def larger(file):
+        file["region"][1][-1] = "2/(1 + 99/100*mu)"
+
+    for change in (smaller, larger):
+        with pytest.raises((RefusedCertificateError, ValueError)):
+            coq(changed(any_state, change))
+
+
+def test_another_theorem_than_about_curved_functions_is_not_translated(descends):
+    """A file of bounded gradients, of which nothing is proved but what is assumed."""
+    file = json.loads(descends)
+    file["functions"]["f_0"]["classes"]["bounded-gradients"] = {"G": "R"}
+    file["multipliers"].append(["0*R", "bounded-gradients", "f_0", "x_0"])
+    with pytest.raises(UntranslatedError, match="bounded-gradients"):
+        coq(changed(json.dumps(file), lambda _: None))
+
+
+@COQ
+def test_a_sign_is_shown_where_it_is_one_and_refused_where_not():
+    region = [["0", "<", "mu", "<", "1"], ["mu", "<=", "eta", "<", "2/(1 + mu)"], ["1", "<", "t"]]
+    signs = Signs(region, lambda of: of)
+    names = " ".join(["mu", "eta", "t", *(name for name, _ in signs.hypotheses)])
+    for written in ("1 - eta*mu", "t - mu*eta", "t**2 - 2*mu*t + mu**2", "1 + eta - 2*mu + t**3"):
+        of = signs.full(signs.region.number(written))
+        signs.product(of.top, strictly=False)
+    for written in ("1 - eta", "2 - t", "eta - 2*mu"):
+        with pytest.raises(UntranslatedError, match="sign"):
+            signs.product(signs.full(signs.region.number(written)).top, strictly=False)
+    coqc.output("\n".join([
+        "From Coq Require Import Reals Lra. Open Scope R_scope.", "Goal forall mu eta t : R,",
+        *(f"{said} ->" for _, said in signs.hypotheses), f"True. Proof. intros {names}.",
+        *signs.lines, "exact I. Qed.",
+    ]))  # fmt: skip
