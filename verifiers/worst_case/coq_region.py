@@ -3,8 +3,8 @@
 Letters are real variables, and the theorem is for all functions of the classes, and all points that
 obey its equations. D·(right − left) = Σ (Dλ_k)(right_k − left_k) + Σ (Dd_j)‖v_j‖² + D·gap is one
 identity of polynomials, D a common denominator; if its degree is large, the squares are taken off
-one after the other. That a factor is at least 0 is proved by a form
-Σ e_k u^k v^(n − k) of it, u and v the distances of a letter from its ends, e_k of earlier letters.
+one after the other. That a factor is at least 0 is proved by a form Σ e_k u^k v^(n − k) of it, u
+and v the distances of a letter from its ends, e_k of earlier letters, shown in the same way.
 Nothing here has to be believed: Coq decides about the file.
 """
 
