@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
 from driftproof.toolkit.errors import DriftproofError
 
-Number: TypeAlias = "Fraction | fmpq | int"
+ALIKE = "a text that is the same for all values of the letter"
 SINGLE = re.compile(r"\w+(\*\*\d+)?")
 
 
@@ -91,9 +91,8 @@ class Ratio:
 
     __rmul__ = __mul__
 
-    def __neg__(self) -> Ratio:
-        made: Ratio = self * -1
-        return made
+    def __neg__(self) -> Any:
+        return self * -1
 
     def __sub__(self, other: Any) -> Any:
         return self + -1 * other
@@ -112,10 +111,9 @@ class Ratio:
     def __rtruediv__(self, other: Any) -> Any:
         return (self * 0 + other) / self
 
-    def __pow__(self, exponent: int) -> Ratio:
+    def __pow__(self, exponent: int) -> Any:
         if exponent < 0:
-            made: Ratio = 1 / self**-exponent
-            return made
+            return 1 / self**-exponent
         return Ratio(self.top**exponent, self.bottom**exponent)
 
     def __bool__(self) -> bool:
@@ -132,19 +130,12 @@ class Ratio:
     def __eq__(self, other: object) -> bool:
         apart = self - other if isinstance(other, Ratio | int | Fraction | fmpq) else None
         if apart is None or apart.number is None:
-            raise DriftproofError(
-                f"a choice by whether {self!r} is {other!r}",
-                "a text that is the same for all values of the letter",
-                "give the parameter a number, or a case for each",
-            )
+            what = f"a choice by whether {self!r} is {other!r}"
+            raise DriftproofError(what, ALIKE, "give the parameter a number, or a case for each")
         return vanishes(apart)
 
     def __float__(self, digits: int | None = None) -> float:
-        raise DriftproofError(
-            f"{self!r} where a number is needed, as for the share of clients that take part",
-            "a number",
-            "leave another parameter free",
-        )
+        raise DriftproofError(f"{self!r} where a number is needed", "one", "free another letter")
 
     __round__ = __float__
 
@@ -170,8 +161,7 @@ class Ratio:
             for powers, factor in polynomial.terms():
                 term: Any = fmpq(factor)
                 for of, power in zip(each, powers, strict=True):
-                    if power:
-                        term = term * of ** int(power)
+                    term = term * of ** int(power)
                 total = total + term
             parts.append(total)
         return parts[0] / parts[1]
