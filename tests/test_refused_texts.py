@@ -161,13 +161,17 @@ def test_the_smallest_moment_is_judged():
     def best(view):
         return smallest("round", sq(view.gradient(view.mean("w"))))
 
-    assert row_over(FedAvg(step_size=1.0), right=lambda c: 1, left=best).verdict is not None
+    row = row_over(FedAvg(step_size=1.0), right=lambda c: 1, left=best)
+    assert row.verdict is Verdict.SUPPORTED
 
 
 def test_a_root_in_the_steps_refutes_nothing_by_rounding():
     """(1 − ημ/√2)⁴ is met with equality; √2 is a decimal, off by 10⁻¹⁷."""
     of = smooth_strongly_convex(L=1, mu=0.1)
-    rate = lambda c: (1 - c.eta * c.mu / sympy.sqrt(2)) ** 4 * c.R**2  # noqa: E731
+
+    def rate(c):
+        return (1 - c.eta * c.mu / sympy.sqrt(2)) ** 4 * c.R**2
+
     row = row_over(Slower(step_size=0.5), of, rate)
     assert row.verdict is not Verdict.REFUTED
     smaller = row_over(

@@ -135,7 +135,7 @@ class Ratio:
         return vanishes(apart)
 
     def __float__(self, digits: int | None = None) -> float:
-        raise DriftproofError(f"{self!r} where a number is needed", "one", "free another letter")
+        raise DriftproofError(f"{self!r}, which has no value", "a number", "free another letter")
 
     __round__ = __float__
 
@@ -161,7 +161,7 @@ class Ratio:
             for powers, factor in polynomial.terms():
                 term: Any = fmpq(factor)
                 for of, power in zip(each, powers, strict=True):
-                    term = term * of ** int(power)
+                    term = term * of ** int(power) if power else term
                 total = total + term
             parts.append(total)
         return parts[0] / parts[1]

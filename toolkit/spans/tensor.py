@@ -40,7 +40,7 @@ SIMPLE, DECIMALS = 10**4, 12
 ROUNDINGS = 4
 """How many roundings may part the two: 1 − 1/3 is the double above the one nearest to 2/3."""
 HANDLERS = Table()
-LONG: list[float] = []
+INEXACT: list[float] = []
 """The doubles of a run that are no short fraction, as √2: the decimals that Python prints stand
 for them."""
 REFUSED: list[DriftproofError] = []
@@ -188,7 +188,7 @@ def decimal(value: Any) -> Any:
     for near in (Fraction(value).limit_denominator(SIMPLE), Fraction(f"{value:.{DECIMALS}g}")):
         if abs(float(near) - value) <= ROUNDINGS * ulp(value):
             return near
-    LONG.append(value)
+    INEXACT.append(value)
     return Fraction(repr(value))
 
 

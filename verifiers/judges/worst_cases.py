@@ -123,9 +123,9 @@ def _compared(worst: Functions, right: Right, *, shown: bool) -> dict[str, Any]:
                 return made
     clearly = value > right.high + near
     for found in worst.above(right, clearly=clearly, shown=shown):
-        if program.long and right.high < found.value <= right.high + ROUNDED * abs(right.high):
+        if program.inexact and right.high < found.value <= right.high + ROUNDED * abs(right.high):
             made |= {"attained": str(right.high), "open": "functions of the class exceed the right "
-                     f"side by less than rounding: {program.long} is in the steps"}  # fmt: skip
+                     f"side by less than rounding: {program.inexact} is in the steps"}  # fmt: skip
             continue
         made |= {"attained": str(found.value), "what": found.what}
         if found.value > right.high:

@@ -122,8 +122,8 @@ class Climb:
                 self.long
             ]
             if isinstance(space, Generic):
-                steps = self.structure.rounds * self.structure.local_steps
-                generations = min(generations, max(2, STEPS[self.long] // max(1, steps)))
+                length = max(1, self.structure.rounds * self.structure.local_steps)
+                generations = min(generations, max(2, STEPS[self.long] // length))
             # the horizons of a rate are those of its cases, and may be long
             steps = space.horizons.cases[-1].rounds if isinstance(space, Growth) else 0
             climbed = climb(

@@ -11,7 +11,7 @@ from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.engines.symbolic import run_symbolically
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.spans.tensor import LONG, REFUSED, sizes
+from driftproof.toolkit.spans.tensor import INEXACT, REFUSED, sizes
 from driftproof.verifiers.worst_case.record import WorstCase
 
 OTHER_SIZES = (11, 5), (2, 1)
@@ -58,7 +58,7 @@ def _built(
     whole: WholeClass, algorithm: Algorithm, rounds: int, left: Callable[[Any], Any]
 ) -> list[WorstCase]:
     REFUSED.clear()
-    LONG.clear()
+    INEXACT.clear()
     made = run_symbolically(whole, algorithm, rounds=rounds, left=left)
     if REFUSED:
         raise REFUSED[0]
@@ -96,7 +96,7 @@ def _built(
             second=tuple(asked.second),
             own=tuple(asked.own),
             parts=parts,
-            long=repr(LONG[0]) if LONG else "",
+            inexact=repr(INEXACT[0]) if INEXACT else "",
         )
         for where, objective, parts in made.measures
     ]

@@ -22,6 +22,7 @@ from driftproof.verifiers.worst_case.theorem import (
     Row,
     Theorem,
     UntranslatedError,
+    matrix,
     one_space,
     text,
 )
@@ -118,17 +119,7 @@ class _File:
             here[places] = (
                 here.get(places, ZERO) + times / self._constants(kind, f.classes[kind])[1]
             )
-        column = {name: j for j, name in enumerate(of.vectors)}
-        size = len(column)
-        S = [[ZERO] * size for _ in range(size)]
-        for times, c in [*total, (fmpq(-1), of.ending)]:
-            for a, u, v in c.products:
-                for n, x in u.items():
-                    for m, y in v.items():
-                        z = times * a * x * y / 2
-                        S[column[n]][column[m]] += z
-                        S[column[m]][column[n]] += z
-        found = squares(S)
+        found = squares(matrix([*total, (fmpq(-1), of.ending)], of.vectors))
         if found is None:
             raise UntranslatedError(
                 "squares of thousands of digits", "a certificate of fewer digits"

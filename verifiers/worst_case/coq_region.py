@@ -23,7 +23,13 @@ from driftproof.toolkit.ratios import Ratio, vanishes
 from driftproof.verifiers.worst_case.expression import sqrt
 from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.statement import CLASSES, Combination, Condition, Statement
-from driftproof.verifiers.worst_case.theorem import CURVED, UntranslatedError, argument, bracketed
+from driftproof.verifiers.worst_case.theorem import (
+    CURVED,
+    UntranslatedError,
+    argument,
+    bracketed,
+    matrix,
+)
 
 OWN = re.compile(
     "[RESOQZ]|[A-Za-z]_[0-9]+|xs|pi|forall|exists|fun|let|in|at|as|if|then|else|for|fix|match|with|"
@@ -391,16 +397,7 @@ class OverRegion:
 
     def form(self, terms: Iterable[tuple[Ratio, Condition]]) -> list[Row]:
         """Return the matrix of a sum of conditions."""
-        column = {name: k for k, name in enumerate(self.it.vectors)}
-        S = [[self.signs.zero] * len(column) for _ in column]
-        for times, of in terms:
-            for c, u, v in of.products:
-                for n, x in u.items():
-                    for m, y in v.items():
-                        z = times * c * x * y / 2
-                        S[column[n]][column[m]] += z
-                        S[column[m]][column[n]] += z
-        return S
+        return matrix(terms, self.it.vectors, self.signs.zero)
 
     def _ending(self) -> None:
         """Write the left side as ‖u‖² and the negative of a rest, and u as y_0 − xs."""

@@ -38,7 +38,7 @@ class WorstCase:
         beyond_points: whether a condition speaks of all points (``WholeClass.beyond_points``).
         lacking: what nothing bounds, and what would ("": start and clients are bounded).
         parts: what is measured beside the objective, of which a right side may have multiples.
-        long: a number of the algorithm or the measure that is a decimal for lack of a short
+        inexact: a number of the algorithm or the measure that is a decimal for lack of a short
             fraction ("": there is none).
         about: what was run, for a reader: algorithm, hyper-parameters, rounds, moment, conditions.
     """
@@ -56,7 +56,7 @@ class WorstCase:
     second: tuple[bool, ...] = ()
     own: tuple[Vector, ...] = ()
     parts: Mapping[str, Quantity] = field(default_factory=dict)
-    long: str = ""
+    inexact: str = ""
 
     def less(self, factors: Mapping[str, Any]) -> WorstCase:
         """Return the worst case of the measure less multiples of what is measured beside it.

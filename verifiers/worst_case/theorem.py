@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
@@ -505,6 +505,22 @@ def _decimal(written: str) -> fmpq:
         if "e" not in written
         else fmpq(*ast.literal_eval(written).as_integer_ratio())
     )
+
+
+def matrix(
+    terms: Iterable[tuple[Any, Condition]], vectors: Sequence[str], zero: Any = ZERO
+) -> list[list[Any]]:
+    """Return the symmetric matrix S of a sum of conditions, Σ t ⟨Q, G⟩ = ⟨S, G⟩."""
+    column = {name: k for k, name in enumerate(vectors)}
+    S = [[zero] * len(column) for _ in column]
+    for times, of in terms:
+        for c, u, v in of.products:
+            for n, x in u.items():
+                for m, y in v.items():
+                    z = times * c * x * y / 2
+                    S[column[n]][column[m]] += z
+                    S[column[m]][column[n]] += z
+    return S
 
 
 def text(of: fmpq) -> str:
