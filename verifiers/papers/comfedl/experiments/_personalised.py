@@ -235,7 +235,7 @@ SIZES = {
     "smoke": Size(
         2, 2, 3, 2, 2, Images(20, 10, 5, 20, 8), gaps=(1, 2), shares=(0.28, 0.6), local_steps=2
     ),
-    "quick": Size(9, 20, 11, 8, 8, Images(900, 200, 80, 100, 16)),
+    "quick": Size(9, 20, 11, 8, 8, Images(850, 200, 80, 100, 16)),
     "paper": Size(9, 500, 21, 50, 32, Images(4500, 1000, 400, 1000, 32)),
 }
 DIGITS = Images(100, 20, 8, 100, 8)
