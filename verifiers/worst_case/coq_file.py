@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import ast
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from math import lcm
-from typing import NamedTuple
 
 from flint import fmpq
 
-from driftproof.verifiers.worst_case import check
-from driftproof.verifiers.worst_case.coq_region import OverRegion
-from driftproof.verifiers.worst_case.expression import evaluate
+from driftproof.verifiers.worst_case.coq_text import (
+    fractions,
+    heading,
+    listed,
+    statement,
+    trimmed,
+    whole,
+)
 from driftproof.verifiers.worst_case.squares import squares
 from driftproof.verifiers.worst_case.statement import CLASSES, ZERO, Combination, Condition, number
 from driftproof.verifiers.worst_case.theorem import (
@@ -23,7 +25,6 @@ from driftproof.verifiers.worst_case.theorem import (
     Theorem,
     UntranslatedError,
     matrix,
-    one_space,
     text,
 )
 
@@ -33,63 +34,15 @@ OTHERS = {
 }  # fmt: skip
 
 
-class Written(NamedTuple):
-    """A Coq file.
-
-    Attributes:
-        about: what the certificate says that it is of.
-        theorem: the lines of the statement that is proved, as Coq has it.
-        conclusion: its conclusion, as ``driftproof check`` has it.
-        points: what the theorem says that its points are.
-        right: "", or the fraction that stands in the theorem for an irrational right side.
-    """
-
-    text: str
-    about: str
-    theorem: tuple[str, ...]
-    conclusion: str
-    points: str
-    right: str
-
-
-def coq(certificate: str) -> Written:
-    """Return a Coq file whose last theorem is what a certificate proves.
-
-    Raises:
-        UntranslatedError: it is of a kind that is not translated.
-        RefusedCertificateError: it does not prove what it says.
-        ArithmeticError, LookupError, SyntaxError, TypeError, ValueError: it is no certificate.
-    """
-    checked = check.check(certificate)
-    about, *given, conclusion = checked.said
-    one = one_space(json.loads(certificate))
-    theorem = OverRegion(one, fractions) if checked.numbers.free else Theorem(one)
-    points = "points that obey the equations of the theorem"
-    if theorem.algorithm:
-        points = f"iterates of {theorem.algorithm} of algorithms.v"
-    said = (
-        about, "for every real inner product space, all functions of the classes and all starts, "
-        f"at {points}: if", *(f"  {line}" for line in given), f"then {conclusion}",
-    )  # fmt: skip
-    if isinstance(theorem, OverRegion):
-        made, instead = "\n".join([*heading(said, "classes"), *theorem.lines(), ""]), ""
-    else:
-        file = _File(theorem, said)
-        made, instead = file.text(), file.instead
-    stated = made[made.index("\nTheorem bound") + 1 :].partition("\nProof.")[0]
-    lines = tuple(stated.splitlines())
-    return Written(made, about, lines, conclusion, points, instead)
-
-
-class _File:
-    """The parts of a file, of one theorem.
+class AtNumbers:
+    """A certificate of one space whose letters have values, in the words of Coq.
 
     The vectors of the Coq certificate are those of the file divided by ``scale``, so that all
     combinations are of whole numbers.
     """
 
-    def __init__(self, of: Theorem, said: Sequence[str]) -> None:
-        self.of, self.said, self.instead = of, said, ""
+    def __init__(self, of: Theorem) -> None:
+        self.of, self.instead, self.algorithm = of, "", of.algorithm
         self.functions = list(of.functions.values())
         it = of.it
         conditions = [of.ending, *it.assumptions.values()]
@@ -97,7 +50,6 @@ class _File:
         rows += [w for c in conditions for _, u, v in c.products for w in (u, v)]
         rows += [dict(zip(of.vectors, p.row, strict=True)) for p in of.defined]
         self.scale = lcm(1, *(int(c.q) for row in rows for c in row.values()))
-        self._taken()
 
     def _taken(self) -> None:
         """Collect the inequalities with their multipliers, all of them times a common number."""
@@ -173,12 +125,14 @@ class _File:
 
     # --- the file -------------------------------------------------------------------------------
 
-    def text(self) -> str:
-        """Return all of it."""
-        return (
-            "\n".join([*heading(self.said, "reading"), *self._certificate(), *self._theorem()])
-            + "\n"
-        )
+    def text(self, said: Sequence[str]) -> str:
+        """Return all of it, with what is said in words."""
+        self._taken()
+        lemma, *theorem = self.statements()
+        made = [*heading(said, "reading"), *self._certificate(), *lemma, *self._proof(), "Qed."]
+        if theorem:
+            made += ["", *theorem[0], *self._of_the_iterates(), "Qed."]
+        return "\n".join([*made, "Print Assumptions bound.", ""])
 
     def _certificate(self) -> list[str]:
         of, it = self.of, self.of.it
@@ -231,36 +185,31 @@ class _File:
             self.right = f"({self.instead})%Q"
         return f"{left} <= Q2R {self.right}"
 
-    def _theorem(self) -> list[str]:
+    def statements(self) -> list[list[str]]:
+        """Return what is proved of points with equations, and then of iterates, if they are."""
         of = self.of
-        names = of.names
-        low = "(low : R)" * of.lower
-        starts = f"({' '.join([*of.variables, *of.free])} : E)" * bool(of.variables or of.free)
-        given = [*of.members, *of.hypotheses]
-        points = [(f"is_{p.name}", f"{p.name} = ({p.equation})%V") for p in of.defined]
         ending = of.stated(self._conclusion())
+        points = [(f"is_{p.name}", f"{p.name} = ({p.equation})%V") for p in of.defined]
         own = f"({' '.join(p.name for p in of.defined)} : E)" * bool(of.defined)
-        before = " ".join(["(E : space)", *names, low, starts])
-        lemma = "points_of_the_certificate" if of.algorithm else "bound"
-        made = [
-            f"{'Lemma' if of.algorithm else 'Theorem'} {lemma} : forall {before} {own},",
-            *(f"  ({said}) ->" for _, said in [*given, *points]), f"  {ending}.",
-            "Proof.", f"  intros {_intros(names, of)}",
-            f"    {' '.join(n for n, _ in [*given, *points])}.", *self._proof(), "Qed.",
-        ]  # fmt: skip
+        starts = f"({' '.join([*of.variables, *of.free])} : E)" * bool(of.variables or of.free)
+        before = " ".join(["(E : space)", *of.names, "(low : R)" * of.lower, starts])
+        given = [*of.members, *of.hypotheses]
+        self.given = [*given, *points]
+        kind = "Lemma points_of_the_certificate" if of.algorithm else "Theorem bound"
+        made = [statement(f"{kind} : forall {before} {own},", self.given, ending)]
         if of.algorithm:
-            arguments = " ".join(
-                ["E", *(n.split()[0][1:] for n in names), *["low"] * of.lower, *of.variables,
-                 *of.free, *(f"({p.recursion})" for p in of.defined)]
-            )  # fmt: skip
-            made += [
-                "", f"Theorem bound : forall {before},", *(f"  ({said}) ->" for _, said in given),
-                f"  {of.recursions(ending)}.", "Proof.",
-                f"  intros. apply (points_of_the_certificate {arguments});",
-                "    try assumption; reflexivity.",
-                "Qed.",
-            ]  # fmt: skip
-        return [*made, "Print Assumptions bound."]
+            made.append(statement(f"Theorem bound : forall {before},", given, of.recursions(ending)))
+        return made
+
+    def _of_the_iterates(self) -> list[str]:
+        """Return the proof that the iterates are points with these equations."""
+        of = self.of
+        arguments = " ".join(
+            ["E", *(n.split()[0][1:] for n in of.names), *["low"] * of.lower, *of.variables,
+             *of.free, *(f"({p.recursion})" for p in of.defined)]
+        )  # fmt: skip
+        return [f"  intros. apply (points_of_the_certificate {arguments});",
+                "    try assumption; reflexivity."]  # fmt: skip
 
     def _proof(self) -> list[str]:
         """Return the proof: what is read of the points, then the certificate (reading.v)."""
@@ -272,7 +221,8 @@ class _File:
         ]
         numbers = {self._numbers(c.numbers, times): (c.numbers, times) for c, times in sums}
         rows = {self._row(w): w for c, _ in sums for _, u, v in c.products for w in (u, v)}
-        made = [f"pose (l := {listed(f'({atom})%V' for atom in of.atoms)} : list E).",
+        made = [f"intros {_intros(of.names, of)}", f"  {' '.join(n for n, _ in self.given)}.",
+                f"pose (l := {listed(f'({atom})%V' for atom in of.atoms)} : list E).",
                 f"pose (ws := {listed(of.numbers)} : list R)."]  # fmt: skip
         made += [f"unknown {known} ({atom})%V {k}%nat." for k, atom in enumerate(of.atoms)]
         made += [f"number ws ({value}) {k}%nat." for k, value in enumerate(of.numbers)]
@@ -356,74 +306,3 @@ def _intros(names: Sequence[str], of: Theorem) -> str:
     plain = [n.split()[0][1:] for n in names]
     return " ".join(["E", *plain, *["low"] * of.lower, *of.variables, *of.free,
                      *(p.name for p in of.defined)])  # fmt: skip
-
-
-def trimmed(of: Iterable[int]) -> list[str]:
-    """Return a row without the zeros at its end."""
-    made = list(of)
-    while made and made[-1] == 0:
-        made.pop()
-    return [str(x) for x in made]
-
-
-def whole(of: int) -> str:
-    """Return a whole number as Coq reads it fast: long ones by their hexadecimal digits."""
-    return str(of) if abs(of) < 10**9 else hex(of)
-
-
-def heading(said: Iterable[str], library: str) -> list[str]:
-    """Return the first lines of a file, which say in words what is proved."""
-    words = [x.replace("(*", "( *").replace("*)", "* )").replace('"', "'") for x in said]
-    return [
-        "(* Written by driftproof prove. The last statement is proved. In words:",
-        *(f"     {line}" for line in words), "*)",
-        f"From Driftproof Require Import algorithms {library}.",
-        "From Coq Require Import Lra.", "",
-    ]  # fmt: skip
-
-
-def listed(items: Iterable[object]) -> str:
-    """Return a list as Coq reads it."""
-    return f"[{'; '.join(map(str, items))}]"
-
-
-def fractions(right: str, letters: dict[str, str], free: Mapping[str, str] | None = None) -> str:
-    """Return a right side as an expression of fractions, its letters given values.
-
-    Letters that are ``free`` have names in Coq.
-
-    Raises:
-        UntranslatedError: it has a function, or a power that is no whole number.
-    """
-    values = {name: number(value) for name, value in letters.items()}
-
-    def written(node: ast.expr, above: int = 0) -> str:
-        """Return a part, in brackets where what is above it binds as tightly."""
-        binds = 0
-        match node:
-            case ast.Constant(int() as whole):
-                return str(whole)
-            case ast.Name(name) if name in values:
-                return name
-            case ast.Name(name) if free and name in free:
-                return free[name]
-            case ast.UnaryOp(ast.USub(), of):
-                made, binds = f"- {written(of, 3)}", 1
-            case ast.BinOp(one, ast.Pow(), two):
-                inside = {n.id: values[n.id] for n in ast.walk(two) if isinstance(n, ast.Name)}
-                power = evaluate(ast.unparse(two), inside)
-                if not isinstance(power, fmpq) or power.q != 1:
-                    raise UntranslatedError(ast.unparse(node), "a whole power")
-                made, binds = f"{written(one, 4)} ^ {text(power)}", 3
-            case ast.BinOp(one, operator, two) if type(operator) in SIGNS:
-                sign, binds = SIGNS[type(operator)]
-                made = f"{written(one, binds)} {sign} {written(two, binds + 1)}"
-            case _:
-                raise UntranslatedError(f"{ast.unparse(node)} in a right side", "a fraction")
-        return f"({made})" if binds < above else made
-
-    made = written(ast.parse(right.strip(), mode="eval").body)
-    return "".join(f"let {n} := {text(value)} in " for n, value in values.items()) + made
-
-
-SIGNS = {ast.Add: ("+", 1), ast.Sub: ("-", 1), ast.Mult: ("*", 2), ast.Div: ("/", 2)}

@@ -20,6 +20,7 @@ from typing import Any
 from flint import fmpq, fmpq_mpoly
 
 from driftproof.toolkit.ratios import Ratio, vanishes
+from driftproof.verifiers.worst_case.coq_text import fractions, heading, statement
 from driftproof.verifiers.worst_case.expression import sqrt
 from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.statement import CLASSES, Combination, Condition, Statement
@@ -250,7 +251,9 @@ class OverRegion:
         algorithm: the recursion of algorithms.v that gives the points ("": equations do).
     """
 
-    def __init__(self, file: Mapping[str, Any], fractions: Callable[..., str]) -> None:
+    instead = ""  # no right side is irrational here
+
+    def __init__(self, file: Mapping[str, Any]) -> None:
         self.file = file
         names = called(Region(file["region"]).free)
         self.signs = Signs(file["region"], lambda of: fractions(of, {}, names))
@@ -269,8 +272,15 @@ class OverRegion:
         self.members = self._members()
         self._points()
         self._ending()
+        self.constant = self.signs.full(self.signs.region.number(ending["constant"]))
+        if not vanishes(self.constant):
+            self.left += f" + {self.signs.ratio(self.constant)}"
+        letters, self.region = " ".join(self.signs.names.values()), self.signs.hypotheses
+        self.letters = f"({letters} : R)"
+        self.about_letters = " ".join([letters, *(n for n, _ in self.region)])
         self.defined = [n for n, _ in self.equations if " " not in n]
         self.recursions = self._recursions()
+        self._given()
         self.algorithm = (list(self.recursions.values()) or [" "])[-1].split(" ")[0]
 
     # --- vectors --------------------------------------------------------------------------------
@@ -472,24 +482,24 @@ class OverRegion:
 
     # --- the file -------------------------------------------------------------------------------
 
-    def lines(self) -> list[str]:
+    def text(self, said: Sequence[str]) -> str:
+        """Return all of it, with what is said in words."""
+        return "\n".join([*heading(said, "classes"), *self._lines(), ""])
+
+    def _lines(self) -> list[str]:
         """Return all of the file after its first lines."""
-        signs, it, ending = self.signs, self.it, self.it.conclusion
+        signs, it, ending, constant = self.signs, self.it, self.it.conclusion, self.constant
         self.terms: list[tuple[Ratio, Condition]] = []
         self.weights: list[tuple[Ratio, str]] = []  # with the inequality that each multiplies
         self.conditions: list[str] = []
         self.interpolated: list[str] = []
         self.facts: dict[str, str] = {}
-        letters = " ".join(signs.names.values())
-        self.letters, self.region = f"({letters} : R)", signs.hypotheses
-        self.about_letters = " ".join([letters, *(n for n, _ in self.region)])
         region = [f"  {said} ->" for _, said in self.region]
         for written, kind, name, *at in self.file["multipliers"]:
             times = signs.full(signs.region.number(written))
             if not vanishes(times):
                 self._multiplied(times, kind, name, at)
         squares = self.squares(self.form([*self.terms, (signs.full(-1), ending)]))
-        constant = signs.full(signs.region.number(self.file["conclusion"]["constant"]))
         gap = signs.full(ending.right - sum(t * c.right for t, c in self.terms))
         bound = signs.full(ending.right + constant)
         every = [gap, bound, constant, *(signs.full(c) for c, _, _ in ending.products)]
@@ -516,7 +526,6 @@ class OverRegion:
             self._part(D / self._times(squares[0][0]), f"(rest_0 E {bs} {self.about_letters})")
         if not vanishes(gap):
             self._part(D * gap, "Rle_0_1")
-        self.left += "" if vanishes(constant) else f" + {signs.ratio(constant)}"
         known = " & ".join(f"P_{k}" for k in range(len(self.facts)))
         self.known = f"  destruct (signs {self.about_letters}) as ({known})."
         return [
@@ -622,18 +631,40 @@ class OverRegion:
             for j, (kind, constants) in enumerate(kinds.items())
         ]  # fmt: skip
 
+    def _given(self) -> None:
+        """Name what is assumed of points: equations of them, of gradients, and assumptions."""
+        own = [(f"is_{n.replace(' ', '_')}", f"{n} = {_vector(t)}") for n, t in self.equations]
+        points = [of for of, (n, _) in zip(own, self.equations, strict=True) if " " not in n]
+        self.sums = [of for of in own if of not in points]
+        self.assumed = [
+            (f"assumed_{k}", f"{self.quantity(of)} {'=' if of.equality else '<='} "
+             + self.signs.ratio(of.right)) for k, of in enumerate(self.it.assumptions.values())
+        ]  # fmt: skip
+        self.given = [*points, *self.sums, *self.assumed]
+
+    def statements(self) -> list[list[str]]:
+        """Return what is proved of points with equations, and then of iterates, if they are."""
+        fs = [f"{h}_{k}" for k in range(len(self.it.constants)) for h in "fg"]
+        self.functions = " ".join(fs)
+        functions = " ".join(f"({f} : E -> {'R' if f[0] == 'f' else 'E'})" for f in fs)
+        before = f"forall (E : space) {self.letters} {functions}"
+        ended = f"{self.left} <= ({self.right})"
+        if self.rest:
+            ended = f"{self.left} <= {self.rest} + ({self.right})"
+        vectors = " ".join([*self.starts, *self.defined])
+        first = "Lemma points_of_the_certificate" if self.recursions else "Theorem bound"
+        known = [*self.region, *self.members]
+        made = [statement(f"{first} : {before} ({vectors} : E),", [*known, *self.given], ended)]
+        if self.recursions:
+            again = f"Theorem bound : {before} ({' '.join(self.starts)} : E),"
+            lines = statement(again, [*known, *self.sums, *self.assumed], ended)
+            made.append([_replaced(line, self.recursions) for line in lines])
+        return made
+
     def _theorems(self, firm: str) -> list[str]:
         """Return the identity, about any vectors, and the theorem, about functions."""
         signs, region = self.signs, self.region
-        points = [(n, t) for n, t in self.equations if " " not in n]
-        sums = [(f"is_{n.replace(' ', '_')}", f"{n} = {_vector(t)}")
-                for n, t in self.equations if " " in n]  # fmt: skip
-        equations = [(f"is_{n}", f"{n} = {_vector(t)}") for n, t in points]
-        assumed = [
-            (f"assumed_{k}", f"{self.quantity(of)} {'=' if of.equality else '<='} "
-             + signs.ratio(of.right)) for k, of in enumerate(self.it.assumptions.values())
-        ]  # fmt: skip
-        given, defined = [*equations, *sums, *assumed], self.defined
+        given, defined = self.given, self.defined
         own = {g: f"h_{k}" for k, g in enumerate(self.gradients)}
         own |= {f: f"v_{k}" for k, f in enumerate(self.values)}
         hs, vs = ([n for n in own.values() if n[0] == letter] for letter in "hv")
@@ -642,18 +673,16 @@ class OverRegion:
             return re.sub(r"\b[fg]_[0-9]+ \w+", lambda m: own[m[0]], text)
 
         left = f"{self.left} + (- ({self.rest}))" if self.rest else self.left
-        ended = f"{self.left} <= {self.rest} + ({self.right})" if self.rest else (
-            f"{self.left} <= ({self.right})")  # fmt: skip
         names = " ".join(n for n, _ in [*region, *given])
         letters, vectors = " ".join(signs.names.values()), [*self.starts, *defined]
         bs = [f"b_{k}" for k in range(len(self.own))]
         every = [*self.apart.items(), *((own[g], r) for g, r in self.gradients.items())]
         made = [
-            f"Lemma identity : forall (E : space) {self.letters}",
-            f"  ({' '.join([*vectors, *hs])} : E) ({' '.join(vs)} : R),",
-            *(f"  {put(said)} ->" for _, said in [*region, *given]),
-            *(f"  {put(said)} ->" for said in self.conditions),
-            f"  {put(left)} <= ({self.right}).", "Proof.",
+            *statement(f"Lemma identity : forall (E : space) {self.letters}"
+                    f"\n  ({' '.join([*vectors, *hs])} : E) ({' '.join(vs)} : R),",
+                    [("", put(said)) for said in [*(t for _, t in [*region, *given]),
+                                                  *self.conditions]],
+                    f"{put(left)} <= ({self.right})"),
             f"  intros E {' '.join([letters, *vectors, *hs, *vs])} {names}.", self.known,
             *(f"  pose (b_{k} := {_vector(put(t))})." for k, t in enumerate(self.own)),
         ]  # fmt: skip
@@ -666,43 +695,35 @@ class OverRegion:
         cs = [f"C_{k}" for k in range(len(self.conditions))]
         made.append(f"  clearbody {' '.join(bs)}. intros {' '.join(cs)}.")
         made += [f"  specialize ({c} ltac:(lra))." for c in cs]
-        made += [f"  {rewritten} in {name}." for name in [*cs, *(n for n, _ in assumed)]]
+        made += [f"  {rewritten} in {name}." for name in [*cs, *(n for n, _ in self.assumed)]]
         made.append(f"  {rewritten}.")
         for k, part in enumerate(self.parts):
             made.append(f"  pose proof {part} as K_{k}. inner_in K_{k}.")
             if k:
                 made.append(f"  apply (Rplus_le_le_0_compat _ _ K_{k - 1}) in K_{k}.")
-        fs = [f"{h}_{k}" for k in range(len(self.it.constants)) for h in "fg"]
-        functions = " ".join(f"({f} : E -> {'R' if f[0] == 'f' else 'E'})" for f in fs)
         made += [
             f"  apply (Rmult_le_reg_l ({self.divided}) _ _ {firm}).",
             f"  rewrite (right_side {self.about_letters}). apply above.",
             f"  eapply Rle_trans; [exact K_{len(self.parts) - 1} | apply Req_le].",
             f"  clear. inner. {_turned(bs)} field; lra.", "Qed.", "",
         ]  # fmt: skip
-        recursions, members = self.recursions, self.members
-
-        def theorem(name: str, of: Sequence[str], said: Sequence[tuple[str, str]]) -> list[str]:
-            return [
-                f"{name} : forall (E : space) {self.letters} {functions} ({' '.join(of)} : E),",
-                *(f"  ({text}) ->" for _, text in said), f"  {ended}.", "Proof.",
-                f"  intros E {' '.join([letters, *fs, *of])} {' '.join(n for n, _ in said)}.",
-            ]  # fmt: skip
-
-        first = "Lemma points_of_the_certificate" if recursions else "Theorem bound"
+        lemma, *theorem = self.statements()
+        members = " ".join(n for n, _ in self.members)
+        before = " ".join(n for n, _ in region)
+        own_names = " ".join(n for n, _ in given)
         made += [
-            *theorem(first, vectors, [*region, *members, *given]),
+            *lemma,
+            f"  intros E {letters} {self.functions} {' '.join(vectors)} {before} {members} {own_names}.",
             f"  {'apply moved; ' * bool(self.rest)}exact (identity E {letters} {' '.join(vectors)}",
             f"    {' '.join(f'({t})' for t in own)} {names}",
             *(f"    {i}" for i in self.interpolated), "  ).", "Qed.",
         ]  # fmt: skip
-        if recursions:
-            again = theorem("Theorem bound", self.starts, [*region, *members, *sums, *assumed])
-            iterates = [f"({recursions[n]})" for n in defined]
-            put_in = " ".join([letters, *fs, *self.starts, *iterates])
+        if theorem:
+            iterates = [f"({self.recursions[n]})" for n in defined]
+            put_in = " ".join([letters, self.functions, *self.starts, *iterates])
             made += [
-                "", *(_replaced(line, recursions) for line in again),
-                f"  apply (points_of_the_certificate E {put_in});",
+                "", *theorem[0],
+                f"  intros. apply (points_of_the_certificate E {put_in});",
                 "    try assumption; apply same; intro; unfolded; inner; field; lra.", "Qed.",
             ]  # fmt: skip
         return made

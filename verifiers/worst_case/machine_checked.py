@@ -2,21 +2,53 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 from driftproof.toolkit.verdict import Row
-from driftproof.verifiers.worst_case import check_counterexample, coqc
-from driftproof.verifiers.worst_case.coq_file import Written, coq
+from driftproof.verifiers.worst_case import check, check_counterexample, coqc
+from driftproof.verifiers.worst_case.coq_file import AtNumbers
+from driftproof.verifiers.worst_case.coq_region import OverRegion
+from driftproof.verifiers.worst_case.coq_text import Written
 from driftproof.verifiers.worst_case.refutation import refuted
-from driftproof.verifiers.worst_case.theorem import UntranslatedError
+from driftproof.verifiers.worst_case.theorem import Theorem, UntranslatedError, one_space
 
 
 def written(text: str) -> Written:
     """Return the Coq file of a certificate, or of a counterexample (``coq``, ``refuted``)."""
     return (refuted if f'"{check_counterexample.SCHEMA}"' in text else coq)(text)
+
+
+def coq(certificate: str) -> Written:
+    """Return a Coq file whose last theorem is what a certificate proves.
+
+    Raises:
+        UntranslatedError: it is of a kind that is not translated.
+        RefusedCertificateError: it does not prove what it says.
+        ArithmeticError, LookupError, SyntaxError, TypeError, ValueError: it is no certificate.
+    """
+    about, *given, conclusion = check.check(certificate).said
+    file = theorem_of(json.loads(certificate))
+    points = "points that obey the equations of the theorem"
+    if file.algorithm:
+        points = f"iterates of {file.algorithm} of algorithms.v"
+    said = (
+        about, "for every real inner product space, all functions of the classes and all starts, "
+        f"at {points}: if", *(f"  {line}" for line in given), f"then {conclusion}",
+    )  # fmt: skip
+    made = file.text(said)
+    theorem = tuple(file.statements()[-1][:-1])
+    return Written(made, about, theorem, conclusion, points, file.instead)
+
+
+def theorem_of(file: dict[str, Any]) -> AtNumbers | OverRegion:
+    """Return what writes the theorem of a certificate, which may be wrong."""
+    one = one_space(file)
+    return OverRegion(one) if "region" in one else AtNumbers(Theorem(one))
 
 
 def file_name(stem: str) -> str:

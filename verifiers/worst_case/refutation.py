@@ -14,7 +14,7 @@ from math import lcm
 from flint import fmpq
 
 from driftproof.verifiers.worst_case import check_counterexample
-from driftproof.verifiers.worst_case.coq_file import Written, fractions, heading, listed, trimmed
+from driftproof.verifiers.worst_case.coq_text import Written, fractions, heading, listed, trimmed
 from driftproof.verifiers.worst_case.statement import ZERO, Combination, Condition, number
 from driftproof.verifiers.worst_case.theorem import (
     CURVED,
