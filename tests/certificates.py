@@ -43,6 +43,7 @@ from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
 from driftproof.toolkit.algorithms.scaffold import Scaffold
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.measure import each, sq
+from driftproof.toolkit.ratios import Ratio
 from driftproof.toolkit.spans.exact import Quantity, Second, Vector
 from driftproof.verifiers.papers.localsgd.claims._saddles import distance_at_end
 from driftproof.verifiers.papers.localsgd.claims.scaffold import lyapunov as of_scaffold
@@ -54,6 +55,7 @@ from driftproof.verifiers.worst_case.digest import sealed
 from driftproof.verifiers.worst_case.exact import fraction
 from driftproof.verifiers.worst_case.program import Solved, matrices
 from driftproof.verifiers.worst_case.record import WorstCase
+from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.scaling import units
 from driftproof.verifiers.worst_case.solve import UnboundedError, UnsolvedError, solve
 from driftproof.verifiers.worst_case.witness import witness
@@ -287,23 +289,36 @@ def accepted(file: dict[str, Any]) -> Accepted | None:
     return Accepted(text, refutes, side)
 
 
-def true(of: Accepted) -> bool | None:
-    """Tell whether what a file shows is so, by a solver that is given another reader's program.
+def worst(text: str) -> float | None:
+    """Return the worst case of what a file speaks of, by a solver and another reader.
 
     None: the solver gave up.
     """
     try:
-        value = solve(read(of.text)[0]).value
+        return solve(read(text)[0]).value
     except UnboundedError:
-        value = inf
+        return inf
     except UnsolvedError:
         return None
     except DriftproofError as error:
         if "PrimalInfeasible" not in error.got:
             raise
-        value = -inf  # nothing meets the conditions: all follows, and there is no counterexample
-    room = 1e-6 * max(1.0, abs(float(of.side)))
-    return value >= of.side - room if of.refutes else value <= of.side + room
+        return -inf  # nothing meets the conditions: all follows, and there is no counterexample
+
+
+def room(side: Fraction) -> float:
+    """Return how exactly a solver knows a worst case."""
+    return 1e-6 * max(1.0, abs(float(side)))
+
+
+def true(of: Accepted) -> bool | None:
+    """Tell whether what a file shows is so; None if the solver gave up."""
+    value = worst(of.text)
+    if value is None:
+        return None
+    if of.refutes:
+        return value >= of.side - room(of.side)
+    return value <= of.side + room(of.side)
 
 
 @cache
@@ -321,11 +336,12 @@ def counterexamples() -> list[str]:
 
 def edits(file: dict[str, Any], choose: random.Random) -> Iterator[dict[str, Any]]:
     """Yield copies of a file of which one to three parts were changed, without end."""
+    grammar = GRAMMAR + (_letters,) * (4 if "region" in file else 0)
     while True:
         changed = copy.deepcopy(file)
         try:
             for _ in range(choose.choice((1, 1, 1, 2, 3))):
-                choose.choice(GRAMMAR)(changed, choose)
+                choose.choice(grammar)(changed, choose)
         except IndexError:  # an earlier edit left nothing to choose from
             continue
         yield changed
@@ -340,6 +356,25 @@ def _places(part: Any, of: Callable[[Any], bool]) -> list[tuple[Any, Any]]:
         if isinstance(value, dict | list):
             found += _places(value, of)
     return found
+
+
+def expressions(file: Any) -> list[tuple[Any, Any]]:
+    """Return (holder, key) of all numbers of a statement, of free letters too, and multipliers."""
+    stated = [file["functions"], file["assumptions"], file["conclusion"]]
+    used = [(of, 0) for of in file.get("multipliers", [])]
+    return _places(stated, lambda value: isinstance(value, str)) + used
+
+
+def at_point(file: dict[str, Any], point: dict[str, Fraction]) -> dict[str, Any]:
+    """Return a certificate of a region as one with numbers for the letters."""
+    made = copy.deepcopy(file)
+    region, right = Region(made.pop("region")), made["conclusion"].pop("right")
+    for holder, key in expressions(made):
+        value = region.number(holder[key])
+        holder[key] = str(value.at(point) if isinstance(value, Ratio) else value)
+    made["conclusion"]["right"] = right
+    made["conclusion"]["letters"] |= {name: str(of) for name, of in point.items()}
+    return made | {"schema": check.SCHEMA}
 
 
 def _is_number(value: Any) -> bool:
@@ -481,6 +516,15 @@ def _coordinates(file: Any, choose: random.Random) -> None:
         return
     name = choose.choice(list(where))
     where[name] = choose.choice([where[choose.choice(list(where))], where[name][:-1]])
+
+
+def _letters(file: Any, choose: random.Random) -> None:
+    """An end of a region, its right side, or another expression of letters, is a little other."""
+    ends = [(row, k) for row in file["region"] for k in range(0, len(row), 4)]
+    places = choose.choice([ends, [(file["conclusion"], "right")], expressions(file)])
+    holder, key = choose.choice(places)
+    ways = ["({})*99/100", "({})*101/100", "({}) + 1/100", "({}) - 1/100", "2*({})", "-({})"]
+    holder[key] = choose.choice(ways).format(holder[key])
 
 
 GRAMMAR = (_number, _number, _combination, _names, _function, _assumption, _conclusion,

@@ -33,6 +33,7 @@ from driftproof.verifiers.worst_case.check import RefusedCertificateError, check
 from driftproof.verifiers.worst_case.digest import sealed
 from driftproof.verifiers.worst_case.region import Sample
 from driftproof.verifiers.worst_case.signs import Region
+from tests.certificates import at_point
 from tests.commands import driftproof
 
 SMALL = st.fractions(-3, 3, max_denominator=4)
@@ -201,41 +202,6 @@ def proved():
     return theorem_of(row_of(claim(descent, L=for_all("0 < L"), R=for_all("0 < R"))))
 
 
-def at_point(text, point):
-    """Return a theorem's file as a certificate with numbers for the letters."""
-    file = json.loads(text)
-    region = Region(file.pop("region"))
-
-    def put(written):
-        if isinstance(written, dict):
-            return {key: put(value) for key, value in written.items()}
-        if isinstance(written, list):
-            return [put(part) for part in written]
-        return written
-
-    def number(written):
-        value = region.number(written)
-        return str(value.at(point)) if isinstance(value, Ratio) else str(value)
-
-    for function in file["functions"].values():
-        for constants in function["classes"].values():
-            constants.update({name: number(of) for name, of in constants.items()})
-        for triple in function["points"].values():
-            for part in triple.values():
-                part.update({name: number(of) for name, of in part.items()})
-    for assumption in file["assumptions"].values():
-        assumption["at_most"] = number(assumption["at_most"])
-    for product in file["conclusion"]["products"]:
-        product[0] = number(product[0])
-        for part in product[1:]:
-            part.update({name: number(of) for name, of in part.items()})
-    file["conclusion"]["letters"].update({name: str(of) for name, of in point.items()})
-    for used in file["multipliers"]:
-        used[0] = number(used[0])
-    file["schema"] = "driftproof certificate 2"
-    return json.dumps(put(file))
-
-
 @settings(max_examples=25, deadline=None)
 @given(
     L=st.fractions(Fraction(1, 9), 9), R=st.fractions(Fraction(1, 9), 9),
@@ -244,7 +210,7 @@ def at_point(text, point):
 def test_at_every_point_a_theorem_is_a_certificate(proved, L, R, share):
     """Another checker's work: with numbers, all is decided in fractions."""
     point = {"L": L, "R": R, "eta": share / L}
-    it = check(at_point(proved, point))
+    it = check(json.dumps(at_point(json.loads(proved), point)))
     value = L * R**2 / (8 * share + 2)
     assert it.conclusion.right == fmpq(value.numerator, value.denominator)
 

@@ -45,16 +45,16 @@ def refuted(counterexample: str) -> Written:
     if theorem.algorithm:
         points = f"iterates of {theorem.algorithm} of algorithms.v"
     said = (about, where, *(f"  {line}" for line in given), f"at {points}, {conclusion}")
-    return _Refutation(theorem, said, shown).written(about, conclusion.removeprefix("but "), points)
+    of = Refutation(theorem, shown)
+    stated, conclusion = tuple(of.statements()[0][:-1]), conclusion.removeprefix("but ")
+    return Written(of.text(said), about, stated, conclusion, points, of.instead)
 
 
-class _Refutation:
+class Refutation:
     """The parts of a file. Coordinates are whole numbers over ``unit``, values over its square."""
 
-    def __init__(
-        self, of: Theorem, said: tuple[str, ...], shown: check_counterexample.Counterexample
-    ) -> None:
-        self.of, self.said, self.shown = of, said, shown
+    def __init__(self, of: Theorem, shown: check_counterexample.Counterexample) -> None:
+        self.of, self.shown = of, shown
         self.where = [shown.where[name] for name in of.vectors]
         parts = [c for point in self.where for c in point] + list(shown.numbers.values())
         rows = [p.row for p in of.defined] + [of.row(w) for w in self._vectors()]
@@ -88,31 +88,29 @@ class _Refutation:
 
     # --- the file -------------------------------------------------------------------------------
 
-    def written(self, about: str, conclusion: str, points: str) -> Written:
-        """Return all of it."""
-        ending = self._conclusion()
-        given = self._given()
-        statement = [
-            f"Theorem refuted : exists {self._bound()},",
-            *(f"  ({said}) /\\" for said, _ in given), f"  {ending}.",
-        ]  # fmt: skip
+    def statements(self) -> list[list[str]]:
+        """Return what is proved, and that its proof begins."""
+        given = [f"  ({said}) /\\" for said, _ in self._given()]
+        first = f"Theorem refuted : exists {self._bound()},"
+        return [[first, *given, f"  {self._conclusion()}.", "Proof."]]
+
+    def text(self, said: tuple[str, ...]) -> str:
+        """Return all of it, with what is said in words."""
+        (statement,) = self.statements()
         names = [n.split()[0][1:] for n in self.of.names]
         names += ["low"] * self.of.lower + [*self.of.variables, *self.of.free]
         if not self.of.algorithm:
             names += [p.name for p in self.of.defined]
         proof = [
             *self._functions(), *self._points(), *self._products(),
-            f"exists {', '.join(names)}.", *(f"split; [{how}|]." for _, how in given),
+            f"exists {', '.join(names)}.", *(f"split; [{how}|]." for _, how in self._given()),
             f"apply (exceeded _ _ ({self.value.p} # {self.value.q})); [number_of; lra | decided].",
         ]  # fmt: skip
         file = [
-            *heading(self.said, "witnesses"), f"Notation E := (euclidean {self.shown.dimension}).",
-            *statement, "Proof.", *(f"  {line}" for line in proof), "Qed.",
-            "Print Assumptions refuted.",
+            *heading(said, "witnesses"), f"Notation E := (euclidean {self.shown.dimension}).",
+            *statement, *(f"  {line}" for line in proof), "Qed.", "Print Assumptions refuted.",
         ]  # fmt: skip
-        return Written(
-            "\n".join(file) + "\n", about, tuple(statement), conclusion, points, self.instead
-        )
+        return "\n".join(file) + "\n"
 
     def _bound(self) -> str:
         of = self.of
