@@ -342,7 +342,7 @@ def edits(file: dict[str, Any], choose: random.Random) -> Iterator[dict[str, Any
         try:
             for _ in range(choose.choice((1, 1, 1, 2, 3))):
                 choose.choice(grammar)(changed, choose)
-        except IndexError:  # an earlier edit left nothing to choose from
+        except (IndexError, ValueError):  # nothing is left to choose from, or letters are free
             continue
         yield changed
 
