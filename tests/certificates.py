@@ -55,8 +55,8 @@ from driftproof.verifiers.worst_case.digest import sealed
 from driftproof.verifiers.worst_case.exact import fraction
 from driftproof.verifiers.worst_case.program import Solved, matrices
 from driftproof.verifiers.worst_case.record import WorstCase
-from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.scaling import units
+from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.solve import UnboundedError, UnsolvedError, solve
 from driftproof.verifiers.worst_case.witness import witness
 from driftproof.verifiers.worst_case.written import Right, certificate, counterexample

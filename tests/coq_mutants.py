@@ -3,10 +3,10 @@
 ``python -m tests.coq_mutants --count 1000 --seed 0`` prints what Coq does with them.
 
 A mutant is of a certificate of which ``edits`` changes one to three parts. Its theorem is written
-without asking driftproof's checker: with its own certificate and proof, or as a forgery, the changed
-statement above the first one's. Every second time a number of the proof is changed as well. Whether
-the statement is false a solver says, by another reader's program, at several points of a region; or
-an optimum that is known exactly, if only the right side is changed.
+without asking driftproof's checker: with its own certificate and proof, or as a forgery, the
+changed statement above the first one's. Every second time a number of the proof is changed as well.
+Whether the statement is false a solver says, by another reader's program, at several points of a
+region; or an optimum that is known exactly, if only the right side is changed.
 """
 
 from __future__ import annotations
@@ -102,16 +102,19 @@ def mutants(seed: int) -> Iterator[Mutant]:
         changed, forged, also = next(changes), choose.random() < 0.6, choose.random() < 0.5
         try:
             of = theorem(changed)
-            stated = iter("\n".join(lines) for lines in of.statements())
-            text = original if forged else of.text([])
-            if forged:
-                text = STATED.sub(lambda old: next(stated, old[0]), original)
+            text = with_statements(original, of.statements()) if forged else of.text([])
             wrong = false(changed, name, first)
         except (DriftproofError, *ours.UNREADABLE):
             continue
         if text != original:
             kind = f"{kind}, {'forged' if forged else 'with its own proof'}"
             yield kind, another_number(text, choose) if also else text, wrong
+
+
+def with_statements(text: str, those: list[list[str]]) -> str:
+    """Return a file with other statements above its proofs."""
+    stated = iter("\n".join(lines) for lines in those)
+    return STATED.sub(lambda old: next(stated, old[0]), text)
 
 
 def another_number(text: str, choose: random.Random) -> str:

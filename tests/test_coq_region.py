@@ -9,10 +9,10 @@ import pytest
 
 from driftproof.synthetic.classes import for_all
 from driftproof.verifiers.papers.localsgd.claims import any_state as localsgd
-from driftproof.verifiers.worst_case import coq_region, coqc
+from driftproof.verifiers.worst_case import coq_region_proof, coqc
 from driftproof.verifiers.worst_case.check import RefusedCertificateError
-from driftproof.verifiers.worst_case.coq_file import coq
-from driftproof.verifiers.worst_case.coq_region import Signs
+from driftproof.verifiers.worst_case.coq_signs import Signs
+from driftproof.verifiers.worst_case.machine_checked import coq
 from driftproof.verifiers.worst_case.theorem import UntranslatedError
 from tests.test_theorems import changed, claim, descent, row_of, theorem_of
 
@@ -56,46 +56,12 @@ def test_letters_that_coq_has_names_for_are_called_otherwise(descends):
 
 @COQ
 def test_squares_may_be_taken_off_one_after_the_other(descends, monkeypatch):
-    monkeypatch.setattr(coq_region, "LARGE", 0)
+    monkeypatch.setattr(coq_region_proof, "LARGE", 0)
     text = coq(descends).text
-    assert "Lemma rest_1" in text
+    assert "assert (rest_1" in text
     coqc.prove(text)
     with pytest.raises(coqc.RefusedTheoremError):
         coqc.prove(text.replace("(let S := 1 in L *", "(let S := 1 in 99 / 100 * L *"))
-
-
-@COQ
-@pytest.mark.parametrize(
-    ("part", "other"),
-    [
-        ("(let S := 1 in L *", "(let S := 1 in 99 / 100 * L *"),  # a bound that is less by 1 %
-        ("‖x_0 - xs‖² <= R_^2", "‖x_0 - xs‖² <= 101 / 100 * R_^2"),  # from farther away
-        ("gradient_descent eta ", "gradient_descent (99 / 100 * eta) "),  # another step size
-        ("smooth_convex L f_0", "smooth_convex (101 / 100 * L) f_0"),  # of a larger class
-        ("g_0 xs = zero", "g_0 x_0 = g_0 x_0"),  # where no gradient is 0
-    ],
-)
-def test_coq_refuses_another_statement(descends, part, other):
-    text = coq(descends).text
-    assert part in text
-    with pytest.raises(coqc.RefusedTheoremError):
-        coqc.prove(text.replace(part, other))
-
-
-@COQ
-@pytest.mark.parametrize(
-    ("part", "other"),
-    [
-        ("eta < 2 / (mu + 1)", "eta < 202 / 100 / (mu + 1)"),  # a region that is larger by 1 %
-        ("mu < 1)", "mu < 101 / 100)"),
-        ("<= (-eta * mu + 1)^4 *", "<= 99 / 100 * (-eta * mu + 1)^4 *"),
-    ],
-)
-def test_coq_refuses_a_larger_region_and_a_smaller_bound(any_state, part, other):
-    text = coq(any_state).text
-    assert part in text
-    with pytest.raises(coqc.RefusedTheoremError):
-        coqc.prove(text.replace(part, other))
 
 
 def test_what_is_not_proved_never_comes_to_coq(any_state):
@@ -126,12 +92,12 @@ def test_a_sign_is_shown_where_it_is_one_and_refused_where_not():
     names = " ".join(["mu", "eta", "t", *(name for name, _ in signs.hypotheses)])
     for written in ("1 - eta*mu", "t - mu*eta", "t**2 - 2*mu*t + mu**2", "1 + eta - 2*mu + t**3"):
         of = signs.full(signs.region.number(written))
-        signs.product(of.top, strictly=False)
+        signs.product(of.top)
     for written in ("1 - eta", "2 - t", "eta - 2*mu"):
         with pytest.raises(UntranslatedError, match="sign"):
-            signs.product(signs.full(signs.region.number(written)).top, strictly=False)
+            signs.product(signs.full(signs.region.number(written)).top)
     coqc.output("\n".join([
-        "From Coq Require Import Reals Lra. Open Scope R_scope.", "Goal forall mu eta t : R,",
+        "From Driftproof Require Import regions.", "Goal forall mu eta t : R,",
         *(f"{said} ->" for _, said in signs.hypotheses), f"True. Proof. intros {names}.",
         *signs.lines, "exact I. Qed.",
     ]))  # fmt: skip

@@ -1,5 +1,6 @@
 (* Reads an expression of vectors as a combination with fractions, so that it can be compared. *)
 Require Export certificates.
+Require Import algorithms.
 From Coq Require Export QArith Qreals.
 From Coq Require Import Lra Lia Bool.
 Open Scope R_scope.
@@ -153,3 +154,21 @@ Ltac counted K := cbn [fold_right map length sum Z.of_nat Pos.of_succ_nat Pos.su
 Ltac multiplied K := counted K; unfold mean in K; counted K; expand_in K; expand;
   rewrite ?ip_zero, ?ip_zero_r in *.
 Ltac concluded q := let K := fresh in intro K; apply (right_side _ _ q); [unfold Q2R; cbn [Qnum Qden]; linear K | decided].
+(* That an iterate is the one before it and a step: by these, since conversion would unfold all steps. *)
+Section Steps.
+Context {E : space}.
+Variables (eta : R) (tau : nat) (gs : list (E -> E)) (g : E -> E) (x : E).
+Lemma gradient_descent_step k : gradient_descent eta g x (S k) =
+  (gradient_descent eta g x k - eta * g (gradient_descent eta g x k))%V. Proof. reflexivity. Qed.
+Lemma corrected_step k : corrected eta gs g x (S k) =
+  (corrected eta gs g x k - eta * (g (corrected eta gs g x k) - g x + mean (map (fun h => h x) gs)))%V.
+Proof. reflexivity. Qed.
+Lemma fedavg_first : fedavg eta tau gs x 1 = mean (map (fun g => gradient_descent eta g x tau) gs). Proof. reflexivity. Qed.
+Lemma fedsvrg_first : fedsvrg eta tau gs x 1 = mean (map (fun g => corrected eta gs g x tau) gs). Proof. reflexivity. Qed.
+End Steps.
+Ltac recursion := first [assumption | match goal with
+  | |- gradient_descent _ _ _ _ = _ => exact (gradient_descent_step _ _ _ _)
+  | |- corrected _ _ _ _ _ = _ => exact (corrected_step _ _ _ _ _)
+  | |- fedavg _ _ _ _ 1 = _ => exact (fedavg_first _ _ _ _)
+  | |- fedsvrg _ _ _ _ 1 = _ => exact (fedsvrg_first _ _ _ _)
+  | |- _ => reflexivity end].

@@ -198,7 +198,9 @@ class AtNumbers:
         kind = "Lemma points_of_the_certificate" if of.algorithm else "Theorem bound"
         made = [statement(f"{kind} : forall {before} {own},", self.given, ending)]
         if of.algorithm:
-            made.append(statement(f"Theorem bound : forall {before},", given, of.recursions(ending)))
+            made.append(
+                statement(f"Theorem bound : forall {before},", given, of.recursions(ending))
+            )
         return made
 
     def _of_the_iterates(self) -> list[str]:
@@ -209,7 +211,7 @@ class AtNumbers:
              *of.free, *(f"({p.recursion})" for p in of.defined)]
         )  # fmt: skip
         return [f"  intros. apply (points_of_the_certificate {arguments});",
-                "    try assumption; reflexivity."]  # fmt: skip
+                "    recursion."]  # fmt: skip
 
     def _proof(self) -> list[str]:
         """Return the proof: what is read of the points, then the certificate (reading.v)."""

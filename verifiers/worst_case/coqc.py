@@ -16,7 +16,10 @@ from typing import NamedTuple
 from driftproof.toolkit.errors import MissingError
 from driftproof.toolkit.kernels import writable
 
-ORDER = ("spaces", "classes", "algorithms", "certificates", "reading", "coordinates", "witnesses")
+ORDER = (
+    "spaces", "classes", "algorithms", "regions", "certificates", "reading", "coordinates",
+    "witnesses",
+)  # fmt: skip
 AXIOMS = frozenset({
     "ClassicalDedekindReals.sig_not_dec",
     "ClassicalDedekindReals.sig_forall_dec",
@@ -124,5 +127,7 @@ def _run(folder: Path, path: Path) -> str:
         capture_output=True, text=True, encoding="utf-8",
     )  # fmt: skip
     if made.returncode:
-        raise RefusedTheoremError(f"coqc {version()}: {made.stderr.strip()}")
+        raise RefusedTheoremError(
+            f"coqc {version()}: {made.stderr.strip() or f'it ended with status {made.returncode}'}"
+        )
     return made.stdout

@@ -13,6 +13,7 @@ from driftproof.toolkit.verdict import Row
 from driftproof.verifiers.worst_case import check, check_counterexample, coqc
 from driftproof.verifiers.worst_case.coq_file import AtNumbers
 from driftproof.verifiers.worst_case.coq_region import OverRegion
+from driftproof.verifiers.worst_case.coq_region_proof import InRegion
 from driftproof.verifiers.worst_case.coq_text import Written
 from driftproof.verifiers.worst_case.refutation import refuted
 from driftproof.verifiers.worst_case.theorem import Theorem, UntranslatedError, one_space
@@ -45,10 +46,10 @@ def coq(certificate: str) -> Written:
     return Written(made, about, theorem, conclusion, points, file.instead)
 
 
-def theorem_of(file: dict[str, Any]) -> AtNumbers | OverRegion:
+def theorem_of(file: dict[str, Any]) -> AtNumbers | InRegion:
     """Return what writes the theorem of a certificate, which may be wrong."""
     one = one_space(file)
-    return OverRegion(one) if "region" in one else AtNumbers(Theorem(one))
+    return InRegion(OverRegion(one)) if "region" in one else AtNumbers(Theorem(one))
 
 
 def file_name(stem: str) -> str:
