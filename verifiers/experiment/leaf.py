@@ -146,7 +146,7 @@ class Shares:
 
     def came(self, unit: Task, result: Result) -> None:
         """Note what a unit gave."""
-        part = checkpoint(result[0], unit.name)
+        part = checkpoint(result[0])
         self.worker = max(self.worker, largest_worker())
         self._shares[unit.name] = 1.0 if part is None else part.told["done"]
         self._tell()

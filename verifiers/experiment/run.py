@@ -7,14 +7,13 @@ finds a finished unit by them.
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeVar, cast
 
 import numpy as np
-from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.dataset import digest, read
@@ -95,13 +94,11 @@ class Followed:
             spread evenly).
         bad_step: the local step that gave a value that is not finite (None: none did, or the wire
             does not tell).
-        marks: what the clients marked in their last step (not told by the wire).
     """
 
     fields: Mapping[str, np.ndarray]
     sent: Sequence[int]
     bad_step: int | None = None
-    marks: Mapping[str, Tensor] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,7 +212,7 @@ def _batched(of: Run, problem: Problem, rounds: int) -> Followed:
 
     outcome = run(problem, of.algorithm, ctx, rounds=rounds, watch=watch)
     fields = {name: np.array(values) for name, values in kept.items()}
-    return Followed(fields, sent, outcome.bad_step, ctx.marks)
+    return Followed(fields, sent, outcome.bad_step)
 
 
 def _on_wire(of: Run, problem: Problem, rounds: int) -> Followed:
@@ -241,7 +238,7 @@ def results_of(
     blobs: dict[int, bytes] = {}
     while left := [place for place in range(len(asked)) if place not in blobs]:
         for place, (blob, _) in zip(left, (yield [asked[k] for k in left]), strict=True):
-            if checkpoint(blob, asked[place].name) is None:
+            if checkpoint(blob) is None:
                 blobs[place] = blob
             else:
                 asked[place] = cast("Continued", asked[place]).going_on(blob)

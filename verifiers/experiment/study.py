@@ -35,10 +35,10 @@ from driftproof.verifiers.running.scheduler import Result, Task
 class Conclusion:
     """What an experiment's runs come to."""
 
-    setting: Sequence[str]
-    sentences: Sequence[Sentence]
-    findings: Sequence[str]
-    panels: Sequence[Panel]
+    setting: Sequence[str] = ()
+    sentences: Sequence[Sentence] = ()
+    findings: Sequence[str] = ()
+    panels: Sequence[Panel] = ()
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -119,16 +119,6 @@ class Figure(NamedTuple):
     log: str = ""
 
 
-@dataclass(frozen=True)
-class More:
-    """What a study concludes beside its sentences and figures."""
-
-    sentences: Sequence[Sentence] = ()
-    findings: Sequence[str] = ()
-    panels: Sequence[Panel] = ()
-    numbers: Mapping[str, Any] = field(default_factory=dict)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Study:
     """What is compared, and what is said of it.
@@ -148,7 +138,7 @@ class Study:
         figures: the plots.
         setting: what was chosen, for the head of the page.
         shown: what ``ends`` tells of every run.
-        more: takes all outcomes and returns what else is concluded; it may ask for units.
+        more: takes all outcomes and returns what else is concluded.
     """
 
     methods: Mapping[Any, Run]
@@ -164,7 +154,7 @@ class Study:
     figures: Sequence[Figure] = ()
     setting: Sequence[str] = ()
     shown: Sequence[str] = ("accuracy",)
-    more: Callable[[Outcomes], More | Asked] = lambda runs: More()
+    more: Callable[[Outcomes], Conclusion] = lambda runs: Conclusion()
 
 
 def concluded(study: Study) -> Steps:
@@ -175,8 +165,7 @@ def concluded(study: Study) -> Steps:
         found = yield from tuned(searched, study.grids, study.budget, study.by, **study.search)
     chosen = {**study.methods, **found.chosen}
     runs = yield from study.ask({**chosen, **study.besides(chosen)}, study.seeds)
-    made = study.more(runs)
-    more = made if isinstance(made, More) else (yield from made)
+    more = study.more(runs)
     says = [s for each in study.says for s in judge(each, runs, study.size)]
     budget = (
         [

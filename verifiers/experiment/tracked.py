@@ -119,7 +119,7 @@ class TrackedRun(Run):
         told: dict[str, Any] = {"records": [], "bad_step": None}
         begun = None
         if self.broken_off:
-            before = checkpoint(self.broken_off, self.name)
+            before = checkpoint(self.broken_off)
             assert before is not None
             told, begun = before.told, _restored(before, ctx)
         first = 0 if begun is None else begun[0]

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -115,9 +114,7 @@ class ImageRun(study.Run):
         measured: dict[str, Any] = {
             "round": at,
             "bad_step": bad if diverged else None,
-            "exponent": self._exponent(followed),
             "distance of r from 1/n": None if diverged else float(away),
-            "largest norm": max(float(np.linalg.norm(model)) for model in w),
             "objective": problem.objective(torch.from_numpy(models)).tolist(),
         }
         for part in ("training", "validation"):
@@ -126,13 +123,6 @@ class ImageRun(study.Run):
             measured[f"{part} worst"] = shares.min(0).tolist()
             measured[f"{part} of the small clients"] = shares[1:].mean(0).tolist()
         return measured
-
-    def _exponent(self, followed: study.Followed) -> float | None:
-        """Return the largest f/γ in the step at which ComFedL's exp(f/γ) overflowed."""
-        if followed.bad_step is None or "y" not in followed.marks:
-            return None
-        losses = torch.nan_to_num(followed.marks["y"][:, 0, 0], nan=inf)
-        return float(losses.max()) / self.temperature
 
 
 def base_run(plan: study.Plan, rounds: int) -> ImageRun:
