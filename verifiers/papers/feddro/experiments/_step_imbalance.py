@@ -31,8 +31,7 @@ from driftproof.toolkit.algorithms.pdsgd import PDSGD
 from driftproof.toolkit.engines.batched import BatchedContext
 from driftproof.toolkit.network import Model
 from driftproof.toolkit.networks.resnet import ResNet
-from driftproof.toolkit.oracles import on_every_client
-from driftproof.toolkit.worst_case import Geometry, worst_case_weights
+from driftproof.toolkit.worst_case import Geometry
 from driftproof.verifiers import experiment as study
 from driftproof.verifiers.experiment import averaged
 from driftproof.verifiers.papers.feddro.experiments._step_imbalance_data import (
@@ -58,13 +57,11 @@ class Net(NamedTuple):
         width: channels of the first stage.
         blocks: a stage.
         side: pixels a side at most.
-        normalisation: "batch" or "group".
     """
 
     width: int = 16
     blocks: int = 3
     side: int = 32
-    normalisation: Literal["batch", "group"] = "batch"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +76,7 @@ class ImbalancedRun(study.TrackedRun):
         shown: training and test images, of each so many at most, on which accuracy is measured.
     """
 
-    scales = {"Φ": "cost", "drift": "loss"}
+    scales = {"drift": "loss"}
 
     method: str = "FedDRO"
     step_size: float = LEARNING_RATES[-1]
@@ -97,7 +94,7 @@ class ImbalancedRun(study.TrackedRun):
     @property
     def sizes(self) -> str:
         """Clients, network and images."""
-        width, blocks, side, _ = self.net
+        width, blocks, side = self.net
         return (
             f"{CLIENTS} clients, {6 * blocks + 2} layers, {width} channels, {side} × {side} pixels"
         )
@@ -113,9 +110,8 @@ class ImbalancedRun(study.TrackedRun):
     @property
     def model(self) -> Model:
         """The network. A small one is computed for all clients at once, also on a CPU."""
-        width, blocks, _, normalisation = self.net
-        network = ResNet(width=width, blocks=blocks, normalisation=normalisation)
-        images = self.dealt
+        width, blocks, _ = self.net
+        network, images = ResNet(width=width, blocks=blocks), self.dealt
         model = network.model(images.inputs.shape[1:], images.of.classes)
         return replace(model, convolutional=width > 8)
 
@@ -174,70 +170,18 @@ class ImbalancedRun(study.TrackedRun):
         )
         return float(evaluated(problem.model, [point], [inputs], [classes]).accuracy[0])
 
-    def _weighed(
-        self, problem: RobustSamples, point: Tensor, log_weights: Tensor
-    ) -> dict[str, float]:
-        """Return the total variation from equal weights, of PDSGD's p and of x̄'s worst case."""
-        oracles = _in_turn(problem).oracles(point.dtype, self.device)
-        every = on_every_client(point[:, None], problem.clients)
-        losses, shares = oracles.sample_losses(every, None)[0][..., 0], oracles.sample_weights
-        equal = (shares / shares.sum())[..., 0]
-        worst = worst_case_weights(
-            losses.reshape(-1, 1), equal.reshape(-1, 1), _penalty(self.divergence), PENALTY
-        )
-        own = equal * log_weights[..., 0].exp()
-        return {
-            name: float((weights.flatten() - equal.flatten()).abs().sum() / 2)
-            for name, weights in (("own weights", own / own.sum()), ("worst weights", worst))
-        }
-
     def concluded(self, problem: RobustSamples, ctx: BatchedContext, state: Any) -> dict[str, Any]:
-        """Return Φ(x̄), and the test accuracy on rare and other classes."""
-        point = averaged(getattr(state, self.algorithm.iterate))
-        images, whole = self.dealt, _in_turn(problem)
-        told: dict[str, Any] = {"Φ": float(whole.objective(point[:, None]))}
-        if self.method == PRIMAL_DUAL:
-            told |= self._weighed(problem, point, state.log_weights)
-        rare = images.classes < images.rare
-        told |= {
+        """Return the test accuracy on rare and other classes."""
+        point, rare = averaged(getattr(state, self.algorithm.iterate)), self.dealt.rare
+        of_rare = self.dealt.classes < rare
+        return {
             name: self._accuracy(problem, point, rows)
-            for name, rows in (("rare", rare), ("other", ~rare))
+            for name, rows in (("rare", of_rare), ("other", ~of_rare))
         }
-        return told
-
-
-def _in_turn(problem: RobustSamples) -> RobustSamples:
-    """Return the problem with one client after another: with all images, that takes less memory."""
-    return replace(problem, model=replace(problem.model, convolutional=True))
 
 
 def _penalty(divergence: Divergence) -> Geometry:
     return "kl-penalty" if divergence == "kl" else "chi-square-penalty"
-
-
-@dataclass(frozen=True)
-class Size:
-    """How much is run.
-
-    Attributes:
-        rounds: in which the model is sent.
-        seeds: partitions that are judged.
-        budget: runs of each search.
-        points: moments at which a run is measured.
-        shown: training and test images, of each so many at most, on which it is measured.
-    """
-
-    rounds: int
-    seeds: int
-    budget: int
-    points: int
-    shown: int
-    net: Net
-
-    def base(self, plan: study.Plan) -> ImbalancedRun:
-        """Return FedDRO with I = 1, at this size."""
-        given = {"points": self.points, "net": self.net, "shown": self.shown}
-        return ImbalancedRun.planned(plan, rounds=self.rounds, **given)
 
 
 PARTS = ("training", "test")
@@ -246,7 +190,7 @@ RATES = {"step_size": LEARNING_RATES}
 
 def smaller(base: ImbalancedRun) -> str:
     """Say what is smaller than printed."""
-    width, blocks, side, _ = base.net
+    width, blocks, side = base.net
     images = sum(map(len, base.dealt.train.targets))
     return study.smaller(
         {
@@ -267,8 +211,7 @@ def setting(base: ImbalancedRun) -> list[str]:
         f"images of class 0, {counts[-1]} of the last), {sum(counts):,} images dealt equally; "
         f"{len(images.classes):,} test images",
         f"measured heterogeneity: {images.unlike}. The clients differ by chance alone",
-        f"residual network of {6 * net.blocks + 2} layers, {net.width} channels, normalisation by "
-        f"{net.normalisation}",
+        f"residual network of {6 * net.blocks + 2} layers, {net.width} channels",
         f"objective: λ log mean exp(ℓ/λ), λ = {PENALTY:g}; batch {BATCH} a client; FedDRO's β = "
         f"{MOMENTUM:g}; primal-dual SGD's ρ = {DUAL_STEP:g} (λ, β and ρ are chosen here)",
         f"learning rate divided by 10 after {DROPS_AFTER} rounds, chosen by the accuracy on images "
