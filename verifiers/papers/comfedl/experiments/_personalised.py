@@ -295,10 +295,10 @@ def at_every_share(text: str, label: str, shares: Sequence[float]) -> study.Says
 
 def most_at_large_shares(
     text: str, label: str, shares: Sequence[float], size: str
-) -> Callable[[study.Outcomes], study.More]:
+) -> Callable[[study.Outcomes], study.Conclusion]:
     """Its lead over FedAvg is larger at the largest ρ than at the smallest."""
 
-    def more(runs: study.Outcomes) -> study.More:
+    def more(runs: study.Outcomes) -> study.Conclusion:
         low, high = (
             runs[label, key].last("accuracy") - runs["FedAvg", key].last("accuracy")
             for key in (f"ρ = {share:g}" for share in (min(shares), max(shares)))
@@ -306,7 +306,7 @@ def most_at_large_shares(
         where = (
             f"{label}'s lead in accuracy over FedAvg, ρ = {max(shares):g} against {min(shares):g}"
         )
-        return study.More(sentences=study.judged(text, {where: (high, low)}, size=size))
+        return study.Conclusion(sentences=study.judged(text, {where: (high, low)}, size=size))
 
     return more
 

@@ -47,12 +47,18 @@ VARIED: dict[str, tuple[str, dict[str, Any]]] = {
     "slides' objective, s = 1, Σ b_i = 0": ("centred", {"centring": "clients"}),
 }
 """Settings: a name for files, and parameters of the problem."""
-SIZES: dict[str, tuple[int, dict[str, int], dict[str, int], float]] = {
-    "smoke": (2, {"rounds": 60, "calls": 2, "outer_steps": 100}, {"clients": 4, "dim": 3}, 0.5),
-    "quick": (8, {"rounds": 200}, {"clients": 1000, "dim": 10}, 0.05),
-    "paper": (20, {"rounds": 200}, {"clients": 1000, "dim": 10}, 0.05),
+PRINTED = RandomMinimax(clients=1000, dim=10)
+SIZES = {
+    "smoke": (
+        2,
+        {"rounds": 60, "calls": 2, "outer_steps": 100},
+        replace(PRINTED, clients=4, dim=3),
+        0.5,
+    ),
+    "quick": (8, {"rounds": 200}, PRINTED, 0.05),
+    "paper": (20, {"rounds": 200}, PRINTED, 0.05),
 }
-"""Seeds, what runs have, the problem's size, and the share of clients where some are sampled."""
+"""Seeds, what runs have, the problem, and the share of clients where some are sampled."""
 FEW = {"quick": (100, 100), "paper": (1000, 200)}
 """Clients and rounds where the rest is varied."""
 SMALL = 1e-22
@@ -67,15 +73,16 @@ SMALL = 1e-22
 )
 def minimax(plan: study.Plan) -> study.Study:
     """Run all methods with all clients and with some, in the slides' setting and the code's."""
-    seeds, given, size, sampled = SIZES[plan.profile]
-    base = MinimaxRun.planned(plan, objective=RandomMinimax(**size), **given)
+    seeds, given, problem, sampled = SIZES[plan.profile]
+    base = MinimaxRun.planned(plan, objective=problem, **given)
     few = base
     if plan.profile in FEW:
         clients, rounds = FEW[plan.profile]
-        few = base.but(objective=RandomMinimax(clients=clients, dim=size["dim"]), rounds=rounds)
+        few = base.but(objective=replace(problem, clients=clients), rounds=rounds)
     main = list(MAIN)[:: 2 if plan.profile == "smoke" else 1]
     other = list(VARIED) if plan.profile in FEW else []
-    runs, figures = {}, []
+    runs: dict[Any, MinimaxRun] = {}
+    figures = []
     for setting in (*main, *other):
         name, changed = (MAIN | VARIED)[setting]
         own = base if setting in MAIN else few
@@ -101,7 +108,7 @@ def minimax(plan: study.Plan) -> study.Study:
             *([where(setting, share) for setting in of for share in shares] for of in (main, other))
         ),
         setting=[
-            f"d = {size['dim']}, {100 * sampled:g} % of the clients where some are sampled; "
+            f"d = {problem.dim}, {100 * sampled:g} % of the clients where some are sampled; "
             "λ, t_i, A_i and Σ b_i = 0 are varied with "
             f"{few.objective.clients:,} clients, {few.rounds} rounds",
             f"T = {base.calls} calls of FedInn of {base.inner_steps} steps, FedOut of "

@@ -57,7 +57,6 @@ class SineRun(TrackedRun):
         changed: settings that are not the printed ones, by name.
         local_steps: p.
         rate: the inner learning rate.
-        hidden_layers: of the network.
         seeds: how many, from ``partition`` on.
     """
 
@@ -68,7 +67,6 @@ class SineRun(TrackedRun):
     changed: tuple[tuple[str, Any], ...] = ()
     local_steps: int = LOCAL_STEPS
     rate: float = INNER_RATE
-    hidden_layers: int = 1
     seeds: int = 1
 
     def with_(self, **changed: float | str) -> Self:
@@ -97,7 +95,7 @@ class SineRun(TrackedRun):
     @property
     def model(self) -> Model:
         """The network."""
-        model: Model = Perceptron(hidden_layers=self.hidden_layers).model((1,), 1)
+        model: Model = Perceptron().model((1,), 1)
         return model
 
     @property

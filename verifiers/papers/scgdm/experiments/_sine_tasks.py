@@ -1,16 +1,8 @@
-r"""The tasks of Local-SCGDM's sine waves, and how well a model does on tasks after adapting.
-
-A common function of all training tasks is no zero function. The mean of A sin(x + bπ/5) over A, b
-in {1, …, 5} is 3·0.6472 sin(x + 3π/5) = 1.94 sin(x + 3π/5), since the five phases cover half a
-circle only:
-
->>> round(mean_amplitude(), 3)
-1.942
-"""
+"""The tasks of Local-SCGDM's sine waves, and how well a model does on tasks after adapting."""
 
 from collections.abc import Sequence
 from itertools import product
-from math import pi, sin
+from math import pi
 from typing import Any
 
 import numpy as np
@@ -33,17 +25,6 @@ GRID = np.linspace(-REACH, REACH, 201)
 """Where functions are drawn and integrated."""
 TEST_GRID = 21
 """Points at which the loss of an adapted model is taken."""
-
-
-def mean_amplitude() -> float:
-    """Return the amplitude of the training tasks' mean, which is a sine wave of phase 3π/5."""
-    return 3 * sin(pi / 2) / (5 * sin(pi / 10))
-
-
-def mean_curve(x: np.ndarray) -> np.ndarray:
-    """Return the training tasks' mean: what a model that does not adapt should be."""
-    curve: np.ndarray = mean_amplitude() * np.sin(x + 3 * pi / 5)
-    return curve
 
 
 def training_tasks(seeds: Sequence[int], **changes: bool) -> SineWaves:
