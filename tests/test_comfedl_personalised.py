@@ -41,7 +41,7 @@ def test_training_and_validation_have_the_same_shares_and_no_image_in_common():
 
 def test_a_table_is_refused(tmp_path):
     Adult.sample(tmp_path)
-    with pytest.raises(DriftproofError, match="images, for a network of convolutions"):
+    with pytest.raises(DriftproofError, match="whose examples have shape"):
         dealt(tmp_path, SMALL, 0.28, 0)
 
 

@@ -16,7 +16,6 @@ from driftproof.toolkit.idx import as_idx
 from driftproof.verifiers.experiment import (
     CHOOSING,
     Outcome,
-    Plan,
     Run,
     Says,
     curve,
@@ -282,12 +281,6 @@ def test_a_curve_goes_on_where_one_seed_diverged():
     assert curve("a", [0], np.array([[1.0], [100.0]]), "y")["mean"] == pytest.approx([10.0])
 
 
-def test_a_plan_names_what_there_is():
-    for wrong in ({"profile": "full"}, {"engine": "gpu"}):
-        with pytest.raises(DriftproofError, match="unknown"):
-            Plan(**wrong)
-
-
 def test_a_number_that_is_not_finite_decides_nothing():
     fine, lost = np.arange(8.0), np.array([np.nan, *range(7)])
     for judged in (
@@ -307,10 +300,11 @@ def test_a_number_that_is_not_finite_decides_nothing():
 
 MISTAKEN = """
 from dataclasses import dataclass
-from driftproof.verifiers.experiment import Computed, Conclusion, experiment
+from driftproof.verifiers.experiment import Conclusion, Run, experiment
 
 @dataclass(frozen=True)
-class Part(Computed):
+class Part(Run):
+    problem = algorithm = keys = None
     number: int
 
     def measured(self):
@@ -318,7 +312,7 @@ class Part(Computed):
 
 @experiment(name="mine/mistaken", source="of this test", statement="")
 def mistaken(plan):
-    parts = [Part(number) for number in range(2)]
+    parts = [Part(number, rounds=0) for number in range(2)]
     results = yield parts
     return Conclusion([], [], [], [])
 """
@@ -328,10 +322,10 @@ def mistaken(plan):
 @pytest.mark.parametrize(
     ("source", "where", "remedy"),
     [
-        (MISTAKEN, "mistaken.py:10: in measured: AttributeError", "did you mean number"),
+        (MISTAKEN, "mistaken.py:11: in measured: AttributeError", "did you mean number"),
         (
             MISTAKEN.replace("yield parts", "1 / 0"),
-            "mistaken.py:15: in mistaken: ZeroDivisionError", "mend the line",
+            "mistaken.py:16: in mistaken: ZeroDivisionError", "mend the line",
         ),
     ],
 )  # fmt: skip

@@ -66,7 +66,7 @@ def test_large_images_are_halved_by_means(tmp_path):
 
 def test_a_table_is_refused(tmp_path):
     find("dataset", "adult").load().sample(tmp_path)
-    with pytest.raises(DriftproofError, match="whose examples have the shape"):
+    with pytest.raises(DriftproofError, match="whose examples have shape"):
         dealt(tmp_path, 8, 0)
 
 

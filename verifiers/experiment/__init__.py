@@ -23,7 +23,7 @@ from driftproof.verifiers.experiment.outcome import (
     tuned,
 )
 from driftproof.verifiers.experiment.panel import Panel, curve, over_seeds
-from driftproof.verifiers.experiment.run import CHOOSING, Computed, Followed, Run, results_of
+from driftproof.verifiers.experiment.run import CHOOSING, Followed, Run, results_of
 from driftproof.verifiers.experiment.sentence import (
     Sentence,
     judged_by_seeds,
@@ -60,7 +60,7 @@ from driftproof.verifiers.experiment.tracked import TrackedRun, averaged, drift
 
 __all__ = [
     "BYTES", "CHOOSING", "MEGABYTES", "ROUNDS", "SENT", "STEPS", "WORST", "Asked", "Axis",
-    "Computed", "Conclusion", "Experiment", "Figure", "Followed", "Outcome", "Outcomes",
+    "Conclusion", "Experiment", "Figure", "Followed", "Outcome", "Outcomes",
     "Panel", "Plan", "Run", "Says", "Sentence", "Steps", "Study", "TrackedRun", "averaged",
     "called", "concluded", "curve", "drift", "early", "ends", "experiment", "judge", "judged",
     "judged_by_seeds", "methods", "named", "no_worse_by_seeds", "note", "outcomes", "over_seeds",

@@ -1,12 +1,12 @@
-"""What an experiment computes, in units: a run of a method on a problem, or anything else.
+"""What an experiment computes, in units: a run of a method on a problem.
 
-A unit is a frozen dataclass. Its fields name everything that its result depends on: the ledger
-finds a finished unit by them.
+It is a frozen dataclass, whose fields name everything that its result depends on: the ledger finds
+a finished run by them.
 """
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from itertools import islice
@@ -37,52 +37,6 @@ class Continued(Protocol):
         """Return what is left of it."""
 
 
-class Computed(ABC):
-    """A unit of an experiment; a frozen dataclass derives from it."""
-
-    @property
-    def name(self) -> str:
-        """Everything that the result depends on; of a data set its content, not its path alone."""
-        contents = "".join(f" {digest(folder)}" for folder in _folders(self) if folder.is_dir())
-        return f"{type(self).__module__}.{self!r}{contents}"
-
-    @property
-    def path(self) -> Path | None:
-        """The user's file that its class is in, if it is in one."""
-        module = type(self).__module__
-        return Path(sys.modules[module].__file__ or "") if is_own(module) else None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Travel by the file's path, from which a worker imports the class."""
-        return _restored, (self.path, type(self).__module__, type(self).__name__, vars(self))
-
-    @abstractmethod
-    def measured(self) -> dict[str, Any]:
-        """Compute: numbers, texts, lists and dictionaries of them."""
-
-    def work(self) -> bytes:
-        """Compute, and pack it for the ledger."""
-        with telling_the_file(self.path):
-            return packed(self.measured())
-
-
-def _folders(unit: Any) -> Iterator[Path]:
-    """Yield the folders that a unit names, and the units inside it."""
-    for name in (part.name for part in fields(unit)):
-        value = getattr(unit, name)
-        if isinstance(value, Path):
-            yield value
-        elif isinstance(value, Computed):
-            yield from _folders(value)
-
-
-def _restored(path: Path | None, module: str, name: str, values: dict[str, Any]) -> Computed:
-    owner = import_module(module) if path is None else import_path(path)
-    unit: Computed = object.__new__(getattr(owner, name))
-    unit.__dict__.update(values)
-    return unit
-
-
 @dataclass(frozen=True)
 class Followed:
     """What a run came to, at every round's start and at the end.
@@ -102,7 +56,7 @@ class Followed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run(Computed):
+class Run(ABC):
     """One method on one problem, followed round by round and measured.
 
     A subclass names the ``problem``, the ``algorithm`` and what is ``measured``.
@@ -140,6 +94,32 @@ class Run(Computed):
     @abstractmethod
     def keys(self) -> tuple[str, ...]:
         """What keys the draws: runs of equal keys have the same cohorts and minibatches."""
+
+    @abstractmethod
+    def measured(self) -> dict[str, Any]:
+        """Compute: numbers, texts, lists and dictionaries of them."""
+
+    def work(self) -> bytes:
+        """Compute, and pack it for the ledger."""
+        with telling_the_file(self.path):
+            return packed(self.measured())
+
+    @property
+    def name(self) -> str:
+        """Everything that the result depends on; of a data set its content, not its path alone."""
+        folders = [of for part in fields(self) if isinstance(of := getattr(self, part.name), Path)]
+        contents = "".join(f" {digest(folder)}" for folder in folders if folder.is_dir())
+        return f"{type(self).__module__}.{self!r}{contents}"
+
+    @property
+    def path(self) -> Path | None:
+        """The user's file that its class is in, if it is in one."""
+        module = type(self).__module__
+        return Path(sys.modules[module].__file__ or "") if is_own(module) else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel by the file's path, from which a worker imports the class."""
+        return _restored, (self.path, type(self).__module__, type(self).__name__, vars(self))
 
     @property
     def choosing(self) -> bool:
@@ -198,6 +178,13 @@ class Run(Computed):
         """
         engine = _on_wire if self.engine == "wire" else _batched
         return engine(self, problem or self.problem, self.rounds if rounds is None else rounds)
+
+
+def _restored(path: Path | None, module: str, name: str, values: dict[str, Any]) -> Run:
+    owner = import_module(module) if path is None else import_path(path)
+    run: Run = object.__new__(getattr(owner, name))
+    run.__dict__.update(values)
+    return run
 
 
 def _batched(of: Run, problem: Problem, rounds: int) -> Followed:

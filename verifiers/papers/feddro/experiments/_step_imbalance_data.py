@@ -15,7 +15,6 @@ import numpy as np
 
 from driftproof.synthetic.network_problems.samples import ClientData
 from driftproof.toolkit.dataset import Data, Split, read
-from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.heterogeneity import Heterogeneity, heterogeneity
 from driftproof.toolkit.splits.reduced_classes import ReducedClasses
 
@@ -57,12 +56,6 @@ def dealt(folder: Path | None, side: int, seed: int, choosing: bool = False) -> 
         DriftproofError: the examples are no images.
     """
     data = read(folder)
-    if len(data.shape) not in (2, 3):
-        raise DriftproofError(
-            f"{data.title}, whose examples have the shape {data.shape}",
-            "images: (height, width) or (channels, height, width)",
-            "name a folder with CIFAR-10 by --data, or leave it out",
-        )
     train, *others = data.apart
     test = others[0 if choosing else 1]
     labels, random = train.labels, np.random.Generator(np.random.Philox(key=seed))
@@ -88,7 +81,7 @@ def dealt(folder: Path | None, side: int, seed: int, choosing: bool = False) -> 
 
 def _images(data: Data, split: Split, rows: np.ndarray, side: int) -> np.ndarray:
     """Return images in [0, 1], [images, channels, height, width], halved while they are larger."""
-    channels, height, width = (1, *data.shape)[-3:]
+    channels, height, width = data.picture
     images = split.scaled(rows).astype(np.float32).reshape(len(rows), channels, height, width)
     while min(height, width) > side:
         height, width = height // 2, width // 2
