@@ -214,8 +214,7 @@ def test_accuracies_are_taken_along_either_axis():
 
 def test_both_engines_give_the_same_curves():
     found = everything(Plan(profile="smoke"))["FedNest", SORTED]
-    small = replace(found.size, clients=2, sampled=1)
-    run = found.but(size=small, rounds=2, beta=0.1, alpha=1.0)
+    run = found.but(clients=2, sampled=1, rounds=2, beta=0.1, alpha=1.0)
     made = [run.but(engine=engine).measured() for engine in ("batched", "wire")]
     assert made[0]["late loss"] == pytest.approx(made[1]["late loss"], rel=1e-10)
     assert made[0]["accuracy"] == made[1]["accuracy"]
@@ -225,7 +224,7 @@ def test_both_engines_give_the_same_curves():
 def test_the_whole_communication_is_equal():
     runs = everything(Plan(profile="quick"))
     costs = {label: runs[label, SORTED].cost for label in LABELS}
-    size = runs[PUBLIC, SORTED].size
+    size = runs[PUBLIC, SORTED]
     # the slides' table with N' in place of N: 2T + N' + 3, T + N' + 3, T + 1; FedInn alone 2T
     public = 2 * size.inner_calls + size.terms + 3
     assert costs == {"FedNest": 10, "FedNest_SGD": 7, "LFedNest": 4, FIXED: 6, PUBLIC: public}

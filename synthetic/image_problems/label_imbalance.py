@@ -153,14 +153,14 @@ class LabelImbalance(BilevelProblem):
         return np.asarray((chosen * weights).mean(1))
 
     def lower_solution(self, x: UpperVector) -> LowerVector:
-        """There is no closed form, so F(x) is not evaluated: runs are compared with each other."""
-        raise NotImplementedError
+        """None is known: y*(x) has no closed form."""
+        raise DriftproofError(
+            "y*(x) of label imbalance", "a closed form", "compare runs with each other"
+        )
 
     @property
     def solution(self) -> Solution:
         """None: F is not convex in (Δ, l)."""
         raise DriftproofError(
-            "label imbalance has no certified optimum",
-            "an objective that is convex in (Δ, l)",
-            "compare runs with each other",
+            "the optimum of label imbalance", "a convex objective", "compare runs with each other"
         )

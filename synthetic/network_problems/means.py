@@ -33,7 +33,6 @@ class SampleMeans:
         function: φ of the network's outputs.
         outputs: q.
         one_by_one: whether units are computed one after another: convolutions on a CPU.
-        at_once: the most units that are computed at once (None: all).
     """
 
     def __init__(
@@ -44,11 +43,9 @@ class SampleMeans:
         *,
         outputs: int = 1,
         one_by_one: bool = False,
-        at_once: int | None = None,
     ) -> None:
         self.source, self.outputs, self._dim = source, outputs, model.dim
         self._model, self._function, self._one_by_one = model, function, one_by_one
-        self._at_once = 1 if one_by_one else at_once
 
     def value(self, x: Tensor, draw: Tensor | None) -> Tensor:
         """Return m(x), [clients, tasks·q, replicates]."""
@@ -150,7 +147,7 @@ class SampleMeans:
             weights: of the samples, [units, samples], in place of their shares.
         """
         points, seed = self._units(x), None if v is None else self._split(v, self.outputs)
-        step, by_piece, first = self._at_once or len(points), [], 0
+        step, by_piece, first = 1 if self._one_by_one else len(points), [], 0
         for piece in self.source.pieces(draw, x.shape[2]):
             batch, count = piece, piece.shares.shape[1]
             if weights is not None:
@@ -212,11 +209,11 @@ class SampleMeans:
         if self._one_by_one or len(points) == 1:
             units = zip(points.unbind(0), map(_channels_last, inputs), targets, strict=True)
             return torch.stack([self._of_unit(*unit) for unit in units])
-        if self._model.several and self._at_once is None:
+        if self._model.several:
             outputs = self._model(points, inputs).flatten(0, 1)
             together = self._function(outputs, targets.flatten(0, 1))
             return together.view(*inputs.shape[:2], -1)
-        values: Tensor = vmap(self._of_unit, chunk_size=self._at_once)(points, inputs, targets)
+        values: Tensor = vmap(self._of_unit)(points, inputs, targets)
         return values
 
     def _of_unit(self, parameters: Tensor, inputs: Tensor, targets: Tensor) -> Tensor:

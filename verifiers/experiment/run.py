@@ -6,9 +6,10 @@ a finished run by them.
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Hashable, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
+from inspect import signature
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeVar, cast
@@ -26,6 +27,7 @@ from driftproof.verifiers.experiment.codec import checkpoint, packed, unpacked
 from driftproof.verifiers.running.scheduler import Result, Task
 
 Key = TypeVar("Key", bound=Hashable)
+Made = TypeVar("Made")
 CHOOSING = 900
 """The first of the partitions on which settings are chosen: no sentence is judged on them."""
 
@@ -72,6 +74,8 @@ class Run(ABC):
     """Of the state, to be followed."""
     scales: ClassVar[Mapping[str, str]] = {}
     """Of what is measured: "loss", "gap" and "cost" are better small, all else is an accuracy."""
+    drawn: ClassVar[tuple[str, ...]] = ()
+    """What keys the draws beside seed and partition."""
     units: ClassVar[Mapping[str, str]] = {}
     """Of what is measured, where its name does not say it."""
 
@@ -91,9 +95,14 @@ class Run(ABC):
         """The method with its parameters."""
 
     @property
-    @abstractmethod
     def keys(self) -> tuple[str, ...]:
         """What keys the draws: runs of equal keys have the same cohorts and minibatches."""
+        return str(self.seed), *self.drawn, str(self.partition)
+
+    def made(self, kind: Callable[..., Made], **given: Any) -> Made:
+        """Return an algorithm or a problem, by default with the run's attributes of equal names."""
+        names = {part.name for part in fields(self)} & set(signature(kind).parameters)
+        return kind(**{name: getattr(self, name) for name in names} | given)
 
     @abstractmethod
     def measured(self) -> dict[str, Any]:

@@ -34,7 +34,7 @@ STRETCH = 25.0
 class TrackedRun(Run):
     """One method on one problem, measured at some rounds.
 
-    A subclass names the ``problem``, the ``algorithm``, the ``keys`` and what is ``recorded``.
+    A subclass names the ``problem``, the ``algorithm`` and what is ``recorded``.
 
     Attributes:
         points: how many times it is measured: at the start, at the end, evenly in between.

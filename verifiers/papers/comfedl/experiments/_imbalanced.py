@@ -53,23 +53,21 @@ class ImageRun(study.Run):
 
     def in_form(self, form: str) -> ImbalancedImages:
         """Return the problem in one form; "log" is the objective (5)."""
-        names = ("data", "temperature", "large", "validation", "choosing")
-        given: dict[str, Any] = {name: getattr(self, name) for name in names}
-        return ImbalancedImages(form=form, partition=self.data_seed, **given)
+        given = {"form": form, "choosing": self.choosing, "partition": self.data_seed}
+        return self.made(ImbalancedImages, **given)
 
     @property
     def algorithm(self) -> Algorithm:
         """The method."""
-        names = ("local_steps", "step_size")
-        given: dict[str, Any] = {name: getattr(self, name) for name in names} | {"batch": BATCH}
-        match self.method:
-            case "comfedl":
-                return ComFedL(branch="special", **given)
-            case "q-fedavg":
-                return QFedAvg(fairness=self.fairness, **given)
-            case "drfl":
-                return DRFL(weight_step=self.weight_step, **given)
-        return FedAvg(weighting="samples" if self.method == "fedavg" else "uniform", **given)
+        kinds: dict[str, tuple[type[Algorithm], dict[str, str]]] = {
+            "comfedl": (ComFedL, {"branch": "special"}),
+            "fedavg": (FedAvg, {"weighting": "samples"}),
+            "fedavg-uniform": (FedAvg, {"weighting": "uniform"}),
+            "q-fedavg": (QFedAvg, {}),
+            "drfl": (DRFL, {}),
+        }
+        kind, given = kinds[self.method]
+        return self.made(kind, batch=BATCH, **given)
 
     @property
     def keys(self) -> tuple[str, ...]:

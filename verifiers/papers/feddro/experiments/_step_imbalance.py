@@ -31,7 +31,6 @@ from driftproof.toolkit.algorithms.pdsgd import PDSGD
 from driftproof.toolkit.engines.batched import BatchedContext
 from driftproof.toolkit.network import Model
 from driftproof.toolkit.networks.resnet import ResNet
-from driftproof.toolkit.worst_case import Geometry
 from driftproof.verifiers import experiment as study
 from driftproof.verifiers.experiment import averaged
 from driftproof.verifiers.papers.feddro.experiments._step_imbalance_data import (
@@ -77,6 +76,8 @@ class ImbalancedRun(study.TrackedRun):
     """
 
     scales = {"drift": "loss"}
+    drawn = ("feddro/step-imbalance",)
+    """FedDRO and MBSGD draw the same minibatches, and so do FastDRO and PDSGD."""
 
     method: str = "FedDRO"
     step_size: float = LEARNING_RATES[-1]
@@ -126,27 +127,21 @@ class ImbalancedRun(study.TrackedRun):
     @property
     def algorithm(self) -> Algorithm:
         """The method at its first learning rate."""
-        given: dict[str, Any] = {"step_size": self.step_size, "batch": BATCH}
-        match self.method:
-            case "FedDRO":
-                return FedDRO(local_steps=self.local_steps, momentum=MOMENTUM, **given)
-            case "FastDRO":
-                return FastDRO(geometry=_penalty(self.divergence), size=PENALTY, **given)
-            case "primal-dual SGD, for PDSGD":
-                dual: dict[str, Any] = {"dual_step": DUAL_STEP, "dual_penalty": PENALTY}
-                return PDSGD(divergence=self.divergence, **dual, **given)
-        return MBSGD(**given)
+        geometry = "kl-penalty" if self.divergence == "kl" else "chi-square-penalty"
+        kinds: dict[str, tuple[type[Algorithm], dict[str, Any]]] = {
+            "FedDRO": (FedDRO, {"momentum": MOMENTUM}),
+            "FastDRO": (FastDRO, {"geometry": geometry, "size": PENALTY}),
+            PRIMAL_DUAL: (PDSGD, {"dual_step": DUAL_STEP, "dual_penalty": PENALTY}),
+            "MBSGD": (MBSGD, {}),
+        }
+        kind, given = kinds[self.method]
+        return self.made(kind, batch=BATCH, **given)
 
     @property
     def phases(self) -> list[tuple[int, Algorithm]]:
         """The learning rate drops after 90 rounds."""
         first = (min(DROPS_AFTER, self.rounds), self.algorithm)
         return [first, (self.rounds, self.but(step_size=self.step_size / DROP).algorithm)]
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """FedDRO and MBSGD draw the same minibatches, and so do FastDRO and PDSGD."""
-        return str(self.seed), "feddro/step-imbalance", str(self.partition)
 
     def recorded(self, problem: RobustSamples, ctx: BatchedContext, state: Any) -> dict[str, Any]:
         """Return accuracies and drift."""
@@ -178,10 +173,6 @@ class ImbalancedRun(study.TrackedRun):
             name: self._accuracy(problem, point, rows)
             for name, rows in (("rare", of_rare), ("other", ~of_rare))
         }
-
-
-def _penalty(divergence: Divergence) -> Geometry:
-    return "kl-penalty" if divergence == "kl" else "chi-square-penalty"
 
 
 PARTS = ("training", "test")

@@ -37,6 +37,8 @@ class MinimaxRun(Run):
     fields = ("x", "y")
     scales = {"distance": "loss"}
     units = {"distance": "squared, from the saddle point"}
+    drawn = ("fednest/minimax",)
+    """All methods are compared on the same cohorts."""
 
     method: str = "FedNest"
     objective: RandomMinimax
@@ -54,28 +56,20 @@ class MinimaxRun(Run):
     def algorithm(self) -> Algorithm:
         """The method; the notebook divides its rates by the dimension."""
         rate = RATE / self.objective.dim if self.objective.form == "halved" else RATE
-        common: dict[str, Any] = dict.fromkeys(("inner_step_size", "outer_step_size"), rate)
-        common["participation"] = self.participation
+        rates = {"inner_step_size": rate, "outer_step_size": rate}
         calls, steps = self.calls, self.inner_steps
         if self.method == "FedAvg-S":
-            return FedAvgS(local_steps=calls * steps, order="alternating", **common)
+            return self.made(FedAvgS, local_steps=calls * steps, order="alternating", **rates)
         if self.method == SINGLE:
             calls, steps = 1, calls * steps
         kind = LFedNest if self.method in ("LFedNest", SINGLE) else FedNest
-        return kind(
-            inner_calls=calls, inner_steps=steps, outer_steps=self.outer_steps, terms=0, **common
-        )
+        return self.made(kind, inner_calls=calls, inner_steps=steps, terms=0, **rates)
 
     @property
     def sizes(self) -> str:
         """Clients, sampled ones, dimension."""
         sampled = f"{100 * self.participation:g} % sampled"
         return f"{self.objective.clients:,} clients, {sampled}, d = {self.objective.dim}"
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The same for all methods, which are compared on the same cohorts."""
-        return str(self.seed), "fednest/minimax", str(self.partition)
 
     def measured(self) -> dict[str, Any]:
         """Return squared distances from the saddle point, ‖x‖² + ‖y‖², and what is predicted.

@@ -40,38 +40,6 @@ METHODS: dict[str, Callable[..., Algorithm]] = {
 """What runs: "fixed" leaves x where it is; "machine…" has one client, with all images."""
 
 
-@dataclass(frozen=True)
-class Size:
-    """How large a profile's runs are.
-
-    Attributes:
-        rounds: K; seeds: splits that the sentences are judged on.
-        clients, sampled: m, and how many take part in a call.
-        largest, ratio, per_class: of the images (``LabelImbalance``).
-        inner_calls, inner_steps, terms, batch: T, τ, N and b.
-        betas, alphas: the step sizes that every method may choose from.
-        budget: runs of each method's search.
-        public_scale: what α is divided by with the public code's series, whose p is about that
-            much longer: (1 + Σ_{n≤N} 1/n) against N/ℓ_{g,1}, to a power of ten.
-    """
-
-    rounds: int
-    seeds: int
-    clients: int
-    sampled: int
-    largest: int
-    ratio: float
-    per_class: int
-    betas: tuple[float, ...]
-    alphas: tuple[float, ...]
-    public_scale: float
-    budget: int = 12
-    inner_calls: int = 3
-    inner_steps: int = 10
-    terms: int = 3
-    batch: int = 5
-
-
 @dataclass(frozen=True, kw_only=True)
 class TuningRun(Run):
     """One method on one split.
@@ -79,25 +47,35 @@ class TuningRun(Run):
     Attributes:
         method: a key of METHODS.
         rounds: K.
-        beta, alpha: step sizes of the lower and of the upper level.
+        clients, sampled: m, and how many take part in a call.
+        largest, ratio, per_class: of the images (``LabelImbalance``).
         alike: whether the clients' data are i.i.d.
+        inner_calls, inner_steps, terms, batch: T, τ, N and b.
+        beta, alpha: step sizes of the lower and of the upper level.
     """
 
     fields = ("x", "y")
     scales = {"late loss": "cost"}
 
     method: str = "fednest"
-    size: Size
+    clients: int
+    sampled: int
+    largest: int
+    ratio: float
+    per_class: int
     alike: bool = False
     data: Path | None = None
+    inner_calls: int = 3
+    inner_steps: int = 10
+    terms: int = 3
+    batch: int = 5
     beta: float = 0.0
     alpha: float = 1.0
 
     @property
     def sizes(self) -> str:
         """Clients and images."""
-        of = self.size
-        return f"{of.clients} clients, {of.sampled} a call, {of.largest:,} images of class 0"
+        return f"{self.clients} clients, {self.sampled} a call, {self.largest:,} images of class 0"
 
     @property
     def trivial(self) -> Mapping[str, float]:
@@ -120,49 +98,32 @@ class TuningRun(Run):
         return self.method.startswith("public")
 
     @property
-    def grid(self) -> dict[str, tuple[float, ...]]:
-        """The step sizes from which the method chooses."""
-        alphas = (1.0,) if self.fixed else self.size.alphas
-        if self.coded:
-            alphas = tuple(alpha / self.size.public_scale for alpha in alphas)
-        return {"beta": self.size.betas, "alpha": alphas}
-
-    @property
     def problem(self) -> LabelImbalance:
         """The problem; its split depends on ``alike``, the seed and the partition alone."""
-        of = self.size
-        return LabelImbalance(
-            clients=1 if self.alone else of.clients, shards=of.clients, data=self.data,
-            largest=of.largest, ratio=of.ratio, per_class=of.per_class, ridge=RIDGE,
-            alike=self.alike, coded=self.coded, partition=self.data_seed,
-        )  # fmt: skip
+        given: dict[str, Any] = {"clients": 1 if self.alone else self.clients, "ridge": RIDGE}
+        given |= {"shards": self.clients, "coded": self.coded, "partition": self.data_seed}
+        return self.made(LabelImbalance, **given)
 
     @property
     def algorithm(self) -> Algorithm:
         """The method; one machine draws as many images a step as all sampled clients together."""
-        of = self.size
-        common: dict[str, Any] = {
-            "inner_step_size": self.beta,
-            "outer_step_size": self.alpha,
-            "terms": of.terms,
-            "batch": of.batch * (of.sampled if self.alone else 1),
-        }
+        given: dict[str, Any] = {"inner_step_size": self.beta, "outer_step_size": self.alpha}
+        if self.alone:
+            given["batch"] = self.batch * self.sampled
+        else:
+            given["participation"] = self.sampled / self.clients
         if self.method == "machine":
-            return StocBiO(inner_calls=of.inner_calls * of.inner_steps, **common)
-        if not self.alone:
-            common["participation"] = of.sampled / of.clients
-        return METHODS[self.method](
-            inner_calls=of.inner_calls, inner_steps=of.inner_steps, **common
-        )
+            given["inner_calls"] = self.inner_calls * self.inner_steps
+        return self.made(METHODS[self.method], **given)
 
     @property
     def cost(self) -> float:
         """Expected rounds of communication of one k: the slides' table with N' in place of N."""
-        of, light = self.size, self.method in ("lfednest", "public-light")
-        lower = of.inner_calls * (1 if light or self.method.endswith("sgd") else 2)
+        light = self.method in ("lfednest", "public-light")
+        lower = self.inner_calls * (1 if light or self.method.endswith("sgd") else 2)
         if self.fixed or light:
             return lower + light
-        return lower + 3 + (of.terms if self.coded else (of.terms - 1) / 2)
+        return lower + 3 + (self.terms if self.coded else (self.terms - 1) / 2)
 
     @property
     def length(self) -> int:
@@ -187,7 +148,7 @@ class TuningRun(Run):
         That is the mean log over the last quarter of what was to be run. FedInn's round is one of
         the T calls that the others' k has.
         """
-        calls, problem = self.size.inner_calls if self.fixed else 1, self.problem
+        calls, problem = self.inner_calls if self.fixed else 1, self.problem
         here = self.but(engine="batched") if self.alone or self.choosing else self
         followed = here.followed(rounds=self.length * calls)
         models = followed.fields["y"][::calls].T.copy()

@@ -17,14 +17,13 @@ public code's is run beside it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from driftproof.verifiers import experiment as study
 from driftproof.verifiers.experiment import Outcome, Outcomes, Panel, Sentence, curve, experiment
-from driftproof.verifiers.papers.fednest.experiments._tuning_run import RIDGE, Size, TuningRun
+from driftproof.verifiers.papers.fednest.experiments._tuning_run import RIDGE, TuningRun
 
 MARGIN = 0.02
 """Class-balanced accuracies within two percentage points count as similar; set before any run."""
@@ -32,30 +31,36 @@ LAST = 0.1
 """The share of the axis, at its end, over which accuracies are averaged."""
 AXES = {"rounds": "at equal k", "communication": "at equal communication"}
 
-DIGITS = Size(
-    rounds=50, seeds=8, clients=20, sampled=10, largest=120, ratio=20.0, per_class=25,
-    betas=(0.3, 1.0), alphas=(0.1, 1.0, 10.0), public_scale=10.0,
-)  # fmt: skip
-MNIST = Size(
-    rounds=20, seeds=7, clients=10, sampled=5, largest=4800, ratio=100.0, per_class=500, batch=10,
-    betas=(0.1, 0.3), alphas=(1.0, 10.0, 100.0), public_scale=100.0,
-)  # fmt: skip
-SIZES = {
-    ("smoke", False): replace(
-        DIGITS, rounds=4, seeds=2, clients=4, sampled=2, inner_steps=3, betas=(0.3,),
-        alphas=(1.0, 10.0), budget=2,
-    ),
-    ("quick", False): DIGITS,
-    ("paper", False): replace(DIGITS, rounds=200, seeds=20),
-    ("smoke", True): replace(
-        MNIST, rounds=3, seeds=2, clients=4, sampled=2, largest=200, ratio=20.0, per_class=20,
-        inner_steps=3, betas=(0.1,), alphas=(10.0,), budget=1,
-    ),
-    ("quick", True): MNIST,
-    ("paper", True): replace(
-        MNIST, rounds=250, seeds=10, clients=100, sampled=10, inner_steps=40, largest=5000,
-    ),
+DIGITS = {
+    "rounds": 50, "clients": 20, "sampled": 10, "largest": 120, "ratio": 20.0, "per_class": 25,
 }  # fmt: skip
+MNIST = {
+    "rounds": 20, "clients": 10, "sampled": 5, "largest": 4800, "ratio": 100.0, "per_class": 500,
+    "batch": 10,
+}  # fmt: skip
+FEW = {"clients": 4, "sampled": 2, "inner_steps": 3}
+SIZES: dict[str, list[tuple[int, int, dict[str, Any]]]] = {
+    "smoke": [
+        (2, 2, DIGITS | FEW | {"rounds": 4}),
+        (2, 1, MNIST | FEW | {"rounds": 3, "largest": 200, "ratio": 20.0, "per_class": 20}),
+    ],
+    "quick": [(8, 12, DIGITS), (7, 12, MNIST)],
+    "paper": [
+        (20, 12, DIGITS | {"rounds": 200}),
+        (10, 12, MNIST | {"rounds": 250, "clients": 100, "sampled": 10, "inner_steps": 40,
+                          "largest": 5000}),
+    ],
+}  # fmt: skip
+"""On digits and on MNIST: seeds, runs of each method's search, and what runs have."""
+GRIDS = (
+    {"beta": (0.3, 1.0), "alpha": (0.1, 1.0, 10.0)},
+    {"beta": (0.1, 0.3), "alpha": (1.0, 10.0, 100.0)},
+)
+SMOKE = {"beta": (0.3,), "alpha": (1.0, 10.0)}, {"beta": (0.1,), "alpha": (10.0,)}
+"""On digits and on MNIST: the step sizes that every method may choose from."""
+PUBLIC_SCALE = 10.0, 100.0
+"""What α is divided by with the public code's series, whose p is about that much longer:
+(1 + Σ_{n≤N} 1/n) against N/ℓ_{g,1}, to a power of ten."""
 
 IID, SORTED = "i.i.d.", "not i.i.d."
 FIXED = "not tuned"
@@ -88,32 +93,39 @@ HARDER = ("all clients take part", "T = 1, as many local steps")
 )
 def tuning(plan: study.Plan) -> study.Study:
     """Choose step sizes, run every method on every split, and judge the sentences."""
-    size = SIZES[plan.profile, plan.data is not None]
+    mnist = plan.data is not None
+    seeds, budget, _ = SIZES[plan.profile][mnist]
     methods = everything(plan)
-    problem = methods["FedNest", SORTED].problem
+    base = methods["FedNest", SORTED]
+    problem = base.problem
     images = problem.split["train"][1].shape[1] + problem.split["validation"][1].shape[1]
     smaller = study.smaller(
         {
-            "images of class 0": (size.largest, 6000),
-            "clients": (size.clients, 100),
+            "images of class 0": (base.largest, 6000),
+            "clients": (base.clients, 100),
             "hidden units": (0, 200),
         }
     )
     return study.Study(
         methods=methods,
-        seeds=size.seeds,
-        grids={key: run.grid for key, run in methods.items()},
-        budget=size.budget,
+        seeds=seeds,
+        grids={
+            key: grid(
+                run, (SMOKE if plan.profile == "smoke" else GRIDS)[mnist], PUBLIC_SCALE[mnist]
+            )
+            for key, run in methods.items()
+        },
+        budget=budget,
         by="late loss",
         size=smaller,
         setting=[
             f"{problem.counts[0]:,} images of class 0 down to {problem.counts[-1]} of class 9 "
-            f"(ratio {size.ratio:g}), over {size.clients} clients of {images} images, half of them "
-            f"for validation; test: {size.per_class} other images of every class; not i.i.d.: a "
+            f"(ratio {base.ratio:g}), over {base.clients} clients of {images} images, half of them "
+            f"for validation; test: {base.per_class} other images of every class; not i.i.d.: a "
             "client has two shards of the images sorted by class",
             "model: softmax regression, where the public code has a perceptron with dropout",
-            f"T = {size.inner_calls}, τ = {size.inner_steps} below and 1 above, N = {size.terms}, "
-            f"minibatches of {size.batch}, {size.sampled} of {size.clients} clients a call, "
+            f"T = {base.inner_calls}, τ = {base.inner_steps} below and 1 above, N = {base.terms}, "
+            f"minibatches of {base.batch}, {base.sampled} of {base.clients} clients a call, "
             f"ridge ν = {RIDGE:g}",
             "late loss: the mean log of the class-balanced validation loss over the last quarter "
             "of K; what is judged runs on to the communication that FedNest has at K",
@@ -129,23 +141,29 @@ def tuning(plan: study.Plan) -> study.Study:
 
 def everything(plan: study.Plan) -> dict[Any, TuningRun]:
     """Return every run by (label, IID or SORTED), and one machine's; step sizes still open."""
-    size = SIZES[plan.profile, plan.data is not None]
-    base = TuningRun.planned(plan, size=size, rounds=size.rounds)
+    base = TuningRun.planned(plan, **SIZES[plan.profile][plan.data is not None][2])
     runs: dict[Any, TuningRun] = {
         (label, where): base.but(method=method, alike=where == IID)
         for where, own in OF_ONE.items()
         for label, method in {**LABELS, **own}.items()
     }
-    others = (
-        replace(size, sampled=size.clients),
-        replace(size, inner_calls=1, inner_steps=size.inner_calls * size.inner_steps),
-    )
-    for how, of in zip(HARDER, others, strict=True):
+    long = {"inner_calls": 1, "inner_steps": base.inner_calls * base.inner_steps}
+    for how, changed in zip(HARDER, ({"sampled": base.clients}, long), strict=True):
         for label in ("FedNest", "FedNest_SGD"):
-            runs[f"{label}, {how}", SORTED] = base.but(method=LABELS[label], size=of)
+            runs[f"{label}, {how}", SORTED] = base.but(method=LABELS[label], **changed)
     # one machine holds all images, so that only the split differs with ``alike``
     machine = base.but(method="machine-fixed", alike=True)
     return runs | {MACHINE: machine.but(method="machine"), MACHINE_FIXED: machine}
+
+
+def grid(
+    run: TuningRun, every: Mapping[str, tuple[float, ...]], scale: float
+) -> dict[str, tuple[float, ...]]:
+    """Return the step sizes from which a method chooses."""
+    alphas = (1.0,) if run.fixed else every["alpha"]
+    if run.coded:
+        alphas = tuple(alpha / scale for alpha in alphas)
+    return {"beta": every["beta"], "alpha": alphas}
 
 
 def sentences(runs: Outcomes, size: str = "") -> list[Sentence]:

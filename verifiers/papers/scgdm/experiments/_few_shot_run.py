@@ -24,7 +24,7 @@ from driftproof.toolkit.engines.batched import BatchedContext
 from driftproof.toolkit.federation import sampled_context
 from driftproof.toolkit.network import Model
 from driftproof.toolkit.networks import FourConvolutions
-from driftproof.verifiers.experiment import TrackedRun, averaged, drift
+from driftproof.verifiers.experiment import TrackedRun, averaged
 from driftproof.verifiers.papers.scgdm.experiments._alphabets import alphabets
 
 LOCAL_STEPS, INNER_RATE = 5, 0.4
@@ -61,7 +61,9 @@ class FewShotRun(TrackedRun):
         data: Omniglot's folder.
     """
 
-    scales = {"training loss": "loss", "validation loss": "loss", "drift": "loss"}
+    scales = {"training loss": "loss", "validation loss": "loss"}
+    drawn = ("scgdm/omniglot",)
+    """Every method sees the same tasks."""
 
     method: str = "Local-SCGDM"
     ways: int = 5
@@ -119,15 +121,9 @@ class FewShotRun(TrackedRun):
         query: Any = {"query": replace(support, part="query"), "adaptation": INNER_RATE}
         return AdaptedLosses(model=self.model, data=support, seed=self.data_seed, **query)
 
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Every method sees the same tasks."""
-        return str(self.seed), "scgdm/omniglot", str(self.partition)
-
     def recorded(self, problem: Any, ctx: BatchedContext, state: Any) -> dict[str, Any]:
-        """Return losses and accuracies of x̄ after a step on fixed tasks, and the clients' drift."""
-        point = averaged(state.x)
-        told: dict[str, Any] = {"drift": drift(ctx.marks.get("x"))}
+        """Return losses and accuracies of x̄ after a step on fixed tasks."""
+        point, told = averaged(state.x), dict[str, Any]()
         for name, images in zip(("training", "validation"), self.dealt, strict=True):
             loss, accuracy = self._tested(point, images, name, ctx)
             told |= {f"{name} loss": loss, f"{name} accuracy": accuracy}

@@ -62,6 +62,8 @@ class SineRun(TrackedRun):
 
     scales = dict.fromkeys((*LISTS, *(f"error {steps}" for steps in STEPS_SHOWN)), "loss")
     units = dict.fromkeys(LISTS, "squared error")
+    drawn = ("scgdm/sine-wave",)
+    """All methods and settings see the same points where they draw as many."""
 
     method: str = "Local-SCGDM"
     changed: tuple[tuple[str, Any], ...] = ()
@@ -114,11 +116,6 @@ class SineRun(TrackedRun):
             "data": tasks.training_tasks(self.numbers, together=plain),
         }
         return NetworkLosses(**shared) if plain else AdaptedLosses(adaptation=self.rate, **shared)
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """All methods and settings see the same points where they draw as many."""
-        return str(self.seed), "scgdm/sine-wave", str(self.partition)
 
     def context(self, problem: Problem) -> BatchedContext:
         """Return what it runs in, a replicate a seed."""

@@ -101,7 +101,7 @@ def omniglot(plan: study.Plan) -> study.Study:
             '"a great margin": a quarter in loss, 5 points of accuracy, chosen before any '
             f"run; {NEW_U} is a second reading of Local-SCGD",
         ],
-        shown=(*METRICS, "drift"),
+        shown=METRICS,
         figures=[
             Figure(
                 f"{_name(case)}-{of}-{name}".replace(" ", "-"),
@@ -121,7 +121,6 @@ FIGURES = (
     ("validation accuracy", "step", study.STEPS),
     ("validation accuracy", "rounds", Axis("round of communication", along="sent")),
     ("validation accuracy", "bytes", study.SENT),
-    ("drift", "step", study.STEPS),
 )
 
 

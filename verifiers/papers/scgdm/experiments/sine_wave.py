@@ -78,8 +78,6 @@ def sine_wave(plan: study.Plan) -> study.Study:
     base = SineRun.planned(plan, rounds=rounds, points=points)
     runs = _runs(base)
     main = {method: runs[method] for method in (*BASELINES, OURS)}
-    means = tasks.training_tasks(range(seeds)).values(tasks.GRID).mean(1)  # of each client
-    apart = float(np.sqrt(np.square(means - means.mean(0)).mean((0, 2))).mean())
     return study.Study(
         methods=runs,
         seeds=seeds,
@@ -89,8 +87,6 @@ def sine_wave(plan: study.Plan) -> study.Study:
             "data: generated as printed, 25 sine waves on 5 clients, 3 of 5 tasks a step, "
             "fresh points in each step (10 a task for the inner step, 10 others for the "
             "outer loss)",
-            f"heterogeneity: the clients' mean curves lie {apart:.2f} from their common "
-            "mean (root mean square over clients, x and seeds)",
             f"settings as printed, inner rate {INNER_RATE:g}, p = {LOCAL_STEPS}: "
             f"{study.methods(main)}",
             "loss: squared error after one adaptation step on 10 points, on "
