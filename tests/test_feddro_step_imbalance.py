@@ -10,15 +10,13 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.experiment import Outcome, judge
 from driftproof.verifiers.papers.feddro.experiments import imbalanced_cifar, local_updates
 from driftproof.verifiers.papers.feddro.experiments._step_imbalance import (
+    CLIENTS,
     METHODS,
+    SHARE,
     ImbalancedRun,
     Net,
-    smaller,
-)
-from driftproof.verifiers.papers.feddro.experiments._step_imbalance_data import (
-    CLIENTS,
-    SHARE,
     dealt,
+    smaller,
 )
 
 SMALL = Net(2, 1, 8)

@@ -14,11 +14,11 @@ from driftproof.synthetic.problems import RandomMinimax
 from driftproof.toolkit.algorithms import FedAvgS, FedNest, LFedNest
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.verifiers.minimax_rounds import moments
-from driftproof.verifiers.papers.fednest.experiments._minimax_run import (
+from driftproof.verifiers.papers.fednest.experiments.minimax import (
     WITHOUT,
     MinimaxRun,
+    steepness,
 )
-from driftproof.verifiers.papers.fednest.experiments.minimax import steepness
 
 CALLS = {"terms": 0, "inner_calls": 3, "inner_steps": 4, "outer_steps": 5}
 

@@ -9,10 +9,15 @@ from driftproof.toolkit.discover import find
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import sampled_context
 from driftproof.verifiers.experiment import WORST, Outcome, judge, smaller
-from driftproof.verifiers.papers.scgdm.experiments import _sine_tasks as tasks
+from driftproof.verifiers.papers.scgdm.experiments import _sine_run as tasks
 from driftproof.verifiers.papers.scgdm.experiments import sine_wave
-from driftproof.verifiers.papers.scgdm.experiments._alphabets import DRAWINGS, alphabets
-from driftproof.verifiers.papers.scgdm.experiments._few_shot_run import METHODS, TRAINED, FewShotRun
+from driftproof.verifiers.papers.scgdm.experiments._few_shot_run import (
+    DRAWINGS,
+    METHODS,
+    TRAINED,
+    FewShotRun,
+    alphabets,
+)
 from driftproof.verifiers.papers.scgdm.experiments._sine_run import SineRun, by_seed
 from driftproof.verifiers.papers.scgdm.experiments.omniglot import sentences as _sentences
 

@@ -22,23 +22,18 @@ positives are the rarer class and have the larger loss, this penalty raises thei
 not groups differ.
 
 **Chosen here.** Equality of opportunity would compare a group's positives with *all positives*, and
-a constraint would push no further once it is met. With s = 1 the penalty has no such edge. So a
-second reading is run beside the public code's: R the mean loss of all positives, γ = 0.05, α = 1,
-with γ before the logarithm: a hinge of slope 1 whose corner is 0.05 wide. How many rounds the
-figure shows is not printed. The methods run with I = 1, "the same setting as in the earlier task",
-for 500 rounds; I is varied over 40 rounds (128 steps each at most). No rate is divided on the way:
-the text does not say of which of its rounds it would be. FedDRO's momentum β is not printed: 0.1 or
-0.5, chosen with the rate. Rates are chosen by each method's own objective on a fifth of the
-training people that no client has in the search, each method by as many runs. How people are dealt
-to clients is not printed beyond "equally": once at random, and once sorted by protected group (a
-sex and a race) and cut in equal parts. Two readings and two deals make four settings for the
-methods with I = 1; I is varied with the public code's penalty. The right side of Theorem 5.1 is not
-drawn: its constants C are not in the paper.
+a constraint would push no further once it is met. So a second reading is run beside the public
+code's: R the mean loss of all positives, γ = 0.05, α = 1, with γ before the logarithm: a hinge of
+slope 1 whose corner is 0.05 wide. How many rounds the figure shows is not printed. The methods run
+with I = 1 for 500 rounds; I is varied over 40 rounds. No rate is divided on the way: the text does
+not say of which of its rounds it would be. FedDRO's β is not printed: 0.1 or 0.5, chosen with the
+rate, by each method's own objective on a fifth of the training people that no client has in the
+search. How people are dealt to clients is not printed beyond "equally": once at random, and once
+sorted by protected group (a sex and a race) and cut in equal parts.
 
-**GCIVR here** is the algorithm as FedDRO's Table 1 and Zhang, Xiao 2019 have it: √m samples a step
-over all clients, of m people in all, and all of them every √m steps; plain steps.
-Its authors' code steps by Adagrad (rate 0.01 by default) on all people, and draws constraints.
-It computes about four times the sample gradients of FedDRO's steps: SAMPLES is an axis of its own.
+**GCIVR here** is the algorithm as FedDRO's Table 1 and Zhang, Xiao 2019 have it: plain steps on √m
+samples of m people in all, and on all of them every √m steps. Its authors' code steps by Adagrad
+on all people, and draws constraints. It computes about four times FedDRO's sample gradients.
 """
 
 from __future__ import annotations

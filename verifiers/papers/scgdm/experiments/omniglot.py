@@ -28,7 +28,6 @@ from typing import Any
 
 from driftproof.verifiers import experiment as study
 from driftproof.verifiers.experiment import Axis, Figure, Says, experiment
-from driftproof.verifiers.papers.scgdm.experiments._alphabets import alphabets
 from driftproof.verifiers.papers.scgdm.experiments._few_shot_run import (
     FILTERS,
     METHODS,
@@ -36,6 +35,7 @@ from driftproof.verifiers.papers.scgdm.experiments._few_shot_run import (
     QUERIES,
     SIDE,
     FewShotRun,
+    alphabets,
 )
 
 OURS, PRINTED = "Local-SCGDM", (5, 1)

@@ -38,7 +38,7 @@ from driftproof.verifiers.experiment import (
     curve,
     experiment,
 )
-from driftproof.verifiers.papers.scgdm.experiments import _sine_tasks as tasks
+from driftproof.verifiers.papers.scgdm.experiments import _sine_run as tasks
 from driftproof.verifiers.papers.scgdm.experiments._sine_run import (
     INNER_RATE,
     LOCAL_STEPS,
