@@ -145,7 +145,6 @@ def tuned(
     grids: Mapping[Any, Mapping[str, Sequence[Any]]],
     budget: int,
     by: str,
-    **search: Any,
 ) -> Asked:
     """Choose each method's settings on partitions that judge nothing, each by as many runs.
 
@@ -156,13 +155,10 @@ def tuned(
         grids: by method, of some attributes of its run.
         by: what is measured: the mean over partitions of its value at the end decides, the first
             of equal ones.
-        search: attributes of the runs that are other ones in the search alone.
     """
     tried = {key: candidates(run, grids[key], budget) for key, run in methods.items()}
     every = {
-        (key, run): [
-            run.but(partition=CHOOSING + k, **search) for k in range(max(1, budget // len(of_key)))
-        ]
+        (key, run): [run.but(partition=CHOOSING + k) for k in range(max(1, budget // len(of_key)))]
         for key, of_key in tried.items()
         for run in of_key
     }

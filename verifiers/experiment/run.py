@@ -12,7 +12,7 @@ from importlib import import_module
 from inspect import signature
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 
@@ -30,13 +30,6 @@ Key = TypeVar("Key", bound=Hashable)
 Made = TypeVar("Made")
 CHOOSING = 900
 """The first of the partitions on which settings are chosen: no sentence is judged on them."""
-
-
-class Continued(Protocol):
-    """A unit that may come back as a checkpoint."""
-
-    def going_on(self, blob: bytes) -> Task:
-        """Return what is left of it."""
 
 
 @dataclass(frozen=True)
@@ -228,7 +221,7 @@ def results_of(
 ) -> Generator[Sequence[Task], list[Result], dict[Key, list[dict[str, Any]]]]:
     """Ask for all units at once (``yield from``) and return each key's results, in order.
 
-    A unit that comes back as a checkpoint is asked for again, until it is whole.
+    A unit that comes back as a checkpoint is asked for again, for what is left, until it is whole.
     """
     asked = [unit for of_key in units.values() for unit in of_key]
     blobs: dict[int, bytes] = {}
@@ -237,6 +230,6 @@ def results_of(
             if checkpoint(blob) is None:
                 blobs[place] = blob
             else:
-                asked[place] = cast("Continued", asked[place]).going_on(blob)
+                asked[place] = cast("Any", asked[place]).going_on(blob)
     results = iter(unpacked((blobs[k], 0.0) for k in range(len(asked))))
     return {key: list(islice(results, len(of_key))) for key, of_key in units.items()}

@@ -130,7 +130,6 @@ class Study:
         grids: what is searched of a method, by parameter; of one that is not named, nothing.
         budget: runs of each search.
         by: the measure that chooses.
-        search: attributes of the runs that are other ones in the search.
         ask: runs all of them.
         besides: takes the chosen runs and returns others: a parameter varied, say.
         says: the sentences.
@@ -146,7 +145,6 @@ class Study:
     grids: Mapping[Any, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
     budget: int = 0
     by: str = "accuracy"
-    search: Mapping[str, Any] = field(default_factory=dict)
     ask: Callable[[Mapping[Any, Any], int], Asked] = outcomes
     besides: Callable[[Mapping[Any, Any]], Mapping[Any, Run]] = lambda chosen: {}
     says: Sequence[Says] = ()
@@ -162,7 +160,7 @@ def concluded(study: Study) -> Steps:
     searched = {key: run for key, run in study.methods.items() if key in study.grids}
     found = Tuned({}, study.grids, {})
     if searched:
-        found = yield from tuned(searched, study.grids, study.budget, study.by, **study.search)
+        found = yield from tuned(searched, study.grids, study.budget, study.by)
     chosen = {**study.methods, **found.chosen}
     runs = yield from study.ask({**chosen, **study.besides(chosen)}, study.seeds)
     more = study.more(runs)

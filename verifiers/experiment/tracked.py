@@ -85,8 +85,9 @@ class TrackedRun(Run):
 
     @property
     def moments(self) -> list[int]:
-        """The rounds at which it is measured."""
-        return sorted(set(np.linspace(0, self.rounds, self.points).round().astype(int).tolist()))
+        """The rounds at which it is measured; in a search the first and the last."""
+        points = 2 if self.choosing else self.points
+        return sorted(set(np.linspace(0, self.rounds, points).round().astype(int).tolist()))
 
     def context(self, problem: Problem) -> BatchedContext:
         """Return what it runs in."""

@@ -76,8 +76,9 @@ class ImageRun(study.Run):
 
     @property
     def moments(self) -> Sequence[int]:
-        """The rounds at which it is measured."""
-        even = np.linspace(0, self.rounds, min(self.rounds + 1, self.points))
+        """The rounds at which it is measured; in a search the first and the last."""
+        points = 2 if self.choosing else min(self.rounds + 1, self.points)
+        even = np.linspace(0, self.rounds, points)
         return sorted(set(even.astype(int).tolist()))
 
     @property

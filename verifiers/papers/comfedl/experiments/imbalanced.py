@@ -85,7 +85,6 @@ def imbalanced(plan: study.Plan) -> study.Study:
         grids=GRIDS,
         budget=budget,
         by="validation average",
-        search={"points": 2},
         besides=besides,
         says=SAYS,
         size=smaller(base),

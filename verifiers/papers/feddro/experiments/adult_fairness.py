@@ -233,7 +233,6 @@ def adult_fairness(plan: study.Plan) -> study.Study:
         grids=grids,
         budget=budget,
         by="validation",
-        search={"points": 2},
         besides=besides,
         says=SAYS,
         setting=[

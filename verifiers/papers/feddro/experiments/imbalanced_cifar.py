@@ -68,7 +68,6 @@ def imbalanced_cifar(plan: study.Plan) -> study.Study:
         grids=dict.fromkeys(methods, common.RATES),
         budget=budget,
         by="test",
-        search={"points": 2},
         says=sentences(objectives, base.dealt.of.classes),
         size=common.smaller(base),
         setting=[

@@ -64,7 +64,6 @@ def local_updates(plan: study.Plan) -> study.Study:
         grids=dict.fromkeys(methods, common.RATES),
         budget=budget,
         by="test",
-        search={"points": 2},
         says=sentences(list(methods), base.dealt.of.classes),
         size=common.smaller(base),
         setting=[
