@@ -21,7 +21,6 @@ from driftproof.verifiers.experiment import (
     curve,
     judge,
     judged_by_seeds,
-    no_worse_by_seeds,
     packed,
     similar_by_seeds,
     smaller,
@@ -168,7 +167,7 @@ def test_a_difference_has_two_sides_to_be_beyond_a_margin(sign):
 )  # fmt: skip
 def test_no_worse_has_one_side(difference, verdict):
     values = RANKS + difference + RANKS * [1, -1, -1, 1, -1, 1, 1, -1] / 1000
-    made = no_worse_by_seeds("s", "x", values, RANKS, margin=0.1, comparisons=4)
+    made = judged_by_seeds("s", "x", values, RANKS, margin=0.1, comparisons=4)
     assert made.verdict == verdict
     assert f"mean difference {difference:+.4f} over 8 seeds, margin 0.1" in made.why
     # by a second route: the first against the second lowered by the margin
@@ -176,10 +175,10 @@ def test_no_worse_has_one_side(difference, verdict):
 
 
 def test_no_worse_is_undecided_on_the_margin_and_shares_the_level():
-    exact = no_worse_by_seeds("s", "x", RANKS, RANKS + 0.5, margin=0.5, comparisons=1)
+    exact = judged_by_seeds("s", "x", RANKS, RANKS + 0.5, margin=0.5, comparisons=1)
     assert (exact.verdict, exact.why[-13:]) == ("undecided", "on every seed")
     verdicts = [
-        no_worse_by_seeds(
+        judged_by_seeds(
             "s", "x", NEARLY - 100, np.zeros(8), margin=100.0, comparisons=comparisons
         ).verdict
         for comparisons in (2, 3)
@@ -286,7 +285,7 @@ def test_a_number_that_is_not_finite_decides_nothing():
     for judged in (
         judged_by_seeds("better", "here", lost, fine, comparisons=1),
         similar_by_seeds("alike", "here", fine, lost, margin=0.1, comparisons=1),
-        no_worse_by_seeds("as good", "here", lost, fine, margin=0.1, comparisons=1),
+        judged_by_seeds("as good", "here", lost, fine, margin=0.1, comparisons=1),
     ):
         assert judged.verdict == "undecided"
         assert "no finite number on" in judged.why

@@ -27,7 +27,6 @@ from driftproof.verifiers.experiment.run import CHOOSING, Followed, Run, results
 from driftproof.verifiers.experiment.sentence import (
     Sentence,
     judged_by_seeds,
-    no_worse_by_seeds,
     similar_by_seeds,
     smaller,
     undecided_if,
@@ -63,7 +62,7 @@ __all__ = [
     "Conclusion", "Experiment", "Figure", "Followed", "Outcome", "Outcomes",
     "Panel", "Plan", "Run", "Says", "Sentence", "Steps", "Study", "TrackedRun", "averaged",
     "called", "concluded", "curve", "drift", "early", "ends", "experiment", "judge", "judged",
-    "judged_by_seeds", "methods", "named", "no_worse_by_seeds", "note", "outcomes", "over_seeds",
+    "judged_by_seeds", "methods", "named", "note", "outcomes", "over_seeds",
     "packed", "plot", "results_of", "run_experiment", "setting", "similar_by_seeds", "smaller",
     "trivial", "tuned", "undecided_if", "unpacked",
 ]  # fmt: skip

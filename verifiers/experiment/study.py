@@ -62,7 +62,7 @@ class Says:
         by: takes an outcome and a name and returns a number a seed, larger is better.
         how: what ``by`` is called.
         test: of ``sentence``.
-        margin: of the test, if it has one.
+        margin: of the test.
         studies: how many such groups of comparisons share the sentence's level.
         guarded: whether a comparison needs a winner that beats the trivial model.
         reason: why it is undecided whatever the runs give.
@@ -74,7 +74,7 @@ class Says:
     by: Callable[[Outcome[Any], str], np.ndarray] = Outcome.last
     how: str = "at the end"
     test: Callable[..., Sentence] = judged_by_seeds
-    margin: float | None = None
+    margin: float = 0.0
     studies: int = 1
     guarded: bool = True
     reason: str = ""
@@ -209,7 +209,6 @@ def judge(says: Says, runs: Outcomes, size: str = "") -> list[Sentence]:
     if not says.pairs:
         return [Sentence(says.text, "not judged", "undecided", says.reason)]
     share = says.studies * len(says.pairs) * len(says.of)
-    margin = {} if says.margin is None else {"margin": says.margin}
     made = []
     for one, other in says.pairs:
         for of in says.of:
@@ -219,9 +218,11 @@ def judge(says: Says, runs: Outcomes, size: str = "") -> list[Sentence]:
             second = np.broadcast_to(second, first.shape)
             limit = f"{other:g}" if constant else named(runs, other)
             where = f"{named(runs, one)} against {limit}; {of}, {says.how}"
-            sentence = says.test(says.text, where, first, second, comparisons=share, **margin)
+            sentence = says.test(
+                says.text, where, first, second, comparisons=share, margin=says.margin
+            )
             reasons = [size, says.reason]
-            alike = sentence.verdict == "reproduced" and (says.margin or 0) > 0
+            alike = sentence.verdict == "reproduced" and says.margin > 0
             if not constant and not alike and says.by is Outcome.last:
                 reasons.append(early(runs[one].good(of), runs[other].good(of)))
             if says.guarded:

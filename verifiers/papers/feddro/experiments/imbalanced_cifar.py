@@ -94,7 +94,6 @@ def sentences(objectives: list[str], classes: int) -> list[Says]:
             text="FedDRO provides comparable test accuracy",
             pairs=pairs,
             of=PARTS[1:],
-            test=study.no_worse_by_seeds,
             margin=MARGIN,
         ),
         Says(text=f"both on {other}", reason=f"not run: {other} has a run of its own, by --data"),

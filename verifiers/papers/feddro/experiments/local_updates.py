@@ -112,19 +112,9 @@ def sentences(labels: list[str], classes: int) -> list[Says]:
     ]
 
 
-def saturated(
-    text: str,
-    setting: str,
-    fewer: np.ndarray,
-    more: np.ndarray,
-    *,
-    margin: float,
-    comparisons: int,
-) -> Sentence:
+def saturated(*compared: Any, **level: Any) -> Sentence:
     """Judge that fewer steps are no worse; that they are refutes nothing at a larger I."""
-    made = study.no_worse_by_seeds(
-        text, setting, fewer, more, margin=margin, comparisons=comparisons
-    )
+    made = study.judged_by_seeds(*compared, **level)
     if made.verdict != "not reproduced":
         return made
     return study.undecided_if(made, "the print does not say from which I on")

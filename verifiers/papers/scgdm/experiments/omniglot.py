@@ -160,7 +160,6 @@ def sentences(case: tuple[int, int], cases: int = 1) -> list[Says]:
                 text=great,
                 pairs=pairs,
                 of=(metric,),
-                test=study.no_worse_by_seeds,
                 margin=-GREAT[metric],
                 **given | {"studies": given["studies"] * len(METRICS)},
             )

@@ -148,7 +148,6 @@ def outperforms(own: str, named: Any) -> list[Says]:
             text=f"… with a great margin{own}",
             pairs=pairs,
             of=LOSSES,
-            test=study.no_worse_by_seeds,
             margin=-GREAT,
         ),
     ]
