@@ -146,7 +146,8 @@ class SampleMeans:
         Args:
             weights: of the samples, [units, samples], in place of their shares.
         """
-        points, seed = self._units(x), None if v is None else self._split(v, self.outputs)
+        points = self._units(x)
+        seed = points.new_ones(len(points), 1) if v is None else self._split(v, self.outputs)
         step, by_piece, first = 1 if self._one_by_one else len(points), [], 0
         for piece in self.source.pieces(draw, x.shape[2]):
             batch, count = piece, piece.shares.shape[1]
@@ -155,26 +156,20 @@ class SampleMeans:
             first += count
             parts = [slice(start, start + step) for start in range(0, len(points), step)]
             slopes = [
-                self._part_gradient(
-                    points[part],
-                    batch.of(part),
-                    None if seed is None else seed[part],
-                )
-                for part in parts
+                self._part_gradient(points[part], batch.of(part), seed[part]) for part in parts
             ]
             by_piece.append(slopes[0] if len(slopes) == 1 else torch.cat(slopes))
         total = by_piece[0] if len(by_piece) == 1 else torch.stack(by_piece).sum(0)
         return self._like(total, x)
 
-    def _part_gradient(self, points: Tensor, batch: Batch, seed: Tensor | None) -> Tensor:
+    def _part_gradient(self, points: Tensor, batch: Batch, seed: Tensor) -> Tensor:
         """Return the same of some units, whose graph is freed at once."""
         if batch.counts is not None and not any(batch.counts):
             return torch.zeros_like(points)
         points = points.requires_grad_()
         with torch.enable_grad():
-            weighed = self._each(points, batch) * batch.shares[..., None]
-            total = (weighed if seed is None else weighed * seed[:, None]).sum()
-            (slope,) = torch.autograd.grad(total, points)
+            weighed = self._each(points, batch) * batch.shares[..., None] * seed[:, None]
+            (slope,) = torch.autograd.grad(weighed.sum(), points)
         return slope
 
     def _sum(self, points: Tensor, draw: Tensor | None, replicates: int) -> Tensor:
