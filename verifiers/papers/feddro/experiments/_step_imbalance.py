@@ -268,14 +268,13 @@ def smaller(base: ImbalancedRun) -> str:
 
 def setting(base: ImbalancedRun) -> list[str]:
     """Return what was run and what was chosen, for the head of the page."""
-    images, net = base.dealt, base.net
+    images = base.dealt
     counts = np.bincount(np.concatenate(images.train.targets), minlength=images.of.classes)
     return [
         f"of each of the first {images.rare} classes the last {SHARE:.0%} are kept ({counts[0]} "
         f"images of class 0, {counts[-1]} of the last), {sum(counts):,} images dealt equally; "
         f"{len(images.classes):,} test images",
         f"measured heterogeneity: {images.unlike}. The clients differ by chance alone",
-        f"residual network of {6 * net.blocks + 2} layers, {net.width} channels",
         f"objective: λ log mean exp(ℓ/λ), λ = {PENALTY:g}; batch {BATCH} a client; FedDRO's β = "
         f"{MOMENTUM:g}; primal-dual SGD's ρ = {DUAL_STEP:g} (λ, β and ρ are chosen here)",
         f"learning rate divided by 10 after {DROPS_AFTER} rounds, chosen by the accuracy on images "
