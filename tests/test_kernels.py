@@ -75,16 +75,6 @@ def test_a_kernel_is_not_used_on_what_it_does_not_serve(algorithm, problem):
     assert fused_for(algorithm, problem, sampled_context(problem, ("n",))) is None
 
 
-def test_a_kernel_takes_the_printed_step():
-    """Two routes: one step of one client by hand."""
-    problem = KLDRO(clients=1, dim=2, samples=1, temperature=0.7)
-    made = run(problem, ComFedL(step_size=0.3), sampled_context(problem, ("h",)), rounds=1)
-    (row,), (label,) = problem.data[0][0], problem.data[1][0]
-    value, gradient = np.log(2.0), -0.5 * label * row
-    expected = -0.3 * np.exp(value / 0.7) / 0.7 * gradient
-    np.testing.assert_allclose(made.state.w[0, :, 0].numpy(), expected, rtol=1e-13)
-
-
 def inside_and_outside(problem, algorithm, left, *, rounds, **context):
     """Return a run by its kernel, and the same step by step."""
     return [
