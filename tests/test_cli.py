@@ -188,10 +188,9 @@ def test_new_writes_a_file_that_works(kind, tmp_path):
     again = driftproof("new", kind, "mine/first-try", cwd=tmp_path)
     assert again.returncode == 2
     assert "exists" in again.stderr
-    words = "import sys; from driftproof.toolkit.discover import find; find(*sys.argv[1:]).load()"
-    script = [sys.executable, "-c", words, kind, path.name]
-    imported = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True)
-    assert imported.returncode == 0, imported.stderr
+    shown = driftproof("show", path.name, cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert "mine/first-try" in shown.stdout
     left = re.findall(
         r"^from (driftproof\.(?:toolkit|synthetic|verifiers)\S*) import", path.read_text(), re.M
     )

@@ -26,7 +26,6 @@ from driftproof.verifiers.judges.bounds import (
 )
 from driftproof.verifiers.judges.evidence import Measured, copies_of, joined
 from driftproof.verifiers.verify import Settings, judge
-from tests.leaves import problems
 from tests.test_claims import make
 
 CLAIM = make(range=lambda c: 1.0)
@@ -249,13 +248,6 @@ def test_roles_of_a_run_and_enclosures_of_a_gap():
     assert bounds.right_side(CLAIM, wide, lambda c: c.F_gap) == pytest.approx(
         wide.problem.initial_gap
     )
-
-
-@pytest.mark.parametrize("problem", problems())
-def test_an_enclosure_of_the_gap_has_its_ends_in_order(problem):
-    low, high = problem.initial_gap
-    assert low <= high
-    assert high - low == pytest.approx(problem.solution.high - problem.solution.low, abs=1e-12)
 
 
 def row(verdict, vacuous=False, alpha=None, form="printed", key="k"):

@@ -22,14 +22,6 @@ def measured(left, algorithm=None, problem=PROBLEM, rounds=3, **changes):
     return run(problem, algorithm, ctx, rounds=rounds, left=left, **changes)
 
 
-@pytest.mark.parametrize("parity", [0, 1])
-def test_a_measure_may_have_nothing_to_say_of_every_second_step(parity):
-    def left(view):
-        return each("transition", sq(view.mean("w"))) if view.t % 2 == parity else None
-
-    assert measured(left).values.shape == (3, 4)
-
-
 def test_an_average_is_the_mean_of_its_moments():
     def of(reduction):
         return lambda view: reduction("round", sq(view.gradient(view.round_start("w"))))

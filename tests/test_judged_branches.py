@@ -599,13 +599,6 @@ def test_components_are_compared_at_the_size_of_the_larger_vector():
         assert [c.scale for c in components("{}", left, right)] == [5.0, 5.0]
 
 
-def test_a_simplex_without_mass_has_one_point():
-    assert comparisons.maximum_over_simplex(np.array([1.0, 2.0]), 0.5, 0.0) == (0.0, 0.0)
-    low, high = comparisons.maximum_over_simplex(np.array([1.0, 1.0]), 0.5, 2.0)
-    assert low <= 2.0 - np.log(2.0) <= high  # at r = (1, 1): Σ r f − γ Σ r log(2r)
-    assert high - low < 1e-6
-
-
 def test_a_weight_of_0_has_no_entropy():
     """The solver leaves weights of −1e-13, which are taken for 0."""
     low, high = comparisons.maximum_over_simplex(np.array([0.0, 0.0, 0.0, 0.0, 50.0]), 0.5)

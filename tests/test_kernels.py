@@ -75,6 +75,14 @@ def test_a_kernel_is_not_used_on_what_it_does_not_serve(algorithm, problem):
     assert fused_for(algorithm, problem, sampled_context(problem, ("n",))) is None
 
 
+def test_no_variant_serves_a_device_that_it_is_not_written_for():
+    problem, algorithm = KLDRO(), ComFedL()
+    ctx = sampled_context(problem, ("v",))
+    assert fused_for(algorithm, problem, ctx) is not None
+    ctx.device = "meta"
+    assert fused_for(algorithm, problem, ctx) is None
+
+
 def inside_and_outside(problem, algorithm, left, *, rounds, **context):
     """Return a run by its kernel, and the same step by step."""
     return [

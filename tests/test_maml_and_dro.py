@@ -1,6 +1,7 @@
 """Analytic meta-learning and penalised robust learning: every number by a second route."""
 
 import math
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -196,6 +197,21 @@ def test_two_samples_in_closed_form_on_both_sides_of_the_threshold(gap):
     exact = gap / 2 + gap**2 / 8 if gap <= 2 else gap - 0.5
     assert low - 1e-9 <= exact <= high + 1e-9
     assert gap / 2 + gap**2 / 8 - exact == pytest.approx(max(0.0, gap - 2) ** 2 / 8)
+
+
+def test_the_smallest_counterexamples_to_4_and_5_exactly():
+    half, one = Fraction(1, 2), Fraction(1)
+    p, losses, lam = (Fraction(1, 4), Fraction(3, 4)), (Fraction(0), one), one
+    value = sum(a * b for a, b in zip(p, losses, strict=True)) - lam * sum(
+        (a - half) ** 2 for a in p
+    )
+    printed = -sum(ell**2 for ell in losses) / (4 * lam) + (sum(losses) / 2) ** 2 / (2 * lam)
+    assert (value, printed) == (Fraction(5, 8), Fraction(-1, 8))
+    for other in (Fraction(k, 64) for k in range(65)):  # p is the maximiser
+        assert value >= other - lam * ((other - half) ** 2 + (1 - other - half) ** 2)
+    low, high = inner_maximum(np.array([1.0]), 2.0, "kl")
+    assert low == pytest.approx(1.0)
+    assert high == pytest.approx(1.0)  # and the print is log(exp(1/2)) = 1/2
 
 
 @pytest.mark.parametrize("divergence", ["kl", "chi-square"])
