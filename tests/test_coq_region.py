@@ -34,7 +34,7 @@ def any_state():
 @COQ
 def test_coq_accepts_a_theorem_about_all_letters_functions_and_starts(any_state):
     made = coq(any_state)
-    stated = "\n".join(made.theorem)
+    stated = made.text[made.text.index("Theorem bound") :]
     for part in (
         "forall (E : space) (mu eta : R) (f_0 : E -> R) (g_0 : E -> E)",
         "(eta < 2 / (mu + 1)) ->",
@@ -42,8 +42,24 @@ def test_coq_accepts_a_theorem_about_all_letters_functions_and_starts(any_state)
         "‖(fedavg eta 2 [g_0; g_1] x_0 1) - xs‖² <= (-eta * mu + 1)^4 * ‖x_0 - xs‖² + (",
     ):
         assert part in stated
-    assert made.points == "iterates of fedavg of algorithms.v"
+    assert made.points.startswith("iterates of fedavg of algorithms.v")
     assert set(coqc.prove(made.text).axioms) <= coqc.AXIOMS
+
+
+@COQ
+def test_a_round_from_any_state_has_a_theorem_about_every_number_of_rounds(any_state, descends):
+    made = coq(any_state)
+    *_, last = made.theorem
+    after = (
+        "‖(fedavg eta 2 [g_0; g_1] x_0 rounds) - xs‖² <= ((-eta * mu + 1)^4)^rounds * ‖x_0 - xs‖²"
+    )
+    assert last.startswith(f"  forall rounds, {after} + (")
+    assert last.endswith("* geometric ((-eta * mu + 1)^4) rounds.")
+    for part, other in ((")^rounds *", ")^(S rounds) *"), ("^4) rounds.", "^5) rounds.")):
+        assert part in last
+        with pytest.raises(coqc.RefusedTheoremError):
+            coqc.prove(made.text.replace(last, last.replace(part, other)))
+    assert "every_round" not in coq(descends).text  # its bound is of a start that is near
 
 
 @COQ

@@ -81,7 +81,7 @@ class Paper:
         name: what their names begin with.
         claims: their names.
         statements: what is printed among them.
-        reference: the document that most of them cite.
+        reference: the document that half of them cite or more (None: there is none).
     """
 
     name: str
@@ -139,7 +139,8 @@ def by_paper(
             for claim in members
             for entry in head["claims"].get(claim, {}).get("papers", ())
         )
-        reference = Reference(*cited.most_common(1)[0][0]) if cited else None
+        entry, count = cited.most_common(1)[0] if cited else (None, 0)
+        reference = Reference(*entry) if entry and 2 * count >= len(members) else None
         own = [known[claim] for claim in members if claim in known]
         papers.append(Paper(name, members, own, reference))
     return papers

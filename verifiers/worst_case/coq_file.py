@@ -12,7 +12,7 @@ from typing import NamedTuple
 from flint import fmpq
 
 from driftproof.verifiers.worst_case import check
-from driftproof.verifiers.worst_case.coq_region import OverRegion
+from driftproof.verifiers.worst_case.coq_region import EVERY, OverRegion
 from driftproof.verifiers.worst_case.expression import evaluate
 from driftproof.verifiers.worst_case.squares import squares
 from driftproof.verifiers.worst_case.statement import CLASSES, ZERO, Combination, Condition, number
@@ -67,18 +67,20 @@ def coq(certificate: str) -> Written:
     points = "points that obey the equations of the theorem"
     if theorem.algorithm:
         points = f"iterates of {theorem.algorithm} of algorithms.v"
+    lines = theorem.lines() if isinstance(theorem, OverRegion) else []
+    if any(EVERY in line for line in lines):
+        points += ", and what follows after every number of rounds"
     said = (
         about, "for every real inner product space, all functions of the classes and all starts, "
         f"at {points}: if", *(f"  {line}" for line in given), f"then {conclusion}",
     )  # fmt: skip
     if isinstance(theorem, OverRegion):
-        made, instead = "\n".join([*heading(said, "classes"), *theorem.lines(), ""]), ""
+        made, instead = "\n".join([*heading(said, "classes"), *lines, ""]), ""
     else:
         file = _File(theorem, said)
         made, instead = file.text(), file.instead
-    stated = made[made.index("\nTheorem bound") + 1 :].partition("\nProof.")[0]
-    lines = tuple(stated.splitlines())
-    return Written(made, about, lines, conclusion, points, instead)
+    stated = made[made.rindex("\nTheorem ") + 1 :].partition("\nProof.")[0]
+    return Written(made, about, tuple(stated.splitlines()), conclusion, points, instead)
 
 
 class _File:

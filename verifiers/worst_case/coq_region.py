@@ -36,6 +36,7 @@ OWN = re.compile(
     "end|return|where|using|Type|Set|Prop|zero|add|scale|ip|sum|mean"
 )
 """What a letter cannot be called in Coq, or in these files."""
+EVERY = "Theorem every_round"
 RAISED = 6
 """By how much a degree is raised until all e_k are at least 0."""
 LARGE = 16
@@ -402,7 +403,7 @@ class OverRegion:
     def _ending(self) -> None:
         """Write the left side as ‖u‖² and the negative of a rest, and u as y_0 − xs."""
         of, signs = self.it.conclusion, self.signs
-        Q, self.rest = self.form([(signs.full(1), of)]), ""
+        Q, self.rest, self.contracting = self.form([(signs.full(1), of)]), "", ("", "", "")
         self.left, size = self.quantity(of), sum(not vanishes(x) for row in Q for x in row)
         for k, row in enumerate(Q):
             root = _root(row[k])
@@ -416,7 +417,7 @@ class OverRegion:
             if off or len(those) > 1 or size == 1:
                 continue
             try:
-                parts = [signs.product(c.top, strictly=False)[0] for _, c in those]
+                parts = [signs.product(c.top, strictly=False) for _, c in those]
             except UntranslatedError:
                 continue
             if any(not vanishes(c * 0 + Ratio(c.bottom) - 1) for _, c in those):
@@ -429,9 +430,10 @@ class OverRegion:
                 self.equations.append((name, self._from(w)))
                 self.points.append((name, w))
             self.left = f"‖{self.vector(w)}‖²"
-            for (i, _), factor in zip(those, parts, strict=True):
+            for (i, _), (factor, proof) in zip(those, parts, strict=True):
                 unit = [signs.full(j == i) for j in range(len(w))]
-                self.rest = f"{factor} * ‖{self.vector(unit)}‖²"
+                self.contracting = (factor, proof, self.vector(unit))
+                self.rest = f"{factor} * ‖{self.contracting[2]}‖²"
             return
 
     def squares(self, S: list[Row]) -> list[tuple[list[Row], Ratio, Row]]:
@@ -517,6 +519,8 @@ class OverRegion:
         if not vanishes(gap):
             self._part(D * gap, "Rle_0_1")
         self.left += "" if vanishes(constant) else f" + {signs.ratio(constant)}"
+        factor, proof, _ = self.contracting
+        contracts = self._fact(f"0 <= {factor}", proof) if factor else ""
         known = " & ".join(f"P_{k}" for k in range(len(self.facts)))
         self.known = f"  destruct (signs {self.about_letters}) as ({known})."
         return [
@@ -528,8 +532,8 @@ class OverRegion:
             f"  ({self.divided}) * ({self.right}) = {signs.ratio(D * bound)}.",
             "Proof.", f"  intros {self.about_letters}.", self.known,
             "  cbv zeta. field; repeat split; lra.", "Qed.", "",
-            *(line or self.known for line in chain), *self._theorems(firm),
-            "Print Assumptions bound.",
+            *(line or self.known for line in chain), *(made := self._theorems(firm, contracts)),
+            f"Print Assumptions {'every_round' if any(EVERY in x for x in made) else 'bound'}.",
         ]  # fmt: skip
 
     def _times(self, S: list[Row]) -> Ratio:
@@ -622,8 +626,12 @@ class OverRegion:
             for j, (kind, constants) in enumerate(kinds.items())
         ]  # fmt: skip
 
-    def _theorems(self, firm: str) -> list[str]:
-        """Return the identity, about any vectors, and the theorem, about functions."""
+    def _theorems(self, firm: str, contracts: str) -> list[str]:
+        """Return the identity, about any vectors, and the theorem, about functions.
+
+        A round that takes ‖x − x*‖² to ρ‖x − x*‖² + c at most, from any x, has a theorem about
+        every number of rounds too.
+        """
         signs, region = self.signs, self.region
         points = [(n, t) for n, t in self.equations if " " not in n]
         sums = [(f"is_{n.replace(' ', '_')}", f"{n} = {_vector(t)}")
@@ -682,7 +690,8 @@ class OverRegion:
         ]  # fmt: skip
         recursions, members = self.recursions, self.members
 
-        def theorem(name: str, of: Sequence[str], said: Sequence[tuple[str, str]]) -> list[str]:
+        def theorem(name: str, of: Sequence[str], said: Sequence[tuple[str, str]],
+                    ended: str = ended) -> list[str]:  # fmt: skip
             return [
                 f"{name} : forall (E : space) {self.letters} {functions} ({' '.join(of)} : E),",
                 *(f"  ({text}) ->" for _, text in said), f"  {ended}.", "Proof.",
@@ -705,6 +714,19 @@ class OverRegion:
                 f"  apply (points_of_the_certificate E {put_in});",
                 "    try assumption; apply same; intro; unfolded; inner; field; lra.", "Qed.",
             ]  # fmt: skip
+            factor, _, apart = self.contracting
+            start, after = self.starts[1], f"‖({recursions.get('y_0')}) - xs‖²"
+            from_any = all(start not in text for _, text in [*sums, *assumed])
+            if from_any and apart == f"{start} - xs" and _replaced(self.left, recursions) == after:
+                ended = (
+                    f"forall rounds, {after.replace(' 1)', ' rounds)')} <= "
+                    f"({factor})^rounds * ‖{apart}‖² + ({self.right}) * geometric ({factor}) rounds"
+                )
+                made += [
+                    "", *theorem(EVERY, self.starts, [*region, *members, *sums, *assumed], ended),
+                    self.known, f"  apply (adding_up _ _ _ _ _ _ {contracts}). intro x.",
+                    f"  apply (bound E {' '.join([letters, *fs])} xs x); assumption.", "Qed.",
+                ]  # fmt: skip
         return made
 
     def _recursions(self) -> dict[str, str]:

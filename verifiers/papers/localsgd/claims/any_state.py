@@ -36,7 +36,8 @@ def recursion(c: Letters) -> Expression:
         rounds=1,
     ),
     measured={"before": r"\|\bar x_s-x^*\|^2"},
-    right=recursion,
+    corrected=recursion,
+    correction="Found by a search; its certificate is the proof.",
     false_siblings=[
         ("two thirds of c", lambda c: recursion(c) - floor(c) * c.zeta**2 / 3),
         ("twice μ", lambda c: (1 - 2 * c.eta * c.mu) ** 4 * c.measured("before") + floor(c)),

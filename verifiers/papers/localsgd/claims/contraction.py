@@ -39,7 +39,8 @@ from driftproof.verifiers.papers.localsgd.claims._steps import CONTRACTING, dist
             rounds=1,
         ),
     ],
-    right=lambda c: (factor(c) * c.R) ** 2,
+    corrected=lambda c: (factor(c) * c.R) ** 2,
+    correction="A gradient step contracts by 1 − ημ, and so does the mean of the clients' ends.",
     false_siblings=[
         ("twice μ", lambda c: ((1 - 2 * c.eta * c.mu) ** c.tau * c.R) ** 2),
         ("one step more", lambda c: (factor(c) * (1 - c.eta * c.mu) * c.R) ** 2),
