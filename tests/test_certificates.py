@@ -152,16 +152,6 @@ def test_every_multiplier_is_needed(name):
             check(sealed({**file, "multipliers": less}))
 
 
-def test_an_equality_may_have_a_multiplier_below_zero():
-    """‖x_0‖² = 1, and the least ‖x_0‖²: −‖x_0‖² ≤ −1 needs the multiplier −1."""
-    case = replace(last("operator"), objective=-(Vector.basis(0) * Vector.basis(0)))
-    start = replace(case.relations[0], equality=True)
-    of = proved(replace(case, relations=(start,)))
-    assert of.bound == -1
-    with pytest.raises(RefusedCertificateError, match="below 0"):
-        check(of.text.replace('"equals"', '"at_most"'))
-
-
 def at(file, path):
     """Return what holds the last key of a path, and that key."""
     *keys, last_key = path.split("__")
@@ -216,14 +206,6 @@ def changed(name="convex", **parts):
 def test_what_is_no_certificate_is_not_read(parts):
     with pytest.raises(UNREADABLE):
         check(changed(**parts))
-
-
-def test_the_name_of_an_assumption_is_words():
-    """Of another alphabet, say: "start" that a reader takes for the one of the algorithm."""
-    text = made("convex").text
-    assert check(sealed(json.loads(text)))
-    with pytest.raises(ValueError, match="the assumption"):
-        check(text.replace('"start"', '"ѕtart"'))
 
 
 X_0, G_0, F_0 = "x_0", "∇f_0(x_0)", "f_0(x_0)"
@@ -495,17 +477,6 @@ def test_what_is_not_symmetric_is_not_semidefinite(matrix, data):
         i = data.draw(st.integers(1, len(matrix) - 1))
         matrix[i][0] += fmpq(1, 10**30)
         assert not positive_semidefinite(matrix)
-
-
-def test_edges_of_definiteness():
-    one, zero = fmpq(1), fmpq(0)
-    assert positive_semidefinite([])
-    assert positive_semidefinite([[zero]])
-    assert not positive_semidefinite([[-fmpq(1, 10**40)]])
-    assert not positive_semidefinite([[zero, one], [one, zero]])
-    assert not positive_semidefinite([[zero, one], [one, one]])
-    assert positive_semidefinite([[one, one, zero], [one, one, zero], [zero, zero, zero]])
-    assert not positive_semidefinite([[one, one, zero], [one, one, one], [zero, one, one]])
 
 
 @given(st.dictionaries(

@@ -262,7 +262,7 @@ def test_a_reference_is_told_as_a_list_of_references_has_it():
   archiveprefix = {arXiv},
 }"""
     made = Reference("arXiv v1", "the preprint", entry)
-    assert made.told == (
+    assert made.citation == (
         "Feihu Huang, Junyi Li and Heng Huang. Compositional Federated Learning: Applications in "
         "Distributionally Robust Averaging. arXiv:2106.11264v1. 2021."
     )
@@ -275,7 +275,7 @@ def test_entries_and_references_stand_on_the_page_and_bibtex_is_folded(report):
     assert len(every) > 3
     for one in every:
         assert one.title
-        assert one.told in unescape(page)
+        assert one.citation in unescape(page)
     for place in (found.start() for found in re.finditer(r">@\w+\{", page)):
         assert "<summary>BibTeX</summary>" in page[place - 150 : place]
 
