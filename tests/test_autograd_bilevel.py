@@ -152,26 +152,6 @@ def test_some_clients_alone_are_the_same(logistic, points):
     torch.testing.assert_close(made, wanted[1:])
 
 
-@pytest.mark.parametrize("member", QuadraticBilevel.examples()[:2])
-def test_the_quadratic_family_is_the_same(member):
-    """Its clients as samples of one: their matrices are the data."""
-    problem = ByAutograd(member)
-    wanted, made = member.oracles(torch.float64), problem.oracles(torch.float64)
-    clients, d1, d2 = member.clients, member.dim, member.lower_dim
-    x, y, v = (random(clients, d, 2, seed=d + k) for k, d in enumerate((d1, d2, d2)))
-    for name in ORACLES:
-        torch.testing.assert_close(
-            getattr(made, name)(x, y, None), getattr(wanted, name)(x, y, None)
-        )
-    for name in PRODUCTS:
-        torch.testing.assert_close(
-            getattr(made, name)(x, y, v, None), getattr(wanted, name)(x, y, v, None)
-        )
-    torch.testing.assert_close(made.upper_value(x, y), wanted.upper_value(x, y))
-    torch.testing.assert_close(made.lower_grad_x(x, y), wanted.lower_grad_x(x, y))
-    assert made.lower_law(3) is None
-
-
 @pytest.mark.parametrize(
     "algorithm", [FedNest.examples()[0], FedNest.examples()[1], LFedNest.examples()[0]]
 )

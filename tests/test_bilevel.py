@@ -19,18 +19,14 @@ from driftproof.synthetic.problems import (
     QuadraticBilevel,
     QuadraticMinimax,
 )
-from driftproof.toolkit.algorithms import FedNest, FedOut
+from driftproof.toolkit.algorithms import FedOut
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.federation import run, run_exactly, sampled_context
+from driftproof.toolkit.federation import run_exactly
 from driftproof.toolkit.measure import average
 from tests.leaves import problems
 
 LEVELS = [p for p in problems() if p.values[0].offers in ("bilevel", "minimax")]
 every_problem = pytest.mark.parametrize("problem", LEVELS)
-NOISY = QuadraticBilevel(
-    clients=3, hessian_heterogeneity=0.2, cross_heterogeneity=0.3, upper_noise=0.1,
-    lower_value_noise=0.2, lower_curvature_noise=0.1, cross_noise=0.3,
-)  # fmt: skip
 
 
 def normal(*shape, seed=0, scale=1.0):
@@ -500,32 +496,6 @@ CURVED = CompositionalBilevel(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("series", ["sampled", "summed"])
-def test_fednest_with_one_term_is_gradient_descent_on_the_composition(series):
-    """β = 1 brings y to the mean of the r_i; then p = ∇f(y), without an inverse."""
-    terms = 1 if series == "sampled" else 0 + 1
-    algorithm = FedNest(terms=terms, series=series, inner_step_size=1.0, outer_step_size=0.2)
-    made = run(CURVED, algorithm, sampled_context(CURVED, ("c",), replicates=1), rounds=6)
-    x = torch.from_numpy(CURVED.start()[: CURVED.dim])[:, None]
-    for _ in range(6):
-        x = x - 0.2 * CURVED.composition.gradient(x)
-    close(made.state.x[0], x, within=1e-12)
-
-
-def test_with_the_joint_constant_one_term_is_not_enough():
-    """1/ℓ_{g,1} shortens p; more terms make up for it."""
-    problem = CompositionalBilevel(dim=2, inner_dim=2, series="joint", outer_slope=5.0)
-    x = torch.from_numpy(problem.start()[:2])[:, None]
-    wanted = x - 0.2 * problem.composition.gradient(x)
-    errors = []
-    for terms in (1, 8, 64):
-        algorithm = FedNest(terms=terms, series="summed", inner_step_size=1.0, outer_step_size=0.2)
-        made = run(problem, algorithm, sampled_context(problem, ("j",), replicates=1), rounds=1)
-        errors.append(float((made.state.x[0] - wanted).norm()))
-    assert errors[0] > errors[1] > errors[2]
-    assert errors[0] > 1e-2 > 1e-12 > errors[2]
-
-
 @pytest.mark.parametrize("participation", [1.0, 0.5])
 def test_fedout_is_unbiased_for_the_compositions_hypergradient(participation):
     """In exact expectation over samples and cohorts, at a y that is not y*(x)."""
@@ -559,39 +529,3 @@ def test_curved_compositions_have_no_joint_constants():
         rise = oracles.lower_grad_x(x + 1e-4, y) - oracles.lower_grad_x(x, y)
         quotients.append(float(rise.norm(dim=1).max()) / (1e-4 * 2**0.5))
     assert quotients[2] > 5 * quotients[1] > 10 * quotients[0] / 2
-
-
-# --- the saddle of the quadratic minimax family ---------------------------------------------------
-
-
-def mean_value(problem, x, y):
-    every = [
-        torch.from_numpy(np.asarray(v))[:, None].expand(problem.clients, -1, 1) for v in (x, y)
-    ]
-    return float(problem.oracles(torch.float64).upper_value(*every).mean())
-
-
-@settings(max_examples=40)
-@given(
-    st.floats(-0.2, 0.5).filter(lambda v: abs(v) > 1e-3 or v == 0), st.integers(0, 1000),
-    st.floats(0.0, 1.0),
-)  # fmt: skip
-def test_the_stationary_point_is_a_saddle_if_and_only_if_the_regulariser_is_not_negative(
-    regulariser, seed, heterogeneity
-):
-    problem = QuadraticMinimax(
-        clients=3, dim=2, smallest=0.5, regulariser=regulariser, heterogeneity=heterogeneity
-    )
-    x = problem.solution.minimiser
-    y = problem.lower_solution(torch.from_numpy(x)[:, None])[:, 0].numpy()
-    at, random = mean_value(problem, x, y), np.random.default_rng(seed)
-    assert float(problem.gradient(torch.from_numpy(x)[:, None]).abs().max()) < 1e-12
-    for _ in range(5):
-        u, v = random.standard_normal((2, 2))
-        assert mean_value(problem, x, y + v) <= at + 1e-12  # y* is best in any case
-        moved = mean_value(problem, x + u, y)
-        assert moved - at == pytest.approx(regulariser / 2 * u @ u, abs=1e-12)
-        assert (moved >= at - 1e-12) is (regulariser >= 0)
-        # but x* is the minimax point for every λ > −smallest²
-        value = float(problem.objective(torch.from_numpy(x + u)[:, None]))
-        assert value >= float(problem.objective(torch.from_numpy(x)[:, None])) - 1e-12

@@ -101,23 +101,6 @@ def test_one_client_is_the_centralised_algorithm(reference, problem, algorithm):
     np.testing.assert_allclose(got, reference(problem, algorithm), rtol=1e-13, atol=1e-14)
 
 
-def test_identical_noiseless_clients_are_one_client():
-    one, many = BoundedComposition(clients=1, dim=2), BoundedComposition(clients=6, dim=2)
-    ends = [
-        run(p, ComFedL(local_steps=4), sampled_context(p, ("k",)), rounds=5).state.w[0]
-        for p in (one, many)
-    ]
-    torch.testing.assert_close(ends[0], ends[1], rtol=1e-14, atol=1e-14)
-
-
-def test_one_local_step_is_a_step_on_the_mean_gradient():
-    problem = BoundedComposition(clients=4, dim=3, heterogeneity=1.0)
-    made = run(problem, ComFedL(step_size=0.3), sampled_context(problem, ("g",)), rounds=1)
-    start = torch.from_numpy(problem.start())[:, None]
-    expected = start - 0.3 * problem.gradient(start)
-    torch.testing.assert_close(made.state.w[0, :, :1], expected, rtol=1e-14, atol=1e-14)
-
-
 def test_every_algorithm_is_written_a_second_time():
     """A test module names in ``WRITTEN`` those whose loops it writes; the modules tell which."""
     known, written = leaves("algorithm"), {}

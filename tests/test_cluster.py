@@ -337,11 +337,8 @@ def test_a_unit_that_starts_processes_does_so_on_a_worker_of_dask(tmp_path):
 
 @needs_dask
 @needs_sigkill
-@pytest.mark.parametrize(("number", "lost"), [(2, 1), (4, 2)])
-def test_workers_killed_within_a_unit_are_done_without_and_the_bits_stay(
-    alone, tmp_path, number, lost
-):
-    path, before, count = alone
+def test_workers_killed_within_a_unit_are_done_without_and_the_bits_stay(alone, tmp_path):
+    (path, before, count), number, lost = alone, 4, 2
     with scheduler(tmp_path) as (_, address), ExitStack() as opened:
         workers = [opened.enter_context(worker(address, tmp_path)) for _ in range(number)]
         with held(path, tmp_path / "out", f"dask={address}", lost) as (running, pids):

@@ -29,14 +29,6 @@ from tests.unreached import REACHED, REASONS
 ROUNDING = 1e-6  # of difference quotients
 
 
-@pytest.mark.parametrize("problem", problems())
-def test_no_constant_is_exceeded(problem):
-    for role in problem.constants:
-        assert role in ROLES, f"{role} has no meaning in driftproof.toolkit.constants"
-        assert hasattr(Scores, role), f"{role} has no attack in driftproof.synthetic.attacks.scores"
-        assert reached(problem, role) <= 1 + ROUNDING, role
-
-
 SHARP = 0.97
 SEEDS = range(4)
 
@@ -55,7 +47,7 @@ def number(problem):
 
 
 @pytest.mark.parametrize("problem", problems())
-def test_constants_are_reached_or_in_the_table(problem):
+def test_no_constant_is_exceeded_and_each_is_reached_or_in_the_table(problem):
     """So a constant that is a few percent too small is noticed, whether it is sharp or not.
 
     What is not in the table of ``tests.unreached`` is reached to 0.97: then a constant that is 5 %
@@ -63,6 +55,8 @@ def test_constants_are_reached_or_in_the_table(problem):
     the constant changes that too, and has to be explained.
     """
     for role in problem.constants:
+        assert role in ROLES, f"{role} has no meaning in driftproof.toolkit.constants"
+        assert hasattr(Scores, role), f"{role} has no attack in driftproof.synthetic.attacks.scores"
         listed = REACHED.get((problem.leaf_name, role), {}).get(number(problem))
         closeness = reached(problem, role)
         if listed is None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
-from driftproof.synthetic.classes import for_all
+from driftproof.synthetic.classes import for_all, over, similar, smooth_strongly_convex
+from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.verifiers.papers.localsgd.claims import any_state as localsgd
 from driftproof.verifiers.worst_case import coq_region_proof, coqc
 from driftproof.verifiers.worst_case.check import RefusedCertificateError
@@ -27,14 +29,17 @@ def descends():
 
 @pytest.fixture(scope="module")
 def any_state():
-    """One round of FedAvg, for all μ < 1 and η < 2/(1 + μ)."""
-    return theorem_of(row_of(localsgd.after_a_round))
+    """One round of FedAvg, for all μ < 1 and η < 2/(1 + μ); L = ζ = 1."""
+    conditions = [smooth_strongly_convex(L=1, mu=for_all("0 < mu < L")), similar(zeta=1)]
+    algorithm = FedAvg(local_steps=2, step_size=for_all("0 < eta < 2/(L + mu)"))
+    classes = over(conditions, algorithm, rounds=1)
+    return theorem_of(row_of(replace(localsgd.after_a_round, classes=classes)))
 
 
 @COQ
 def test_coq_accepts_a_theorem_about_all_letters_functions_and_starts(any_state):
     made = coq(any_state)
-    stated = "\n".join(made.theorem)
+    stated = made.text[made.text.index("Theorem bound") :]
     for part in (
         "forall (E : space) (mu eta : R) (f_0 : E -> R) (g_0 : E -> E)",
         "(eta < 2 / (mu + 1)) ->",
@@ -42,8 +47,24 @@ def test_coq_accepts_a_theorem_about_all_letters_functions_and_starts(any_state)
         "‖(fedavg eta 2 [g_0; g_1] x_0 1) - xs‖² <= (-eta * mu + 1)^4 * ‖x_0 - xs‖² + (",
     ):
         assert part in stated
-    assert made.points == "iterates of fedavg of algorithms.v"
+    assert made.points.startswith("iterates of fedavg of algorithms.v")
     assert set(coqc.prove(made.text).axioms) <= coqc.AXIOMS
+
+
+@COQ
+def test_a_round_from_any_state_has_a_theorem_about_every_number_of_rounds(any_state, descends):
+    made = coq(any_state)
+    *_, last = made.theorem
+    after = (
+        "‖(fedavg eta 2 [g_0; g_1] x_0 rounds) - xs‖² <= ((-eta * mu + 1)^4)^rounds * ‖x_0 - xs‖²"
+    )
+    assert last.startswith(f"  forall rounds, {after} + (")
+    assert last.endswith("* geometric ((-eta * mu + 1)^4) rounds.")
+    for part, other in ((")^rounds *", ")^(S rounds) *"), ("^4) rounds.", "^5) rounds.")):
+        assert part in last
+        with pytest.raises(coqc.RefusedTheoremError):
+            coqc.prove(made.text.replace(last, last.replace(part, other)))
+    assert "every_round" not in coq(descends).text  # its bound is of a start that is near
 
 
 @COQ

@@ -355,18 +355,6 @@ def test_the_sum_of_theorem_5_1_is_its_corrected_form(beta):
             assert corrected(name, c) == pytest.approx(summed, rel=1e-12)
 
 
-def test_theorem_5_1_is_refuted_by_the_limit_that_its_proof_states():
-    """The quadratic instance, stepped in plain numbers with a small step."""
-    slope, curvature, e, eta = 0.3, 1.0, 1.7, 1e-3
-    beta, x, off, total = 4 * slope**4 * curvature**2 * eta, 0.0, 1.7, 0.0
-    for _ in range(int(40 / (4 * slope**4 * curvature**2) / eta)):
-        total += eta * (slope**2 * curvature * x) ** 2
-        x -= eta * slope * curvature * (slope * x + off)
-        off *= 1 - beta
-    closed = e**2 / (8 * slope**2 * (1 + 4 * slope**2 * curvature))
-    assert total == pytest.approx(closed, rel=1e-3)
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_theorem_4_2s_bound_is_the_sum_of_its_links(seed):
     """x̄ moves along ∇Φ up to L_Φ times the models' distance, which is at most ηjB_gB_f."""

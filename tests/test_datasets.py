@@ -25,7 +25,6 @@ from driftproof.toolkit.errors import DriftproofError, MissingError
 from driftproof.toolkit.file_reader import CHUNK, opened
 from driftproof.toolkit.idx import MOST_BYTES, as_idx, read_idx
 from driftproof.toolkit.zip_reader import members
-from tests.commands import driftproof
 
 ROOT = Path(__file__).parents[1]
 
@@ -330,14 +329,6 @@ def test_a_broken_table_is_told_with_line_and_column(tmp_path, text, said):
     assert said in told(lambda: ADULT.load(tmp_path))
 
 
-def test_a_line_without_end_takes_no_memory(tmp_path):
-    (tmp_path / "adult.data").write_bytes(gzip.compress(bytes(2**26)))
-    tracemalloc.start()
-    assert "line 1: 512 bytes" in told(lambda: ADULT.load(tmp_path))
-    assert tracemalloc.get_traced_memory()[1] < 4 * CHUNK
-    tracemalloc.stop()
-
-
 def test_a_test_of_adult_has_labels_with_a_dot(tmp_path):
     (tmp_path / "adult.data").write_text(LINE)
     (tmp_path / "adult.test").write_text(LINE)
@@ -548,15 +539,6 @@ def test_levels_are_scaled_by_division(levels, full):
     rows = np.arange(len(levels))[::-1].reshape(1, -1)
     assert split.scaled(rows).tolist() == [expected[::-1]]
     assert split.unit == 1 / full
-
-
-def test_data_sets_are_listed_and_shown():
-    listed = driftproof("list", "datasets")
-    assert "mnist" in listed.stdout
-    assert "digits" in listed.stdout
-    shown = driftproof("show", "mnist")
-    assert shown.returncode == 0, shown.stderr
-    assert "train-images-idx3-ubyte" in shown.stdout
 
 
 def test_no_example_trains_and_chooses_or_judges():

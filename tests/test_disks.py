@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from driftproof.toolkit.report.files import write_text
-from tests.commands import driftproof, results, started
+from tests.commands import driftproof, results
 
 SMOKE = ("verify", "comfedl/lemma-2", "--profile", "smoke", "--workers", "1")
 FULL = """
@@ -85,20 +84,3 @@ def test_a_file_that_there_is_no_room_for_leaves_the_old_one(tmp_path):
     assert "remedy:" in made.stdout
     assert path.read_text() == "what was found before"
     assert [file.name for file in tmp_path.iterdir()] == ["search.json"]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no limit of a file's size")
-def test_a_search_that_there_is_no_room_for_leaves_the_old_one(tmp_path):
-    """Writes fail beyond 40 KiB a file, as on a full disk."""
-    search = ("falsify", "comfedl/lemma-2", "--climbs", "2", "--no-controls", "--workers", "1")
-    made = driftproof(*search, "--out", str(tmp_path))
-    assert made.returncode == 0, made.stderr
-    before = (tmp_path / "search.json").read_bytes()
-
-    def full():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (36_864, 36_864))
-
-    told(started(*search, "--seed", "1", "--out", str(tmp_path), preexec_fn=full))
-    assert (tmp_path / "search.json").read_bytes() == before
-    again = driftproof(*search, "--resume", "--out", str(tmp_path))
-    assert again.returncode == 0, again.stderr

@@ -6,15 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from driftproof.synthetic.problems import BoundedComposition
+from driftproof.synthetic.problems import BoundedComposition, QuadraticMinimax
 from driftproof.toolkit.algorithms import (
     GCIVR,
     ComFedL,
     FedAvg,
-    FedDRO,
+    GradientTrackingGDA,
     LocalBSGD,
     LocalMOML,
     LocalSCGD,
+    LocalSCGDM,
+    Scaffold,
 )
 from driftproof.toolkit.algorithms._nested import Nested
 from driftproof.toolkit.draws import BLOCK
@@ -127,23 +129,23 @@ def test_every_pair_runs_and_counts_its_rounds(algorithm, problem):
     assert made.reals > 0
 
 
-def test_feddro_shares_its_embedding_every_step_and_its_model_every_i():
-    problem = BoundedComposition(clients=2, dim=3, inner_dim=2)
-    made = run(problem, FedDRO(local_steps=4), sampled_context(problem, ("i",)), rounds=5)
-    assert made.rounds == 20 + 5
-    assert made.reals == 20 * 2 + 5 * 3
-
-
-def test_what_the_compositional_baselines_send():
-    """Models; models and inner states; y and a direction, or y, its Jacobian and ∇h at once."""
-    problem, d, p = BoundedComposition(clients=2, dim=3, inner_dim=2), 3, 2
+def test_what_the_baselines_send():
+    """Models, and inner states, momenta, Jacobians, moves or changes of c_i beside them."""
+    composed, d, p = BoundedComposition(clients=2, dim=3, inner_dim=2), 3, 2
+    saddle = QuadraticMinimax(clients=3, dim=2)
     for algorithm, rounds, reals in (
         (LocalBSGD(local_steps=4), 5, 5 * d),
         (LocalSCGD(local_steps=4), 5, 5 * (d + p)),
         (LocalMOML(local_steps=4), 5, 5 * d),
+        (LocalSCGDM(local_steps=4), 5, 5 * (d + p + d)),
+        (LocalSCGDM(local_steps=4, averaged="mx"), 5, 5 * (d + d)),
+        (LocalSCGDM(averaged=""), 0, 0),
         (GCIVR(), 10, 5 * (p + d)),
         (GCIVR(sends="jacobian"), 5, 5 * (p + p * d + d)),
+        (Scaffold(local_steps=4), 5, 5 * 2 * 4),
+        (GradientTrackingGDA(local_steps=4), 10, 5 * 2 * 4),
     ):
+        problem = saddle if algorithm.needs == "field" else composed
         made = run(problem, algorithm, sampled_context(problem, ("sent",)), rounds=5)
         assert (made.rounds, made.reals) == (rounds, reals), algorithm
 

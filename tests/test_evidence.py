@@ -13,7 +13,7 @@ from driftproof.toolkit.federation import run_exactly
 from driftproof.toolkit.measure import average, each, sq
 from driftproof.toolkit.statistics import BETS, exceeds, log_wealth
 from driftproof.toolkit.stretches import _seed
-from driftproof.toolkit.verdict import Evidence, Row, Verdict, overall
+from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.judges import bounds, enclosed
 from driftproof.verifiers.judges.bounds import (
     LEVEL,
@@ -26,7 +26,6 @@ from driftproof.verifiers.judges.bounds import (
 )
 from driftproof.verifiers.judges.evidence import Measured, copies_of, joined
 from driftproof.verifiers.verify import Settings, judge
-from tests.leaves import problems
 from tests.test_claims import make
 
 CLAIM = make(range=lambda c: 1.0)
@@ -251,22 +250,9 @@ def test_roles_of_a_run_and_enclosures_of_a_gap():
     )
 
 
-@pytest.mark.parametrize("problem", problems())
-def test_an_enclosure_of_the_gap_has_its_ends_in_order(problem):
-    low, high = problem.initial_gap
-    assert low <= high
-    assert high - low == pytest.approx(problem.solution.high - problem.solution.low, abs=1e-12)
-
-
 def row(verdict, vacuous=False, alpha=None, form="printed", key="k"):
     return Row("comfedl/lemma-2", form, "", "", "bound", {"key": key}, verdict, None, "",
                vacuous=vacuous, alpha=alpha)  # fmt: skip
-
-
-def test_one_case_that_is_not_vacuous_makes_a_claim():
-    supported = Verdict.SUPPORTED
-    assert overall([row(supported, vacuous=True), row(supported)]) is supported
-    assert overall([row(supported, vacuous=True)]) is Verdict.INCONCLUSIVE
 
 
 def test_the_union_bound_counts_rows_and_controls_are_not_always_good():
@@ -281,15 +267,3 @@ def test_the_union_bound_counts_rows_and_controls_are_not_always_good():
         (Verdict.REFUTED, "printed", False), (Verdict.SUPPORTED, "printed", True),
     ):  # fmt: skip
         assert [check.good for check in checked([row(verdict, form=form)])] == [good]
-
-
-def test_the_record_notices_a_change_and_a_new_refutation():
-    from dataclasses import replace
-
-    from driftproof.verifiers import record
-
-    good = replace(row(Verdict.SUPPORTED), expected=Verdict.SUPPORTED)
-    assert record.as_expected([good])
-    assert not record.as_expected([replace(good, verdict=Verdict.INAPPLICABLE)])
-    assert not record.as_expected([good, row(Verdict.REFUTED, key="new")])
-    assert record.as_expected([good, row(Verdict.INCONCLUSIVE, key="new")])

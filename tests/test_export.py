@@ -17,15 +17,9 @@ from driftproof.toolkit.errors import DriftproofError, MissingError
 from driftproof.toolkit.report.experiment import draw as draw_panel
 from driftproof.toolkit.report.latex_text import latex_text
 from driftproof.toolkit.report.results_table import NAMED, csv_of, table_of
-from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers import record
 from tests.commands import driftproof as command
 from tests.users import DRIFT
-
-
-def row(claim, form="printed", reading="", verdict=Verdict.SUPPORTED, **more):
-    case = {"key": "k", "label": "Bowl()", "problem": {"name": "bowl", "clients": 2}}
-    return Row(claim, form, "", reading, "bound", case, verdict, Evidence.EXACT, "", **more)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40))

@@ -22,30 +22,6 @@ def measured(left, algorithm=None, problem=PROBLEM, rounds=3, **changes):
     return run(problem, algorithm, ctx, rounds=rounds, left=left, **changes)
 
 
-def test_moments_are_those_that_the_axes_name():
-    seen = []
-
-    def left(view):
-        seen.append((view.round, view.local_step))
-        return each("round", "local_step", sq(view.mean("w")))
-
-    made = measured(left)
-    # the first look is at a trial moment, to learn the measure's axes
-    assert seen == [(0, 1)] + [(s, j) for s in range(3) for j in (1, 2)]
-    assert made.values.shape == (6, 4)
-    assert made.how == ("each", "round", "local_step")
-    assert measured(lambda view: each("round", sq(view.mean("w")))).values.shape == (3, 4)
-    assert measured(lambda view: average("step", sq(view.mean("w")))).values.shape == (1, 4)
-
-
-@pytest.mark.parametrize("parity", [0, 1])
-def test_a_measure_may_have_nothing_to_say_of_every_second_step(parity):
-    def left(view):
-        return each("transition", sq(view.mean("w"))) if view.t % 2 == parity else None
-
-    assert measured(left).values.shape == (3, 4)
-
-
 def test_an_average_is_the_mean_of_its_moments():
     def of(reduction):
         return lambda view: reduction("round", sq(view.gradient(view.round_start("w"))))

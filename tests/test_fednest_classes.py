@@ -28,7 +28,6 @@ from driftproof.toolkit.federation import run
 from driftproof.toolkit.measure import each, sq
 from driftproof.toolkit.spans.exact import Vector
 from driftproof.toolkit.spans.tensor import SIZES, NotLinearError, Span
-from driftproof.verifiers.papers.fednest.claims._over_classes import last_drift
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.check import check
 from driftproof.verifiers.worst_case.found import worst_case
@@ -58,17 +57,6 @@ def test_fedinn_is_fedsvrg_on_the_lower_level(measure, start):
     wanted = worst_case(plain, [STRONGLY, start], rounds=1, left=measure("x")).value
     assert found.value == pytest.approx(wanted, rel=1e-8)
     assert found.value == pytest.approx((1 - 0.25 * 0.1) ** 6, rel=1e-6)
-
-
-@pytest.mark.parametrize(("steps", "size", "mu"), [(2, 0.5, 0.1), (5, 0.2, 0.1), (3, 0.1, 0.01)])
-def test_no_function_violates_the_rate_of_quadratics(steps, size, mu):
-    found = worst_case(
-        FedInn(inner_steps=steps, inner_step_size=size),
-        [smooth_strongly_convex(L=1, mu=mu), lower_level(), start_gap(1)],
-        rounds=1, left=gap("y"),
-    )  # fmt: skip
-    assert found.value == pytest.approx((1 - size * mu) ** (2 * steps), rel=1e-6)
-    assert found.value < (1 - (1 - (1 - size) ** steps) * mu) ** 2
 
 
 def test_many_local_steps_lose_the_rate():
@@ -126,41 +114,6 @@ def test_quadratics_contract_at_the_rate(steps, seed, way):
     assert norm <= (1 - step * mu) ** steps * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("calls", [1, 2])
-@pytest.mark.parametrize(("steps", "size"), [(2, 0.5), (4, 0.2)])
-def test_fedsvrg_is_as_good_as_gradient_descent(calls, steps, size):
-    found = worst_case(
-        FedSVRG(local_steps=steps, step_size=size), [smooth_convex(L=1), start_within(1)],
-        rounds=calls, left=gap("x"),
-    )  # fmt: skip
-    assert found.value == pytest.approx(1 / (4 * calls * steps * size + 2), rel=1e-6)
-
-
-def drift_of(name):
-    return lambda view: last_drift(view, name)
-
-
-@pytest.mark.parametrize("clients", [1, 2])
-def test_the_drifts_are_exact(clients):
-    steps, size = 3, 0.4
-    inner = FedInn(inner_steps=steps, inner_step_size=size)
-    outer = FedOut(outer_steps=steps, outer_step_size=size, terms=0)
-
-    def worst(algorithm, classes, name):
-        classes = [*classes, start_gradient(2)]
-        return worst_case(
-            algorithm, classes, rounds=1, left=drift_of(name), clients=clients
-        )  # fmt: skip
-
-    found = worst(inner, [STRONGLY, lower_level()], "y")
-    assert found.value == pytest.approx((2 * (1 - 0.96**3) / 0.1) ** 2, rel=1e-5)
-    found = worst(inner, [smooth_convex(1), lower_level(), start_within(R=10)], "y")
-    assert found.value == pytest.approx((3 * 0.4 * 2) ** 2, rel=1e-5)
-    found = worst(outer, [smooth(1), upper_level()], "x")
-    assert found.value == pytest.approx((2 * (1.4**3 - 1)) ** 2, rel=1e-5)
-    assert not found.loose
-
-
 def test_the_worst_functions_of_a_level_are_run_by_the_algorithm_itself():
     method = FedInn(inner_steps=4, inner_step_size=0.9)
     classes = [smooth_strongly_convex(L=1, mu=0.1), lower_level(), similar(zeta=1), start_within(1)]
@@ -206,19 +159,6 @@ def test_a_vector_is_cut_into_all_of_it_and_nothing():
     for part in (slice(1, None), slice(None, 3), slice(None, None, 2)):
         with pytest.raises(NotLinearError, match="one coordinate"):
             x[part]
-
-
-moved = at_end(lambda view: sq(view.mean("w") - view.round_start("w")))
-
-
-@pytest.mark.parametrize("clients", [1, 2, 3])
-@pytest.mark.parametrize("participation", [1.0, 0.5])
-def test_comfedl_drifts_as_far_as_all_directions_together(clients, participation):
-    method = ComFedL(local_steps=3, step_size=0.2, participation=participation)
-    classes = [bounded_composition(G_f=2, G_g=3)]
-    found = worst_case(method, classes, rounds=1, left=moved, clients=clients)
-    assert found.value == pytest.approx((3 * 0.2 * 6) ** 2, rel=1e-6)
-    assert not found.loose
 
 
 def test_a_composition_is_asked_for_its_direction_alone():

@@ -46,23 +46,6 @@ def mine(folder: Path, first: str = "", left: str = "") -> Path:
     return path
 
 
-@LINUX
-def test_an_exit_at_import_is_an_error_at_its_line(tmp_path):
-    mine(tmp_path, first="raise SystemExit(0)")
-    made = driftproof("verify", "mine.py", *SMOKE, cwd=tmp_path)
-    assert made.returncode == 2
-    assert "mine.py:7: SystemExit" in made.stderr
-
-
-def test_a_mistake_with_two_workers_leaves_no_semaphores(tmp_path):
-    mine(tmp_path, left="view.mean('w') / []")
-    made = driftproof("verify", "mine.py", "--workers", "2", cwd=tmp_path)
-    assert made.returncode == 2
-    assert "TypeError" in made.stderr
-    assert "leaked" not in made.stderr
-    assert "Warning" not in made.stderr
-
-
 def session(leader: int) -> list[int]:
     """Return the processes of a session that run, from Linux's own list."""
     found = []
@@ -78,32 +61,6 @@ def session(leader: int) -> list[int]:
 
 LONG = "time.sleep(120 if 'loky' in str(__import__('sys').orig_argv) else 4)"
 """A command does its shortest tasks itself until a few seconds have passed; then workers start."""
-
-
-@LINUX
-@pytest.mark.parametrize("own", [True, False])
-def test_no_process_outlives_a_command_that_was_killed(tmp_path, own):
-    """Workers in a computation that holds Python's lock too, and those of a user's own file."""
-    path = mine(tmp_path, left=LONG)
-    select = [path.name] if own else ["comfedl/*", "scgdm/*"]
-    running = subprocess.Popen(
-        [*DRIFTPROOF, "verify", *select, "--workers", "3", "--out", "report"],
-        cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )  # fmt: skip
-    try:
-        while len(session(running.pid)) < 4:
-            assert running.poll() is None
-            time.sleep(0.05)
-        os.kill(running.pid, signal.SIGKILL)
-        deadline = time.monotonic() + 30.0
-        while session(running.pid) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert session(running.pid) == []
-    finally:
-        for left in session(running.pid):
-            os.kill(left, signal.SIGKILL)
-        running.wait()
 
 
 def ignores(process: int, number: int) -> bool:

@@ -75,14 +75,12 @@ def test_a_kernel_is_not_used_on_what_it_does_not_serve(algorithm, problem):
     assert fused_for(algorithm, problem, sampled_context(problem, ("n",))) is None
 
 
-def test_a_kernel_takes_the_printed_step():
-    """Two routes: one step of one client by hand."""
-    problem = KLDRO(clients=1, dim=2, samples=1, temperature=0.7)
-    made = run(problem, ComFedL(step_size=0.3), sampled_context(problem, ("h",)), rounds=1)
-    (row,), (label,) = problem.data[0][0], problem.data[1][0]
-    value, gradient = np.log(2.0), -0.5 * label * row
-    expected = -0.3 * np.exp(value / 0.7) / 0.7 * gradient
-    np.testing.assert_allclose(made.state.w[0, :, 0].numpy(), expected, rtol=1e-13)
+def test_no_variant_serves_a_device_that_it_is_not_written_for():
+    problem, algorithm = KLDRO(), ComFedL()
+    ctx = sampled_context(problem, ("v",))
+    assert fused_for(algorithm, problem, ctx) is not None
+    ctx.device = "meta"
+    assert fused_for(algorithm, problem, ctx) is None
 
 
 def inside_and_outside(problem, algorithm, left, *, rounds, **context):

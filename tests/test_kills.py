@@ -81,16 +81,10 @@ def kill_all(process):
         os.killpg(process, signal.SIGKILL)
 
 
-def kill_one(process):
-    with suppress(ProcessLookupError):
-        os.kill(process, signal.SIGKILL)
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="commands are forked on Linux alone")
-@pytest.mark.parametrize("kill", [kill_all, kill_one])
 @pytest.mark.parametrize("told", COMMANDS)
-def test_a_killed_command_ends_as_if_undisturbed(told, kill, tmp_path_factory):
-    chance = random.Random(f"{told} {kill.__name__}")
+def test_a_killed_command_ends_as_if_undisturbed(told, tmp_path_factory):
+    chance = random.Random(told)
     takes, whole = undisturbed(told, tmp_path_factory.getbasetemp() / told)
     kills = 0
     while kills < KILLS:
@@ -100,7 +94,7 @@ def test_a_killed_command_ends_as_if_undisturbed(told, kill, tmp_path_factory):
 
             def act(process, met=met):
                 met.append(process)
-                kill(process)
+                kill_all(process)
 
             late = Late(chance.uniform(0, takes * 1.1**attempt), act)
             words = (*COMMANDS[told], "--workers", "1", "--out", str(out), *resume)

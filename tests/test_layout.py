@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,7 @@ def circle(imports):
     return next((found for module in sorted(imports) if (found := visit(module))), [])
 
 
+@cache
 def modules():
     """Return the syntax tree of every module, by its name."""
     names = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in SOURCES}

@@ -18,9 +18,6 @@ from driftproof.synthetic.certificates.penalised import (
     worst_weights,
 )
 from driftproof.synthetic.problems import AnalyticMAML, PenalisedDRO
-from driftproof.toolkit.algorithms import ComFedL, FedDRO
-from driftproof.toolkit.federation import run, sampled_context
-from driftproof.toolkit.wire import run_on_wire
 from driftproof.verifiers.papers.scgdm.claims import _suprema
 from driftproof.verifiers.papers.scgdm.claims.equation_8 import Device, mean_step, own_step
 
@@ -264,18 +261,6 @@ def test_the_composition_is_the_formula_and_the_gradient_is_danskins(problem):
     assert gap > 1e-3 if clipped else abs(gap) < 1e-9
 
 
-@pytest.mark.parametrize("divergence", ["kl", "chi-square"])
-def test_feddro_reaches_the_certified_minimum(divergence):
-    """With one sample a client nothing is random; the minimiser lies inside the ball."""
-    problem = PenalisedDRO(
-        clients=3, samples=1, dim=1, divergence=divergence, penalty=2.0, data_seed=4
-    )
-    ctx = sampled_context(problem, ("dro",), replicates=1)
-    state = run(problem, FedDRO(step_size=0.5), ctx, rounds=400).state
-    assert problem.solution.low - 1e-12 <= float(problem.objective(state.x[0]))
-    assert float(problem.objective(state.x[0])) == pytest.approx(problem.solution.high, abs=1e-10)
-
-
 def test_a_clipped_variance_bound_is_not_convex():
     """The upper bound on (3) is no convex function where weights are clipped; (3) is."""
     problem = PenalisedDRO(divergence="chi-square", penalty=0.02, ball=3.0, data_seed=2)
@@ -297,18 +282,3 @@ def test_a_clipped_variance_bound_is_not_convex():
 
     assert bent(upper) < -0.005
     assert bent(robust) > -1e-12
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "problem"),
-    [
-        (ComFedL(local_steps=2), AnalyticMAML(tasks=2, dim=2, heterogeneity=0.5, noise=0.2)),
-        (FedDRO(local_steps=2, batch=2), PenalisedDRO(divergence="chi-square")),
-    ],
-)
-def test_each_client_in_a_process_of_its_own_gives_the_same(algorithm, problem):
-    made = run_on_wire(problem, algorithm, ("w",), rounds=2, replicates=3)
-    ctx = sampled_context(problem, ("w",), replicates=3)
-    state = run(problem, algorithm, ctx, rounds=2, kernels=False).state
-    last = getattr(state, algorithm.iterate)[0].numpy()
-    np.testing.assert_allclose(made.iterates[-1], last, rtol=1e-12, atol=1e-13)

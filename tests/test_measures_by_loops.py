@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 import torch
 
-from driftproof.synthetic.attacks.outcomes import outcomes
-from driftproof.synthetic.problems import BoundedComposition, QuadraticBilevel
+from driftproof.synthetic.problems import BoundedComposition
 from driftproof.toolkit.algorithms import ComFedL, FedAvg
 from driftproof.toolkit.engines.batched import BatchedContext
 from driftproof.toolkit.federation import run, sampled_context
-from driftproof.toolkit.measure import average, each, given_past, sq
+from driftproof.toolkit.measure import average, each, sq
 from tests.users import UsersQuadratic
 
 CLIENTS, DIM, ROUNDS, TAU, REPLICATES = 5, 2, 3, 3, 4
@@ -269,41 +268,3 @@ def test_gradient_and_objective_are_those_of_f_at_each_replicate():
             held = [[step[2]["w"][k][i][r] for i in range(DIM)] for k in range(CLIENTS)]
             compare(kept[t][1][..., r], [of_client(k, held[k])[1] for k in range(CLIENTS)])
             compare(kept[t][2][..., r], [of_client(k, held[k])[2] for k in range(CLIENTS)])
-
-
-def test_a_bilevel_measure_is_of_the_upper_variable():
-    """∇F of x alone, whether it is handed x or (x, y)."""
-    problem = QuadraticBilevel.examples()[1]
-    x = torch.randn(problem.dim, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    both = torch.cat([x, torch.ones(len(problem.start()) - problem.dim, 3, dtype=torch.float64)])
-    compare(problem.gradient(both), problem.gradient(x).tolist())
-    compare(problem.objective(both), problem.objective(x).tolist())
-
-
-def test_given_past_is_the_mean_over_the_outcomes_of_one_step_for_each_past():
-    """By a loop over the outcomes of every client's draw, of two of four clients a round."""
-    problem = UsersQuadratic(clients=4, dim=1, noise=0.3)
-    method = FedAvg(local_steps=2, step_size=0.2, participation=0.5)
-    diary = Diary(method, problem)
-    # a cohort drawn at step 0 of a round belongs to the past of its step 1
-    made = diary.run(lambda view: given_past(sq(view.mean("w"))) if view.t % 2 else None)
-    oracles = problem.oracles(torch.float64)
-    atoms = [float(draw[0, 0, 0]) for draw, _ in outcomes(oracles.field_law(1), 1, 1)]
-    wanted = []
-    for _, before, _, mask, _ in diary.steps[1::2]:
-        row = []
-        for r in range(REPLICATES):
-            cohort = [k for k in range(4) if mask[k][0][r]]
-            assert len(cohort) == 2
-            total = 0.0
-            for one in atoms:
-                for two in atoms:
-                    after = []
-                    for k, xi in zip(cohort, (one, two), strict=True):
-                        w = before[k][0][r]
-                        slope = problem.curvature * (w - (-1.0 if k % 2 else 1.0))
-                        after.append(w - method.step_size * (slope + problem.noise * xi))
-                    total += (sum(after) / 2) ** 2 / len(atoms) ** 2
-            row.append(total)
-        wanted.append(row)
-    compare(made.values, wanted)

@@ -7,7 +7,6 @@ ask a client's oracles, which ``test_bilevel`` compares with the functions that 
 import inspect
 import sys
 from textwrap import dedent
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -34,7 +33,6 @@ from driftproof.toolkit.algorithms import (
 from driftproof.toolkit.draws import Indices
 from driftproof.toolkit.federation import run, run_exactly, sampled_context
 from driftproof.toolkit.measure import average
-from driftproof.toolkit.statistics import interval
 from driftproof.verifiers.papers.fednest.claims import _transcribed, fedsvrg
 from driftproof.verifiers.papers.fednest.claims._transcribed import NAME, Loop, Slides
 
@@ -278,144 +276,3 @@ def test_the_expectation_of_fedihgp_is_the_truncated_inverse(problem, fields):
     assert np.linalg.norm(expected - truncated(terms + 1)) > 1e-3
     p = problem.inverse_hessian_gradient(x, y)[:, 0].numpy()
     assert np.linalg.norm(expected - p) > 1e-3
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "noise"),
-    [
-        (FedNest(terms=2, inner_step_size=0.5), {"lower_curvature_noise": 0.4}),
-        (FedNestSGD(terms=2, participation=0.5), {"cross_noise": 0.9}),
-        (LFedNest(terms=2, inner_steps=2, inner_step_size=0.5), {"lower_curvature_noise": 0.4}),
-        (StocBiO(terms=1, inner_calls=2, inner_step_size=0.5), {"lower_value_noise": 0.4}),
-    ],
-)
-def test_batched_equals_enumerated_in_expectation(algorithm, noise):
-    """The exact mean of ‖(x, y)‖² after a round lies in the interval of many replicates."""
-    problem = QuadraticBilevel(
-        clients=2, dim=1, lower_dim=1, hessian_heterogeneity=0.3, target_heterogeneity=0.6, **noise
-    )
-
-    def size(made):
-        z = torch.cat([made.state.x[0], made.state.y[0]])
-        return z.square().sum(0).numpy()
-
-    exact = run_exactly(problem, algorithm, rounds=1, left=nothing, limit=2**16)
-    values = size(exact)
-    expectation, top = float(values @ exact.weights), float(values.max())
-    contexts = (sampled_context(problem, ("e",), block=b) for b in range(40))
-    sample = np.concatenate([size(run(problem, algorithm, ctx, rounds=1)) for ctx in contexts])
-    low, high = interval(sample, top, 1e-4)
-    assert low <= expectation <= high
-    assert np.ptp(values) > 0.1 * top  # there was something to average
-    assert high - low < np.ptp(values)
-    assert sample.min() >= values.min() - 1e-12
-    assert sample.max() <= top + 1e-12
-
-
-# --- identities -----------------------------------------------------------------------------------
-
-SADDLE = QuadraticMinimax(clients=5, dim=3, heterogeneity=0.4, regulariser=0.2)
-RELATIVES = (FedNest, FedNestSGD, LFedNest, LFedNestSVRG)
-
-
-def path(problem, algorithm, rounds=6, names=("path",)):
-    kept = []
-    run(
-        problem, algorithm, sampled_context(problem, names, replicates=2), rounds=rounds,
-        kernels=False, watch=lambda s, state: kept.append((state.x[0].clone(), state.y[0].clone())),
-    )  # fmt: skip
-    return [torch.stack(part) for part in zip(*kept, strict=True)]
-
-
-@pytest.mark.parametrize("participation", [1.0, 0.4])
-def test_where_all_hessians_are_equal_variance_reduction_changes_nothing(participation):
-    """∇_y f_i(x, ·) = b_i − A_i x − · on every client: a mean of paths is the path of the mean."""
-    given = {
-        "terms": 0, "inner_calls": 2, "inner_steps": 4, "outer_steps": 3, "inner_step_size": 0.2,
-        "outer_step_size": 0.1, "participation": participation,
-    }  # fmt: skip
-    one, *others = (path(SADDLE, cls(**given)) for cls in RELATIVES)
-    for other in others:
-        for mine, theirs in zip(one, other, strict=True):
-            torch.testing.assert_close(mine, theirs, rtol=1e-12, atol=1e-13)
-    # not so where the Hessians differ, or where the samples do
-    for different in (
-        QuadraticBilevel(clients=5, hessian_heterogeneity=0.3, offset_heterogeneity=0.5),
-        QuadraticMinimax(clients=5, dim=3, heterogeneity=0.4, gradient_noise=0.1),
-    ):
-        y = [path(different, cls(**given))[1] for cls in (FedNest, FedNestSGD)]
-        assert float((y[0] - y[1]).abs().max()) > 1e-4
-
-
-@pytest.mark.parametrize("cls", RELATIVES)
-def test_with_all_clients_they_converge_to_the_saddle(cls):
-    algorithm = cls(
-        terms=0, inner_calls=2, inner_steps=5, outer_steps=5, inner_step_size=0.3,
-        outer_step_size=0.1,
-    )  # fmt: skip
-    x, y = (part[-1][:, :1] for part in path(SADDLE, algorithm, rounds=150))
-    best = torch.from_numpy(SADDLE.solution.minimiser)[:, None]
-    torch.testing.assert_close(x, best, rtol=1e-9, atol=1e-9)
-    torch.testing.assert_close(y, SADDLE.lower_solution(best), rtol=1e-9, atol=1e-9)
-    some = cls(
-        terms=0, inner_steps=5, outer_steps=5, inner_step_size=0.3, outer_step_size=0.1,
-        participation=0.4,
-    )  # fmt: skip
-    assert float((path(SADDLE, some, rounds=150)[0][-1] - best).norm()) > 1e-3
-
-
-class UpperLevel:
-    """min (1/m) Σ f_i(x), y held: the upper level of a bilevel problem alone."""
-
-    offers, radius = "field", None
-
-    def __init__(self, problem):
-        self._problem, self.clients, self.dim = problem, problem.clients, problem.dim
-
-    def start(self):
-        return self._problem.start()[: self.dim]
-
-    def oracles(self, dtype, device, clients):
-        of = self._problem.oracles(dtype, device, clients)
-        y = torch.from_numpy(self._problem.start()[self.dim :])[None, :, None]
-
-        def field_grad(x, xi):
-            return of.upper_grad_x(x, y.expand(len(x), -1, x.shape[2]), xi)
-
-        return SimpleNamespace(field_law=of.upper_law, field_grad=field_grad)
-
-
-def decoupled(**noise):
-    """∇²_xy g_i = 0: the lower level says nothing about x."""
-    return QuadraticBilevel(
-        clients=4, dim=2, lower_dim=2, cross=0.0, regulariser=0.5, regulariser_heterogeneity=0.4,
-        tilt=0.6, offset_heterogeneity=0.5, hessian_heterogeneity=0.3, **noise,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("participation", [1.0, 0.5])
-@pytest.mark.parametrize("terms", [0, 3])
-def test_a_single_level_problem_is_one_without_cross_derivatives(participation, terms):
-    """FedOut is then FedSVRG, draw by draw, and FedNest's x as well."""
-    noisy = decoupled(upper_noise=0.4)
-    shared = {"terms": terms, "outer_steps": 3, "outer_step_size": 0.2}
-    alone = FedSVRG(local_steps=3, step_size=0.2, participation=participation)
-
-    def models(problem):
-        kept = []
-        run(
-            UpperLevel(problem), alone, sampled_context(problem, ("path",), replicates=2),
-            rounds=6, watch=lambda s, state: kept.append(state.x[0].clone()),
-        )  # fmt: skip
-        return torch.stack(kept)
-
-    x, _ = path(noisy, FedOut(participation=participation, **shared))
-    torch.testing.assert_close(x, models(noisy), rtol=1e-13, atol=1e-14)
-    if participation == 1.0:  # cohorts are keyed by the step, which FedInn's steps move
-        quiet = decoupled()
-        x, y = path(quiet, FedNest(inner_steps=2, **shared))
-        torch.testing.assert_close(x, models(quiet), rtol=1e-13, atol=1e-14)
-        assert float((y[-1] - y[0]).norm()) > 0.1  # which does move
-        coupled = QuadraticBilevel(**quiet.values() | {"cross": 0.5})
-        moved = path(coupled, FedNest(inner_steps=2, **shared))[0]
-        assert (float((moved - x).abs().max()) > 1e-3) is bool(terms)

@@ -15,10 +15,9 @@ from driftproof.synthetic.network_problems.plain import NetworkLosses
 from driftproof.synthetic.network_problems.robust import RobustClients, RobustSamples
 from driftproof.synthetic.network_problems.samples import IMAGES, PIECE, ClientData
 from driftproof.synthetic.problems import PenalisedDRO
-from driftproof.toolkit.algorithms import MBSGD, PDSGD, ComFedL, FastDRO, FedAvg
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.federation import sampled_context
 from driftproof.toolkit.network import TRIAL, Network
 from driftproof.toolkit.networks import FourConvolutions, Perceptron, ResNet, SoftmaxRegression
 from driftproof.toolkit.oracles import OFFERS, SampleLosses
@@ -149,19 +148,6 @@ def test_losses_of_more_samples_than_a_piece_are_pulled_back():
     last[:, -1] = 1.0
     drawn_last = torch.full((2, 1, 2), count - 1)
     torch.testing.assert_close(pullback(last), oracles.field_grad(x, drawn_last))
-
-
-@pytest.mark.parametrize(
-    "algorithm", [FastDRO(geometry="kl-penalty", batch=3), PDSGD(batch=3), MBSGD(batch=3)]
-)
-def test_methods_for_imbalanced_data_run_on_a_network(algorithm):
-    data, model = images(), Perceptron(hidden=3).model(EXAMPLE, CLASSES)
-    problem = RobustSamples(model=model, data=data)
-    ctx = sampled_context(problem, ("test",), replicates=1)
-    state = run(problem, algorithm, ctx, rounds=30).state
-    end = getattr(state, algorithm.iterate)[0]
-    start = torch.from_numpy(problem.start())[:, None]
-    assert float(problem.objective(end)) < float(problem.objective(start))
 
 
 def test_bytes_are_the_numbers_that_they_stand_for():
@@ -310,29 +296,6 @@ def test_scores_are_means_over_more_samples_than_a_piece(example, piece):
         right = np.mean(outputs.argmax(1).numpy() == labels[k])
         loss = float(torch.nn.functional.cross_entropy(outputs, classes))
         assert (scores.accuracy[k], scores.loss[k]) == pytest.approx((right, loss), rel=1e-12)
-
-
-def test_a_run_on_a_network_learns():
-    random = np.random.default_rng(0)
-    inputs = [random.normal(size=(40, 2)) for _ in range(3)]
-    data = ClientData(inputs, [(part[:, 0] > part[:, 1]).astype(np.int64) for part in inputs])
-    model = Perceptron(hidden=8).model((2,), 2)
-    problem = NetworkLosses(model=model, data=data)
-    ctx = sampled_context(problem, ("test",), replicates=1, dtype=torch.float32)
-    algorithm = FedAvg(local_steps=5, step_size=0.5, batch=10)
-    outcome = run(problem, algorithm, ctx, rounds=40)
-    final = [outcome.state.w[k, :, 0] for k in range(3)]
-    assert outcome.state.w.dtype == torch.float32
-    assert evaluated(model, final, data.inputs, data.targets).accuracy.min() > 0.9
-
-
-def test_a_step_that_diverges_is_a_result():
-    data, model = images(), SoftmaxRegression().model(EXAMPLE, CLASSES)
-    problem = RobustClients(model=model, data=data, temperature=0.1)
-    ctx = sampled_context(problem, ("test",), replicates=1)
-    assert (
-        run(problem, ComFedL(step_size=1e3, branch="special"), ctx, rounds=9).bad_step is not None
-    )
 
 
 def test_a_module_and_a_function_are_the_same_model():

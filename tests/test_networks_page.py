@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from math import log
 from pathlib import Path
@@ -14,7 +13,6 @@ from driftproof import networks
 from driftproof.networks import ClientData, Perceptron
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.oracles import OFFERS
-from tests.commands import driftproof as command
 
 PAGE = (Path(__file__).parents[1] / "docs" / "networks.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"In\s`(\w+\.py)`:\n\n```python\n(.*?)```", PAGE, re.S))
@@ -41,12 +39,6 @@ def test_the_page_names_every_network_and_every_problem():
     for leaf in leaves("network").values():
         assert f"`{leaf.symbol}`" in PAGE
         assert getattr(driftproof.networks, leaf.symbol) is leaf.load()
-
-
-def test_networks_are_listed_and_shown():
-    listed = json.loads(command("list", "networks", "--json").stdout)
-    assert {row["name"] for row in listed} == set(leaves("network"))
-    assert "hidden = 40" in command("show", "Perceptron").stdout
 
 
 def test_the_page_says_which_problems_an_algorithm_fits():

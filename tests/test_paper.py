@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from random import Random
 
@@ -28,8 +27,6 @@ from tests.commands import ROOT, driftproof
 from tests.once import once
 
 PAPER = Path(__file__).parent / "paper" / "main.tex"
-MOST = 60.0
-"""Seconds that a run may take where nothing changed."""
 needs_latex = pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex is installed")
 
 
@@ -66,16 +63,14 @@ def problems(text, folder, rows, lock):
 
 
 def test_forty_theorems_that_nobody_changed_are_as_bound(whole):
-    """And no torch is imported, so that it takes a second or two."""
+    """And no torch is imported."""
     code = (
         "import sys; from driftproof.cli import status\n"
         "made = status(['paper', 'main.tex', '--profile', 'smoke', '--json'])\n"
         "sys.exit(9 if 'torch' in sys.modules else made)"
     )
-    began = time.monotonic()
     made = subprocess.run([sys.executable, "-c", code], cwd=whole, capture_output=True, text=True)
     assert made.returncode == 0, made.stdout + made.stderr
-    assert time.monotonic() - began < MOST
     entries = json.loads(made.stdout)
     assert len(entries) == 40
     assert {entry["claim"].partition("/")[0] for entry in entries} == {

@@ -28,10 +28,9 @@ DEFINED = {
 
 @cache
 def bounds():
-    """Return the claims whose print is judged by a formula, as a paper defines its letters."""
+    """Return the claims that are judged by a formula, as a paper defines its letters."""
     claims = [leaf.load() for leaf in leaves("claim").values()]
-    printed = [c for c in claims if any(f.form == "printed" for f, _ in right_sides_of(c))]
-    return {c.name: (c, with_letters(c)) for c in printed}
+    return {c.name: (c, with_letters(c)) for c in claims if right_sides_of(c)}
 
 
 def with_letters(claim):

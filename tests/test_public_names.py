@@ -38,12 +38,3 @@ def test_leaves_are_given_by_their_class_names(kind):
         assert leaf.symbol in dir(offered)
     some = next(iter(leaves(kind).values()))
     assert getattr(offered, some.symbol) is some.load()
-
-
-def test_verify_judges_claims_by_name_and_as_objects():
-    named = driftproof.verify("comfedl/lemma-2", profile="smoke")
-    made = driftproof.verify(leaves("claim")["comfedl/lemma-2"].load(), profile="smoke")
-    assert {row.claim for row in named} == {"comfedl/lemma-2"}
-    assert [row.verdict for row in named] == [row.verdict for row in made]
-    with pytest.raises(driftproof.DriftproofError, match="unknown claim"):
-        driftproof.verify("comfedl/lema-2")

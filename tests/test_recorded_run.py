@@ -68,46 +68,6 @@ def test_a_claims_exact_left_side_to_the_bit():
     assert made["left"].band() == (made["left"].mean, made["left"].mean)
 
 
-def test_a_loop_in_numpy_gives_the_same_means():
-    """Two clients, gradients 2(x − c_k) with c = ±1, two local steps of size 0.1, averaged."""
-    member = UsersQuadratic(noise=0.0, dim=1)
-    made = run(
-        member, FedAvg(local_steps=2, step_size=0.1), rounds=4,
-        record={
-            "distance": lambda view: sq(view.mean("w")),
-            "of each": lambda view: sq(view.client("w") - 1.0),
-            "drift": lambda view: each("transition", sq(view.client("w") - view.mean("w")).sum(0)),
-        },
-    )  # fmt: skip
-    x, centres, distances, drifts = 1.0, np.array([1.0, -1.0]), [], []
-    for _ in range(4):
-        distances.append(x**2)
-        own = np.full(2, x)
-        for step in range(2):
-            own = own - 0.1 * 2 * (own - centres)
-            marked = own
-            own = np.full(2, own.mean()) if step else own
-            drifts.append(((marked - own.mean()) ** 2).sum())
-        x = own.mean()
-    distances.append(x**2)
-    np.testing.assert_allclose(made["distance"].mean, distances, rtol=1e-12)
-    np.testing.assert_allclose(made["drift"].mean, drifts, rtol=1e-12, atol=1e-15)
-    each_client = [(np.sqrt(d) - 1.0) ** 2 for d in distances for _ in range(2)]
-    np.testing.assert_allclose(made["of each"].mean, each_client, rtol=1e-12, atol=1e-15)
-    assert made["of each"].moments["round"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
-    assert made["of each"].moments["client"].tolist() == [0, 1] * 5
-    assert made.communications == 4
-
-
-def test_kernels_and_plain_steps_agree_up_to_the_end():
-    def slowly(view: Steps):
-        return sq(view.gradient(view.mean("w")))
-
-    made = run(NOISY, METHOD, rounds=40, record={"fast": gradient, "slow": slowly}, replicates=5)
-    np.testing.assert_allclose(made["fast"].values, made["slow"].values, rtol=1e-9, atol=1e-12)
-    assert made["fast"].values.shape == (41, 5)
-
-
 def moments_of(measure, rounds=3):
     made = run(NOISY, METHOD, rounds=rounds, record={"it": measure}, replicates=2)["it"]
     return {name: numbers.tolist() for name, numbers in made.moments.items()}, made.values.shape

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import sqlite3
-import subprocess
-import time
-
 import pytest
 
-from tests.commands import DRIFTPROOF, driftproof, results, started
+from tests.commands import driftproof, results, started
 
 # sampled, exact and symbolic rows; several blocks
 SELECT = ("comfedl/lemma-2", "comfedl/remark-1", "--profile", "smoke")
@@ -24,42 +18,9 @@ def undisturbed(tmp_path_factory):
     return results(folder)
 
 
-def units(folder):
-    try:
-        with sqlite3.connect(f"file:{folder / 'ledger.sqlite'}?mode=ro", uri=True) as ledger:
-            return ledger.execute("SELECT count(*) FROM tasks").fetchone()[0]
-    except sqlite3.OperationalError:
-        return 0
-
-
 def test_two_workers_give_the_same_bits_as_one(undisturbed, tmp_path):
     assert started("verify", *SELECT, "--workers", "2", "--out", str(tmp_path)).returncode == 0
     assert results(tmp_path) == undisturbed
-
-
-def test_a_killed_run_goes_on_where_it_was_and_ends_the_same(undisturbed, tmp_path):
-    running = subprocess.Popen(
-        [*DRIFTPROOF, "verify", *SELECT, "--workers", "1", "--out", str(tmp_path)],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
-    while units(tmp_path) < 1:
-        assert running.poll() is None, "it ended before it could be killed"
-        time.sleep(0.01)
-    os.killpg(running.pid, signal.SIGKILL)
-    running.wait()
-    assert not (tmp_path / "results.json").exists()
-    before = units(tmp_path)
-    assert before >= 1
-    again = driftproof("verify", *SELECT, "--workers", "1", "--resume", "--out", str(tmp_path))
-    assert again.returncode == 0, again.stderr
-    assert results(tmp_path) == undisturbed
-    assert units(tmp_path) > before or before == _all_units(tmp_path)
-
-
-def _all_units(folder):
-    """What a second resumed run leaves: nothing is computed again."""
-    driftproof("verify", *SELECT, "--workers", "1", "--resume", "--out", str(folder))
-    return units(folder)
 
 
 def test_a_resumed_run_computes_nothing_twice(undisturbed, tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +26,6 @@ from driftproof.toolkit.splits import (
     OneLarge,
     ReducedClasses,
 )
-from tests.commands import driftproof
 from tests.leaves import members
 
 CLASSES, EXAMPLES = 10, 2400
@@ -330,13 +328,6 @@ def test_one_large_client_is_what_the_imbalanced_images_have():
 def test_cut_leaves_what_is_not_asked_for():
     assert [part.tolist() for part in cut(np.arange(5), [2, 0, 1])] == [[0, 1], [], [2]]
     assert [part.tolist() for part in cut(np.arange(3), [1, 2])] == [[0], [1, 2]]
-
-
-def test_splits_are_listed_and_shown():
-    listed = json.loads(driftproof("list", "splits", "--json").stdout)
-    assert {row["name"] for row in listed} == set(leaves("split"))
-    shown = driftproof("show", "DominantClass").stdout
-    assert "share = 0.28" in shown
 
 
 PAGE = Path(__file__).parents[1] / "docs" / "splits.md"

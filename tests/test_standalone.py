@@ -396,6 +396,7 @@ def test_the_commands_write_and_print_the_script_of_the_readme(tmp_path):
     (tmp_path / "descent.py").write_text(block)
     searched = driftproof("falsify", "descent.py", "--climbs", "40", "--out", "s", cwd=tmp_path)
     assert searched.returncode == 1
+    assert "mine/descent, printed: with every assumption met, left ≥ " in searched.stdout
     path = tmp_path / "s" / "counterexample-mine-descent-printed.py"
     assert "script: s/counterexample-mine-descent-printed.py" in searched.stdout
     (finding,) = json.loads((tmp_path / "s" / "search.json").read_text())["findings"]

@@ -23,8 +23,8 @@ PAPERS = {
 FUNCTIONS = {name: getattr(math, name) for name in ("sqrt", "exp")} | {
     "max": max, "min": min, "sum": sum, "range": range,
 }  # fmt: skip
-FORMS = {"fednest": ("printed", "corrected")}
-"""Forms that are written a second time: the printed ones, and more where prints are orders."""
+FORMS = dict.fromkeys(("fednest", "localsgd"), ("printed", "corrected"))
+"""Forms that are written a second time: printed ones, and more where prints are orders or ours."""
 ELSEWHERE = (
     # ``test_feddro_findings`` runs the pseudo-code of these
     "feddro/theorem-4.1",

@@ -281,11 +281,6 @@ def test_a_claim_of_driftproofs_is_known_as_an_object_too(tmp_path):
     assert {row.expected for row in made} == {"SUPPORTED"}
 
 
-def test_rows_become_a_frame(refuted):
-    pytest.importorskip("pandas", reason="pandas is an extra: driftproof[frames]")
-    assert refuted.frame().verdict.tolist() == [row.verdict for row in refuted]
-
-
 def test_both_sides_need_a_few_cases_that_have_them(refuted):
     rows = list(refuted)
     assert sides(rows) is not None

@@ -18,14 +18,11 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from driftproof.synthetic.classes import (
-    bounded_gradients,
-    convex,
     equal,
     monotone_lipschitz,
     similar,
     similar_everywhere,
     smooth,
-    smooth_convex,
     smooth_strongly_convex,
     start_gap,
     start_within,
@@ -111,31 +108,6 @@ def test_the_worst_case_is_pepits(name):
     assert found.value == pytest.approx(value, rel=1e-6)
 
 
-@pytest.mark.parametrize("steps", [1, 2, 5])
-@pytest.mark.parametrize("step_size", [0.3, 1.0])
-def test_gradient_descent_on_convex_functions(steps, step_size):
-    """F(x_N) − F* ≤ LR²/(4Nh + 2) for h = ηL ≤ 1, attained (Drori & Teboulle 2014)."""
-    found = worst_case(
-        FedAvg(step_size=step_size / 4),
-        [smooth_convex(L=4), start_within(R=3)],
-        rounds=steps, left=gap, clients=1,
-    )  # fmt: skip
-    assert found.value == pytest.approx(4 * 9 / (4 * steps * step_size + 2), rel=1e-6)
-    assert not found.loose
-
-
-@pytest.mark.parametrize("step_size", [0.5, 1.5, 1.9])
-@pytest.mark.parametrize("steps", [1, 3])
-def test_gradient_descent_contracts(step_size, steps):
-    """‖x_N − x*‖ ≤ max(|1 − ημ|, |1 − ηL|)^N ‖x_0 − x*‖, attained by quadratics."""
-    found = worst_case(
-        FedAvg(step_size=step_size, local_steps=steps), [STRONGLY, start_within(R=1)],
-        rounds=1, left=distance, clients=1,
-    )  # fmt: skip
-    factor = max(abs(1 - 0.1 * step_size), abs(1 - step_size))
-    assert found.value == pytest.approx(factor ** (2 * steps), rel=1e-6)
-
-
 FIELDS = [leaf for leaf in leaves("algorithm").values() if leaf.load()().needs == "field"]
 
 
@@ -213,25 +185,6 @@ def test_a_margin_is_kept():
     slack = np.tensordot(solved.multipliers, program.gram, 1) - program.objective[0]
     assert np.linalg.eigvalsh(slack).min() > 1e-3 - 1e-6
     assert solved.value > solve(case).value
-
-
-def test_quadratics_of_the_class_stay_below():
-    """A lower bound by another route: FedAvg in closed form on random diagonal quadratics."""
-    random = np.random.default_rng(0)
-    worst = 0.0
-    for _ in range(2000):
-        curvature = random.uniform(0.1, 1, (2, 1)) if random.random() < 0.5 else (
-            random.choice([0.1, 1.0], (2, 1))
-        )  # fmt: skip
-        push = random.choice([-1.0, 1.0])  # each client's gradient at x* = 0, of norm ζ = 1
-        own = np.array([[push], [-push]])
-        start = random.choice([-1.0, 1.0], 1)
-        x = np.tile(start, (2, 1))
-        for _ in range(2):
-            x = x - 0.5 * (curvature * x + own)
-        worst = max(worst, float(x.mean(0)[0] ** 2))
-    found = worst_case(TWO_STEPS, FEDERATION, rounds=1, left=distance).value
-    assert 0.8 * found < worst <= found * (1 + 1e-6)
 
 
 def test_an_upper_bound_says_so():
@@ -398,23 +351,6 @@ def test_torch_is_followed_exactly():
     assert torch.cat([x, x]).shape == (4, SIZES["dimension"], 1)
     assert x[:1].expand_as(x).entries[1, 0, 0] == Vector.basis(0)
     assert bool(Quantities.of(0.5) < 1)
-
-
-def test_the_smallest_moment_is_that_of_the_best_iterate():
-    """min over t of f(x_t) − f* ≤ GR/√T, attained: each moment alone is worse."""
-    nonsmooth = [bounded_gradients(convex(), 1), start_within(R=1)]
-
-    def best(view):
-        return smallest("transition", view.gap(view.before.w.mean(0)))
-
-    def every(view):
-        return each("transition", view.gap(view.before.w.mean(0)))
-
-    method = FedAvg(step_size=0.5)
-    (case,) = build(method, nonsmooth, rounds=4, left=best, clients=1)
-    assert solve(case).value == pytest.approx(0.5, rel=1e-6)
-    alone = [solve(of).value for of in build(method, nonsmooth, rounds=4, left=every, clients=1)]
-    assert min(alone) > 0.6
 
 
 @pytest.mark.parametrize(("right", "verdict"), [(0.02, "REFUTED"), (0.04, "SUPPORTED")])

@@ -51,15 +51,6 @@ def worst(name):
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_the_algorithm_run_on_them_takes_the_worst_case(name):
-    algorithm, _, rounds, left, _ = RUNS[name]
-    solved, problem = worst(name)
-    ctx = sampled_context(problem, ("worst",), replicates=1)
-    made = run(problem, algorithm, ctx, rounds=rounds, left=left)
-    assert made.values[-1, 0] == pytest.approx(solved.value, rel=1e-4)
-
-
-@pytest.mark.parametrize("name", RUNS)
 def test_they_are_of_their_class(name):
     """At random points, far from the triples too: every pair meets the interpolation condition."""
     _, problem = worst(name)

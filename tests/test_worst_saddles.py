@@ -113,35 +113,6 @@ def test_orders_and_step_sizes_of_the_two_variables_matter():
     assert len({round(value, 4) for value in values}) == 3
 
 
-def linear(mu, nu, turn, clients, order="simultaneous", size=0.3, number=2):
-    """Return (x, y) after a round in closed form, from (1, 0): client i turns by turn**i·ν."""
-    ends = []
-    for client in range(clients):
-        x, y, own = 1.0, 0.0, nu * turn**client
-        for _ in range(number):
-            up = y + size * (own * x - mu * y)
-            x = x - size * (mu * x + own * (up if order == "alternating" else y))
-            y = up
-        ends.append((x, y))
-    return np.mean(ends, axis=0)
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.floats(0.5, 1.0), st.floats(-1, 1), st.sampled_from(["simultaneous", "alternating"]))
-def test_no_linear_saddle_is_worse(mu, share, order):
-    nu = share * np.sqrt(1 - mu**2)
-    end = linear(mu, nu, -1, 2, order)
-    assert end @ end <= WORST[order] * (1 + 1e-6)
-
-
-WORST = {
-    order: worst_case(steps_of(0.3, 2, order=order),
-                      [SADDLES, shared_minimiser(), start_within(R=1)], rounds=1,
-                      left=distance_at_end).value
-    for order in ("simultaneous", "alternating")
-}  # fmt: skip
-
-
 def test_the_algorithm_run_on_a_quadratic_saddle_stays_below():
     """QuadraticMinimax with λ = 1: f = ½x² + (1 − y)x·s …, 1-strongly monotone, L² = 1 + s²."""
     problem = QuadraticMinimax(dim=1, largest=0.5, regulariser=1.0, distance=2.0)

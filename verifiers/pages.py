@@ -85,8 +85,9 @@ def claim_block(name: str) -> str:
     rights = claim_entry(known[name])["forms"] | as_written(claim)
     head = f"**`{name}`** ({claim.source})"
     one = _statements().get(name)
-    said = [f"**{verdict}** {plain(how)}".strip() for verdict, how in one.headline] if one else []
-    lines = [f"{head}: {', '.join(said) or 'corrected forms of ours'}", ""]
+    printed = one.headline if one else [(_verdict(name, "corrected"), "")]
+    said = [f"**{verdict}** {plain(how)}".strip() for verdict, how in printed]
+    lines = [f"{head}: {', '.join(said)}", ""]
     for line in claim.statement.splitlines():
         lines += math(line.strip())
     forms = [form for form in claim.forms if form.form != "sibling"]
@@ -118,8 +119,10 @@ def errata_block(paper: str) -> str:
     printed = [one for name, one in _statements().items() if name.startswith(f"{paper}/")]
     if not printed:
         raise unknown_name("paper", paper, {name.partition("/")[0] for name in _statements()})
+    found = worst_first(printed)
     lines = ["| severity | depends on it | claim | what it changes |", "|---|---|---|---|"]
-    for one in worst_first(printed):
+    lines = lines if found else []
+    for one in found:
         severity = f"({one.severity})" if one.same_as else str(one.severity)
         severity += ", rests on one character" if one.one_character else ""
         counted = f" Counted at `{one.same_as}`." if one.same_as else ""
@@ -148,11 +151,16 @@ def _statements() -> Mapping[str, Statement]:
 
 def _form(name: str, form: Form) -> str:
     """Return a form's name, how it stands to the print, and its verdict on record."""
-    cases = record.read().get(name, {}).get(form.key, {})
-    verdict = together(map(Verdict, cases.values())) if cases else "not on record"
     kind = f", {form.reading_kind}" if form.reading_kind and form.reading else ""
     kind = f", {form.part}" if form.form == "corrected" and form.part else kind
-    return f"{plain(form.key)}{kind}: {verdict}"
+    key = plain(form.key) if name in _statements() else "stated by us"
+    return f"{key}{kind}: {_verdict(name, form.key)}"
+
+
+def _verdict(name: str, key: str) -> str:
+    """Return the verdict on record of a form of a claim."""
+    cases = record.read().get(name, {}).get(key, {})
+    return str(together(map(Verdict, cases.values()))) if cases else "not on record"
 
 
 def math(latex: str) -> list[str]:

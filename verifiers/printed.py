@@ -42,16 +42,20 @@ INSTANCES = 4
 def unlike(claim: Claim[Any], statement: str | None = None) -> dict[str, str] | None:
     """Return what a statement says, for each literal form of a bound that is judged otherwise.
 
+    Where nothing is printed, the form is the one that we state.
+
     Args:
         statement: LaTeX of a paper's, in the place of the claim's own.
 
     Returns:
         Empty if one of them is what the statement says; None if that cannot be read.
     """
+    forms = right_sides_of(claim)
+    ours = all(form.form != "printed" for form, _ in forms)
     rights = {
         form.key: right
-        for form, right in right_sides_of(claim)
-        if form.reading_kind is ReadingKind.LITERAL and not (form.part or form.left)
+        for form, right in forms
+        if (ours or form.reading_kind is ReadingKind.LITERAL) and not (form.part or form.left)
     }
     if not rights:
         return None

@@ -22,22 +22,25 @@ BOUNDS = {
         "factor * (2 * (errors + (N - K) / (N - 1) * 4 / K * E**2 * G**2) / mu + from_start)"
     ),
     ("gradient-descent", "printed"): "L * R**2 / (4 * S * eta * L + 2)",
-    ("stationarity", "printed"): "F_gap / (eta * S * (1 - eta * L / 2))",
-    ("contraction", "printed"): "(1 - eta * mu) ** (2 * tau) * R**2",
-    ("bias", "printed"): "b**2",
-    ("rounds", "printed"): "(rho**S * R + b * (1 - rho**S) / (1 - rho)) ** 2",
-    ("any-state", "printed"): (
+    ("stationarity", "corrected"): "F_gap / (eta * S * (1 - eta * L / 2))",
+    ("contraction", "corrected"): "(1 - eta * mu) ** (2 * tau) * R**2",
+    ("bias", "corrected"): "b**2",
+    ("rounds", "corrected"): "(rho**S * R + b * (1 - rho**S) / (1 - rho)) ** 2",
+    ("any-state", "corrected"): (
         "(1 - eta * mu) ** (2 * tau) * before + 2 * eta**3 * zeta**2 * (L - mu)"
         " * (1 - eta * mu) ** 3 / (2 - eta * (L + mu)) / (2 + eta * (L - 3 * mu))"
     ),
-    ("drift", "printed"): "tau**2 * eta**2 * (zeta + L * R) ** 2",
-    ("scaffold", "printed"): "(1 - K * eta_l * eta_g * mu) * R**2",
-    ("gradient-tracking", "printed"): "((1 - 2 * eta * mu + eta**2 * L**2) ** K + eta**4 * L**4 / 4"
+    ("drift", "corrected"): "tau**2 * eta**2 * (zeta + L * R) ** 2",
+    ("scaffold", "corrected"): "(1 - K * eta_l * eta_g * mu) * R**2",
+    (
+        "gradient-tracking",
+        "corrected",
+    ): "((1 - 2 * eta * mu + eta**2 * L**2) ** K + eta**4 * L**4 / 4"
     " * sum(k**2 * (k - 1) ** 2 for k in range(K))) * R**2",
-    ("saddle-contraction", "printed"): "(1 - 2 * eta * mu + eta**2 * L**2) ** tau * R**2",
-    ("saddle-rounds", "printed"): "(rho_s**K * R + b_s * (1 - rho_s**K) / (1 - rho_s)) ** 2",
-    ("saddle-bias", "printed"): "tau**2 * (tau - 1) ** 2 / 4 * eta**4 * (L**2 - mu**2) * zeta**2",
-    ("textbook-convex", "printed"): (
+    ("saddle-contraction", "corrected"): "(1 - 2 * eta * mu + eta**2 * L**2) ** tau * R**2",
+    ("saddle-rounds", "corrected"): "(rho_s**K * R + b_s * (1 - rho_s**K) / (1 - rho_s)) ** 2",
+    ("saddle-bias", "corrected"): "tau**2 * (tau - 1) ** 2 / 4 * eta**4 * (L**2 - mu**2) * zeta**2",
+    ("textbook-convex", "corrected"): (
         "3 * R**2 / (2 * eta * steps) + 12 / 5 * L * eta**2 * zeta**2 * tau * (tau - 1)"
     ),
     ("textbook-strongly-convex", "printed: the standard proof's"): (
@@ -46,7 +49,7 @@ BOUNDS = {
     ("textbook-strongly-convex", "printed: contraction and bias"): (
         "(rho**S * R + b * (1 - rho**S) / (1 - rho)) ** 2"
     ),
-    ("textbook-nonconvex", "printed"): (
+    ("textbook-nonconvex", "corrected"): (
         "9 * F_gap / (4 * eta * steps) + 5 / 4 * L**2 * eta**2 * zeta**2 * tau * (tau - 1)"
     ),
 }

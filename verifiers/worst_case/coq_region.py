@@ -187,7 +187,7 @@ class OverRegion:
 
     def _ending(self) -> None:
         """Write the left side as ‖u‖² less a rest c‖v‖², if it is that, and u as y_0 − xs."""
-        of, signs, self.rest = self.it.conclusion, self.signs, ""
+        of, signs, self.rest, self.contracts = self.it.conclusion, self.signs, "", ("", "")
         Q = matrix([(signs.full(1), of)], self.it.vectors, signs.zero)
         self.left, size = self.quantity(of), range(len(Q))
         if of.numbers or sum(not vanishes(x) for row in Q for x in row) == 1:
@@ -207,8 +207,8 @@ class OverRegion:
             if all(signs.text(c.bottom) == "1" for c in more.values()):
                 self.left = f"‖{self._ended(w)}‖²"
                 for (i, _), factor in zip(more, factors, strict=True):
-                    v = self.vector([signs.full(j == i) for j in size])
-                    self.rest = f"{factor} * ‖{v}‖²"
+                    self.contracts = (factor, self.vector([signs.full(j == i) for j in size]))
+                    self.rest = f"{factor} * ‖{self.contracts[1]}‖²"
                 return
 
     def _ended(self, w: Row) -> str:
@@ -245,7 +245,11 @@ class OverRegion:
         self.given = [*points, *self.sums, *self.assumed]
 
     def statements(self) -> list[list[str]]:
-        """Return what is proved of points with equations, and then of iterates, if they are."""
+        """Return what is proved: of points with equations, of iterates, and after every round.
+
+        A round that takes ‖x − x*‖² to ρ‖x − x*‖² + c at most, from any x, has a theorem about
+        every number of rounds too.
+        """
         functions = " ".join(f"({f} : E -> {'R' if f[0] == 'f' else 'E'})" for f in self.functions)
         letters = " ".join(self.signs.names.values())
         before = f"forall (E : space) ({letters} : R) {functions}"
@@ -254,10 +258,20 @@ class OverRegion:
         first = "Lemma points_of_the_certificate" if self.recursions else "Theorem bound"
         known = [*self.signs.hypotheses, *self.members]
         made = [statement(f"{first} : {before} ({vectors} : E),", [*known, *self.given], ended)]
-        if self.recursions:
-            again = f"Theorem bound : {before} ({' '.join(self.starts)} : E),"
-            lines = statement(again, [*known, *self.sums, *self.assumed], ended)
-            made.append([_replaced(line, self.recursions) for line in lines])
+        if not self.recursions:
+            return made
+        given, starts = [*known, *self.sums, *self.assumed], f"({' '.join(self.starts)} : E)"
+        lines = statement(f"Theorem bound : {before} {starts},", given, ended)
+        made.append([_replaced(line, self.recursions) for line in lines])
+        start, after = self.starts[1], f"‖({self.recursions.get('y_0')}) - xs‖²"
+        from_any = all(start not in text for _, text in [*self.sums, *self.assumed])
+        rho, apart = self.contracts
+        if from_any and (apart, _replaced(self.left, self.recursions)) == (f"{start} - xs", after):
+            every = (
+                f"forall rounds, {after.replace(' 1)', ' rounds)')} <= "
+                f"({rho})^rounds * ‖{apart}‖² + ({self.right}) * geometric ({rho}) rounds"
+            )
+            made.append(statement(f"Theorem every_round : {before} {starts},", given, every))
         return made
 
     def _recursions(self) -> dict[str, str]:

@@ -41,16 +41,27 @@ class InRegion:
     def text(self, said: Sequence[str]) -> str:
         """Return all of the file, with what is said in words."""
         of = self.of
-        lemma, *theorem = self.statements()
+        lemma, *theorems = self.statements()
         made = [*heading(said, "regions"), *lemma, *(f"  {line}" for line in self._proof()), "Qed."]
-        if theorem:
-            iterates = [f"({of.recursions[n]})" for n in of.defined]
-            put_in = " ".join([*self.signs.names.values(), *of.functions, *of.starts, *iterates])
+        named = " ".join([*self.signs.names.values(), *of.functions])
+        if theorems:
+            iterates = " ".join([*of.starts, *(f"({of.recursions[n]})" for n in of.defined)])
             made += [
-                "", *theorem[0], f"  intros. apply (points_of_the_certificate E {put_in});",
-                "    try assumption; iterate.", "Qed.",
+                "", *theorems[0], "  intros.",
+                f"  apply (points_of_the_certificate E {named} {iterates});", "    try assumption; iterate.", "Qed.",
             ]  # fmt: skip
-        return "\n".join([*made, "Print Assumptions bound.", ""])
+        if theorems[1:]:
+            given = [*self.signs.hypotheses, *of.members, *of.sums, *of.assumed]
+            names = " ".join([*of.starts, *(name for name, _ in given)])
+            made += [
+                "", *theorems[1], f"  intros E {named} {names}.",
+                *(f"  {line}" for line in self.signs.lines),
+                f"  assert (rho : 0 <= {of.contracts[0]}) by positive.",
+                "  apply (adding_up _ _ _ _ _ _ rho). intro x.",
+                f"  apply (bound E {named} xs x); assumption.", "Qed.",
+            ]  # fmt: skip
+        last = "every_round" if theorems[1:] else "bound"
+        return "\n".join([*made, f"Print Assumptions {last}.", ""])
 
     def _proof(self) -> list[str]:
         """Return the proof: signs, inequalities, vectors in terms of the file's, and the sum."""

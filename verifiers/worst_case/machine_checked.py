@@ -37,12 +37,14 @@ def coq(certificate: str) -> Written:
     points = "points that obey the equations of the theorem"
     if file.algorithm:
         points = f"iterates of {file.algorithm} of algorithms.v"
+    theorem = tuple(file.statements()[-1][:-1])
+    if theorem[0].startswith("Theorem every_round"):
+        points += ", and what follows after every number of rounds"
     said = (
         about, "for every real inner product space, all functions of the classes and all starts, "
         f"at {points}: if", *(f"  {line}" for line in given), f"then {conclusion}",
     )  # fmt: skip
     made = file.text(said)
-    theorem = tuple(file.statements()[-1][:-1])
     return Written(made, about, theorem, conclusion, points, file.instead)
 
 

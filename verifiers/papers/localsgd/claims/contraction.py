@@ -31,15 +31,16 @@ from driftproof.verifiers.papers.localsgd.claims._steps import CONTRACTING, dist
         ),
         *over(
             [
-                smooth_strongly_convex(L=1, mu=for_all("0 < mu < L")),
+                smooth_strongly_convex(L=for_all("0 < L"), mu=for_all("0 < mu < L")),
                 shared_minimiser(),
-                start_within(R=1),
+                start_within(R=for_all("0 < R")),
             ],
             FedAvg(local_steps=sweep(1, 2), step_size=for_all("0 < eta <= 2/(L + mu)")),
             rounds=1,
         ),
     ],
-    right=lambda c: (factor(c) * c.R) ** 2,
+    corrected=lambda c: (factor(c) * c.R) ** 2,
+    correction="A gradient step contracts by 1 − ημ, and so does the mean of the clients' ends.",
     false_siblings=[
         ("twice μ", lambda c: ((1 - 2 * c.eta * c.mu) ** c.tau * c.R) ** 2),
         ("one step more", lambda c: (factor(c) * (1 - c.eta * c.mu) * c.R) ** 2),

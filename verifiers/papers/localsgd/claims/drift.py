@@ -28,7 +28,8 @@ def steps_of_one_sign(c: Letters) -> Expression:
         FedAvg(local_steps=sweep(1, 2, 5), step_size=sweep(0.5, 0.05)),
         rounds=1,
     ),
-    right=steps_of_one_sign,
+    corrected=steps_of_one_sign,
+    correction="A gradient step is nonexpansive, so no local step is longer than the first.",
     false_siblings=[
         ("τ for τ²", lambda c: steps_of_one_sign(c) / c.tau),
         ("no cross term", lambda c: (c.tau * c.eta) ** 2 * (c.zeta**2 + (c.L * c.R) ** 2)),

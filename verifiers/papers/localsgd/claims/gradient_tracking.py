@@ -38,7 +38,8 @@ def apart(c: Letters) -> Expression:
         GradientTrackingGDA(local_steps=sweep(1, 2, 3, 5), step_size=sweep(0.1, 0.02)),
         rounds=1,
     ),
-    right=lambda c: (shrinking(c) ** c.K + apart(c)) * c.R**2,
+    corrected=lambda c: (shrinking(c) ** c.K + apart(c)) * c.R**2,
+    correction="A local step contracts by γ but for the clients' spread, which is 0 at first.",
     false_siblings=[
         ("one step more", lambda c: shrinking(c) ** (c.K + 1) * c.R**2),
         ("without η²L²", lambda c: ((1 - 2 * c.eta * c.mu) ** c.K + apart(c)) * c.R**2),

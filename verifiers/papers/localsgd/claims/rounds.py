@@ -36,7 +36,8 @@ from driftproof.verifiers.papers.localsgd.claims._steps import (
             rounds=2,
         ),
     ],
-    right=neighbourhood,
+    corrected=neighbourhood,
+    correction="A round is a contraction by (1 − ημ)^τ that moves x* by its bias at most.",
     false_siblings=[
         ("no bias", lambda c: (factor(c) ** c.S * c.R) ** 2),
         ("bias of one round", lambda c: (factor(c) ** c.S * c.R) ** 2 + bias(c) ** 2),

@@ -38,7 +38,8 @@ from driftproof.verifiers.papers.localsgd.claims._saddles import (
             rounds=1,
         )
     ],
-    right=lambda c: moved(c) ** 2,
+    corrected=lambda c: moved(c) ** 2,
+    correction="A local step is nonexpansive; what the field has beside μ can turn the mean.",
     false_siblings=[
         ("half of it", lambda c: moved(c) ** 2 / 2),
         ("η³", lambda c: moved(c) ** 2 * c.eta**2),

@@ -41,7 +41,8 @@ from driftproof.verifiers.papers.localsgd.claims._saddles import (
             rounds=1,
         )
     ],
-    right=lambda c: shrinking(c) ** c.tau * c.R**2,
+    corrected=lambda c: shrinking(c) ** c.tau * c.R**2,
+    correction="Monotone and Lipschitz: a step contracts by γ, γ² = 1 − 2ημ + η²L².",
     false_siblings=[
         ("as for minimisation", lambda c: (1 - c.eta * c.mu) ** (2 * c.tau) * c.R**2),
         ("one step more", lambda c: shrinking(c) ** (c.tau + 1) * c.R**2),

@@ -43,7 +43,8 @@ def neighbourhood(c: Letters, *, root: bool = True) -> Expression:
             rounds=rounds,
         )
     ],
-    right=neighbourhood,
+    corrected=neighbourhood,
+    correction="A round is Lipschitz with γ^τ and moves z* by its bias at most.",
     false_siblings=[
         ("no bias", lambda c: shrinking(c) ** (c.tau * c.K) * c.R**2),
         ("ρ without the root", lambda c: neighbourhood(c, root=False)),

@@ -71,7 +71,8 @@ EVERYONE = Assumption(
             [smooth_strongly_convex(L=1, mu=0.1), start_anywhere(R=1, a=weight)], method, rounds=1
         )
     ],
-    right=lambda c: (1 - step(c) * c.mu) * c.R**2,
+    corrected=lambda c: (1 - step(c) * c.mu) * c.R**2,
+    correction="The four steps at the head of the claim's file, added up.",
     false_siblings=[
         ("twice the rate", lambda c: (1 - 2 * step(c) * c.mu) * c.R**2),
         ("L for μ", lambda c: (1 - step(c) * c.L) * c.R**2),

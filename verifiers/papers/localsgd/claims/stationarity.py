@@ -28,7 +28,8 @@ def by_descent(c: Letters) -> Expression:
         rounds=[1, 2, 5],
         clients=1,
     ),
-    right=by_descent,
+    corrected=by_descent,
+    correction="The descent lemma: a step decreases F by η(1 − ηL/2)‖∇F‖² at least.",
     false_siblings=[
         ("half of it", lambda c: by_descent(c) / 2),
         ("without the mean", lambda c: by_descent(c) / c.S / 2),

@@ -49,7 +49,8 @@ def textbook(c: Letters) -> Expression:
             )
         ),
     ],
-    right=textbook,
+    corrected=textbook,
+    correction="The standard proof, with its constants, at the head of the claim's file.",
     false_siblings=[
         ("T² for T", lambda c: textbook(c) / (c.tau * c.S)),
         ("an eighth of it", lambda c: textbook(c) / 8),
