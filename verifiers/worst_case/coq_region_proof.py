@@ -48,7 +48,8 @@ class InRegion:
             iterates = " ".join([*of.starts, *(f"({of.recursions[n]})" for n in of.defined)])
             made += [
                 "", *theorems[0], "  intros.",
-                f"  apply (points_of_the_certificate E {named} {iterates});", "    try assumption; iterate.", "Qed.",
+                f"  apply (points_of_the_certificate E {named} {iterates});",
+                "    try assumption; iterate.", "Qed.",
             ]  # fmt: skip
         if theorems[1:]:
             given = [*self.signs.hypotheses, *of.members, *of.sums, *of.assumed]
