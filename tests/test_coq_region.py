@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
-from driftproof.synthetic.classes import for_all
+from driftproof.synthetic.classes import for_all, over, similar, smooth_strongly_convex
+from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.verifiers.papers.localsgd.claims import any_state as localsgd
 from driftproof.verifiers.worst_case import coq_region, coqc
 from driftproof.verifiers.worst_case.check import RefusedCertificateError
@@ -27,8 +29,11 @@ def descends():
 
 @pytest.fixture(scope="module")
 def any_state():
-    """One round of FedAvg, for all μ < 1 and η < 2/(1 + μ)."""
-    return theorem_of(row_of(localsgd.after_a_round))
+    """One round of FedAvg, for all μ < 1 and η < 2/(1 + μ); L = ζ = 1."""
+    conditions = [smooth_strongly_convex(L=1, mu=for_all("0 < mu < L")), similar(zeta=1)]
+    algorithm = FedAvg(local_steps=2, step_size=for_all("0 < eta < 2/(L + mu)"))
+    classes = over(conditions, algorithm, rounds=1)
+    return theorem_of(row_of(replace(localsgd.after_a_round, classes=classes)))
 
 
 @COQ

@@ -1,7 +1,6 @@
 """Equality of opportunity as a penalty, and FedDRO's figure 3 that is made of it."""
 
 import json
-import re
 from math import exp, log
 
 import numpy as np
@@ -19,7 +18,6 @@ from driftproof.verifiers.papers.feddro.experiments._people import (
     CLIENTS,
     SPLITS,
     federation,
-    generated_gap,
     people,
 )
 from driftproof.verifiers.papers.feddro.experiments.adult_fairness import FairRun, scored
@@ -103,20 +101,18 @@ def test_a_group_without_positives_is_told():
         short.oracles(torch.float64)
 
 
-def test_the_generated_unfairness_is_what_a_fitted_model_has():
-    """Two routes: the joint normal law, and scikit-learn's fit judged on the same table."""
+def test_scores_are_those_of_a_fitted_model():
+    """Two routes: scikit-learn's fit and its predictions; the generated table is unfair."""
     table = people(None).train
     fitted = LogisticRegression(C=1e6, max_iter=1000).fit(table.inputs, table.labels)
     point = torch.from_numpy(np.concatenate([fitted.coef_[0], fitted.intercept_]))
-    accuracy, rate, gaps = scored(table, point)
+    accuracy, gaps = scored(table, point)
     guessed = fitted.predict(table.inputs)
     assert accuracy == pytest.approx((guessed == table.labels).mean())
     positive = table.labels == 1
     minority = positive & table.member[:, 1]
-    assert rate == pytest.approx(guessed[positive].mean())
     assert gaps[1] == pytest.approx(guessed[positive].mean() - guessed[minority].mean())
-    assert abs(gaps[1] - generated_gap()) < 0.1  # 35 positives of the minority, in the mean
-    assert generated_gap() > 0.15
+    assert gaps[1] > 0.05
 
 
 def test_clients_have_equal_parts_and_the_second_split_sorts():
@@ -143,7 +139,7 @@ def test_in_a_search_a_fifth_of_the_people_validates_and_no_client_has_it():
 
 
 def test_methods_on_one_deal_see_the_same_people():
-    runs = [FairRun(rounds=1, method=method) for method in ("feddro", "gcivr", "unconstrained")]
+    runs = [FairRun(rounds=1, method=method) for method in adult_fairness.METHODS]
     assert len({run.keys for run in runs}) == 1
     assert runs[0].keys != runs[0].but(partition=1).keys
     assert [type(run.algorithm).__name__ for run in runs] == ["FedDRO", "GCIVR", "FedAvg"]
@@ -174,7 +170,7 @@ def test_a_lower_violation_is_no_failure_and_a_trivial_model_none_at_all(ours, a
 
 def test_gcivr_differentiates_its_samples_twice_and_everybody_in_each_epoch():
     """By a second route: counted step by step."""
-    run, everybody = FairRun(rounds=100, method="gcivr"), len(people(None).train.labels)
+    run, everybody = FairRun(rounds=100, method="GCIVR"), len(people(None).train.labels)
     algorithm, total = run.algorithm, 0
     for t in range(90):
         whole = t % algorithm.epoch_steps == 0
@@ -192,7 +188,7 @@ def test_images_are_refused(tmp_path):
     assert "Adult" in told.value.wanted
 
 
-def test_accuracy_is_drawn_against_violation(tmp_path_factory):
+def test_every_sentence_of_the_paper_is_judged(tmp_path_factory):
     folder, _ = experiment(tmp_path_factory, "feddro/adult-fairness")
     head = json.loads((folder / "experiment.json").read_text())
     assert len(head["sentences"]) == 3 * 4 + 2 * 2
@@ -200,19 +196,3 @@ def test_accuracy_is_drawn_against_violation(tmp_path_factory):
     papers = dict.fromkeys(sentence["text"] for sentence in head["sentences"])
     assert head["statement"] == "; ".join(papers)
     assert head["command"] == "driftproof run feddro/adult-fairness"
-    trades = [panel for panel in head["panels"] if panel["name"].startswith("trade")]
-    assert len(trades) == 4
-    page = (folder / "index.html").read_text(encoding="utf-8")
-    for panel in head["panels"]:
-        assert panel["path"] is (panel in trades)
-        assert panel["path"] or all(sorted(c["x"]) == c["x"] for c in panel["curves"])
-        name = f"feddro-adult-fairness-{panel['name']}"
-        assert (f'<div class="plot" id="plot-{name}"' in page) is not panel["path"]
-        image = re.search(rf'<img[^>]* src="plots/{name}\.svg" alt="([^"]*)"', page)
-        if panel["path"]:
-            assert image[1].endswith("test accuracy (share) against violation on the test (share)")
-            assert (folder / "plots" / f"{name}.svg").is_file()
-        else:
-            assert image is None
-    for panel in trades:
-        assert [curve["label"] for curve in panel["curves"]] == ["FedDRO", "GCIVR", "unconstrained"]

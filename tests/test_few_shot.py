@@ -124,13 +124,8 @@ def test_one_step_is_that_of_the_tasks_own_query(algorithm):
 def test_what_a_task_cannot_be_made_of_is_told():
     with pytest.raises(DriftproofError, match="client 0"):
         FewShot(numbered(), 13, 1, 1)
-    with pytest.raises(DriftproofError, match="7 drawings or more"):
+    with pytest.raises(DriftproofError, match="7 drawings"):
         FewShot(numbered(), 2, 4, 3)
-    source = FewShot(numbered(), 2, 1, 1).held(torch.float64, "cpu", None)
-    with pytest.raises(DriftproofError, match="a minibatch of 2 tasks"):
-        source.law(2)
-    with pytest.raises(DriftproofError, match="all tasks"):
-        next(source.pieces(None, 1))
     other = FewShot(numbered(), 2, 1, 2)
     data = FewShot(numbered((3, 6)), 2, 1, 1)
     model = FourConvolutions(filters=2, blocks=1).model((1, SIDE, SIDE), 2)
@@ -186,8 +181,3 @@ def test_seeds_beside_each_other_are_the_seeds_alone():
     both = final([0, 1], 2)
     torch.testing.assert_close(both[..., :1], final([0], 1))
     assert (both[..., 1] - both[..., 0]).abs().max() > 0.1
-
-
-def test_waves_of_a_wrong_shape_are_told():
-    with pytest.raises(DriftproofError, match="finite numbers of the shape"):
-        SineWaves(np.ones((2, 3)), np.ones((2, 3)))

@@ -97,7 +97,7 @@ def test_cases_that_lack_a_parameter_are_left_out_and_counted():
     assert without > 0
     assert overrides.left_out(claim) >= without
     assert all(name in case.problem.values() for case in overrides.applied(claim).cases)
-    assert f"{overrides.left_out(claim)} of the claims' cases" in overrides.told([claim])
+    assert f"{overrides.left_out(claim)} of the claims' cases" in overrides.said([claim])
 
 
 def test_classes_of_functions_are_overridden_too():

@@ -13,7 +13,6 @@ import pytest
 
 from driftproof.toolkit.groups import NOTHING, distance, equates, grouped, over_class, statements
 from driftproof.toolkit.ledger import Ledger
-from driftproof.toolkit.report.experiment import draw
 from driftproof.toolkit.report.figures import draw as draw_figure
 from driftproof.toolkit.report.figures import headline
 from driftproof.toolkit.report.files import write_report
@@ -263,7 +262,7 @@ def test_a_reference_is_told_as_a_list_of_references_has_it():
   archiveprefix = {arXiv},
 }"""
     made = Reference("arXiv v1", "the preprint", entry)
-    assert made.told == (
+    assert made.citation == (
         "Feihu Huang, Junyi Li and Heng Huang. Compositional Federated Learning: Applications in "
         "Distributionally Robust Averaging. arXiv:2106.11264v1. 2021."
     )
@@ -276,7 +275,7 @@ def test_entries_and_references_stand_on_the_page_and_bibtex_is_folded(report):
     assert len(every) > 3
     for one in every:
         assert one.title
-        assert one.told in unescape(page)
+        assert one.citation in unescape(page)
     for place in (found.start() for found in re.finditer(r">@\w+\{", page)):
         assert "<summary>BibTeX</summary>" in page[place - 150 : place]
 
@@ -413,17 +412,3 @@ def test_differences_are_told_in_the_order_of_their_weight():
         ("tightness", "case 2", "0.5", "0.6"),
     ]
     assert difference(before, before) == []
-
-
-def test_an_experiments_plot_joins_points_in_their_order(tmp_path):
-    """So the page can show a path by this file; its own plots are sorted by x."""
-    y = [0.0, 1.0, 3.0, 2.0]
-    path = {"label": "own", "x": [0.0, 2.0, 1.0, 0.5], "mean": y, "low": y, "high": y}
-    panel = {"title": "", "x_label": "", "y_label": "", "log": "", "curves": [path]}
-    draw(panel, "path", tmp_path, {"own": "C0"})
-    text = (tmp_path / "path.svg").read_text(encoding="utf-8")
-    point = r"([\d.]+) ([\d.]+) *"
-    (drawn,) = re.findall(rf'd="M {point}\nL {point}\nL {point}\nL {point}\n"', text)
-    first, *others = (float(x) for x in drawn[::2])
-    unit = (max(others) - first) / 2
-    assert [(x - first) / unit for x in others] == pytest.approx([2.0, 1.0, 0.5], rel=1e-3)

@@ -98,19 +98,10 @@ def test_exp_and_log_forms_have_one_minimiser():
     assert one.temperature * np.log(one.solution.high) == pytest.approx(two.solution.high)
 
 
-def test_a_multiclass_loss_is_solved_too():
-    random = np.random.default_rng(3)
-    features = [random.standard_normal((6, 3)) for _ in range(2)]
-    labels = [random.integers(0, 3, 6) for _ in range(2)]
-    point, certificate = minimise_on_ball(features, labels, outputs=3, radius=2.0, temperature=0.5)
-    assert point.shape == (9,)
-    assert certificate["status"] == "optimal"
-
-
 def test_a_solver_that_fails_raises():
     nothing = [np.full((2, 2), np.nan)]
     with pytest.raises((DriftproofError, ValueError)):
-        minimise_on_ball(nothing, [np.ones(2)], outputs=1, radius=1.0, temperature=1.0)
+        minimise_on_ball(nothing, [np.ones(2)], radius=1.0, temperature=1.0)
 
 
 def test_the_saddle_value_and_the_robust_weights_of_form_4():

@@ -322,7 +322,7 @@ def test_fedavgs_round_from_any_state_and_what_is_left_without_a_scale():
     region = Region(theorems.region_of(made, case))
     (program,) = build(case.algorithm, case.problem, rounds=1, left=made.left)
     program = program.less(theorems.factors_of(made, case, form, region))
-    point = {"mu": Fraction(1, 4), "eta": Fraction(2, 3)}
+    point = {"L": Fraction(1), "mu": Fraction(1, 4), "zeta": Fraction(2), "eta": Fraction(2, 3)}
     sample = Sample(program, point)
     assert sample.exact.size == len(program.vectors) - 1
     right = theorems.right_side(made, case, form, region).of_letters(region)

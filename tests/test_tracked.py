@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import signal
@@ -17,8 +16,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from driftproof.synthetic.network_problems.adapted import AdaptedLosses
 from driftproof.synthetic.network_problems.plain import NetworkLosses
@@ -155,52 +152,6 @@ def test_the_ledger_goes_on_from_a_checkpoint(tmp_path):
     assert again == whole
     # what the ledger had was not done again: the first piece that came is one of later rounds
     assert worked[0][1].told["done"] > 0.5
-
-
-@functools.cache
-def broken_off():
-    return SmallRun(rounds=3).work()
-
-
-@st.composite
-def damages(draw):
-    """A checkpoint that was cut, or of which some bits of one byte were flipped."""
-    blob = broken_off()
-    place = draw(st.integers(0, len(blob) - 1) | st.integers(0, 200))
-    if draw(st.booleans()):
-        return blob[:place]
-    return blob[:place] + bytes([blob[place] ^ draw(st.integers(1, 255))]) + blob[place + 1 :]
-
-
-@settings(max_examples=100, deadline=None)
-@given(damages())
-def test_a_damaged_checkpoint_is_told(blob):
-    assert checkpoint(broken_off()) is not None
-    # bytes that begin with a bracket are a result
-    read = unpacked if blob.startswith(b"{") else lambda results: checkpoint(results[0][0])
-    with pytest.raises(DriftproofError, match=r"a damaged .* in the ledger[^$]*--resume"):
-        read([(blob, 0.0)])
-
-
-@pytest.mark.parametrize(
-    ("blob", "told"),
-    [
-        (b"checkpoint\0", r"checkpoint in the ledger, of .*SmallRun\(.*partition=1"),
-        (b"", r"checkpoint in the ledger, of .*SmallRun\(.*partition=1"),
-        (b'{"loss": [0.1, 0.', "result in the ledger"),
-    ],
-)
-def test_a_resumed_run_tells_that_the_ledger_is_damaged_and_a_new_one_does_not_mind(
-    tmp_path, blob, told
-):
-    runs = SmallRun(rounds=3).over(2)
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        units = Cache(ledger, resume=True)
-        units.keep(runs[1], (blob, 0.0))
-        with pytest.raises(DriftproofError, match=told):
-            run_jobs([job(runs)], units, workers=1)
-        fresh = run_jobs([job(runs)], Cache(ledger, resume=False), workers=1)
-    assert fresh == [[run.measured() for run in runs]]
 
 
 LATE = """

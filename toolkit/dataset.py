@@ -161,6 +161,22 @@ class Data:
         return found
 
     @property
+    def picture(self) -> tuple[int, int, int]:
+        """Channels, height and width of an example.
+
+        Raises:
+            DriftproofError: the examples are no images.
+        """
+        if len(self.shape) < 2:
+            raise DriftproofError(
+                f"{self.title}, whose examples have shape {self.shape}",
+                "images",
+                "name a folder with images by --data, or leave it out to use scikit-learn's digits",
+            )
+        channels, height, width = (1, *self.shape)[-3:]
+        return channels, height, width
+
+    @property
     def train(self) -> Split:
         """The examples to train on."""
         return self.splits["train"]

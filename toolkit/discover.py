@@ -140,13 +140,13 @@ def _told_of_a_package(module: str, path: Path, error: BaseException) -> Driftpr
     """Return what a file of another package raised, with the entry point that names it."""
     point = next(p for p in _points() if f"{module}.".startswith(f"{p.value}."))
     package = point.dist.name if point.dist is not None else point.value
-    told = located(error, path)
+    shown = located(error, path)
     missing = isinstance(error, ModuleNotFoundError)
-    return (MissingError if missing else type(told))(
-        f"{told.got}\n      in the package {package}, whose entry point "
+    return (MissingError if missing else type(shown))(
+        f"{shown.got}\n      in the package {package}, whose entry point "
         f"{point.name} = {point.value} adds leaves to driftproof",
-        "a package whose files can be imported" if missing else told.wanted,
-        f"{'install what it asks for, or another version of it' if missing else told.remedy}; "
+        "a package whose files can be imported" if missing else shown.wanted,
+        f"{'install what it asks for, or another version of it' if missing else shown.remedy}; "
         f"without the package, pip uninstall {package}, driftproof runs as before",
     )
 

@@ -41,7 +41,7 @@ CURVES_SHOWN = 6
 """The most measures, and the most clients of each, that a notebook draws."""
 MOMENTS = ("round", "local_step", "step", "client")
 """What says which moment it is, in the order of a frame's columns."""
-TOLD_BY = {
+MOMENTS_OF = {
     ("round",): ("round",),
     ("round", "local_step"): ("round", "local_step"),
     ("step",): ("step",),
@@ -165,17 +165,17 @@ class Run(Mapping[str, Recorded]):
             shown_run,  # matplotlib takes half a second to import
         )
 
-        told = [f"{self.case}, seed {self.seed}. {self.communications} rounds of communication."]
+        notes = [f"{self.case}, seed {self.seed}. {self.communications} rounds of communication."]
         if self.bad_step is not None:
-            told.append(f"Something was not finite after local step {self.bad_step}.")
+            notes.append(f"Something was not finite after local step {self.bad_step}.")
         if len(self) > CURVES_SHOWN:
-            told.append(f"The first {CURVES_SHOWN} of {len(self)} measures are drawn.")
+            notes.append(f"The first {CURVES_SHOWN} of {len(self)} measures are drawn.")
         by_client = any("client" in one.moments for one in self.values())
         if by_client and self.case.problem.clients > CURVES_SHOWN:
-            told.append(f"Of clients the first {CURVES_SHOWN} are shown.")
+            notes.append(f"Of clients the first {CURVES_SHOWN} are shown.")
         table = [line for one in self.values() for line in _first_and_last(one)]
         curved = [one for one in self.values() if len(one.mean) > 1 and one.moments]
-        return shown_run(" ".join(told), table, map(_panel, curved[:CURVES_SHOWN]))
+        return shown_run(" ".join(notes), table, map(_panel, curved[:CURVES_SHOWN]))
 
 
 def _curves(one: Recorded) -> list[tuple[str, np.ndarray]]:
@@ -223,8 +223,8 @@ def _panel(one: Recorded) -> dict[str, Any]:
 
 def _columns(recorded: Iterable[Recorded], *last: str) -> dict[str, list[Any]]:
     """Return a frame's columns, empty: those that some measure's moments have."""
-    told = [name for name in MOMENTS if any(name in one.moments for one in recorded)]
-    return {name: [] for name in ("measure", *told, *(last or ("replicate", "weight", "value")))}
+    moments = [name for name in MOMENTS if any(name in one.moments for one in recorded)]
+    return {name: [] for name in ("measure", *moments, *(last or ("replicate", "weight", "value")))}
 
 
 def _lengthen(columns: dict[str, list[Any]], one: Recorded, times: int) -> None:
@@ -413,7 +413,7 @@ class _Engine:
         self, name: str, measure: Callable[[Any], Any], trial: Reduction
     ) -> dict[str, Recorded]:
         """Take a measure at the moments that it names, and what it names beside its value."""
-        told = [] if trial.how == "average" else [*TOLD_BY[trial.axes]]
+        places = [] if trial.how == "average" else [*MOMENTS_OF[trial.axes]]
         of_states = Measure(measure).of_states
 
         @wraps(measure)
@@ -422,7 +422,7 @@ class _Engine:
             if of_states or made is None:
                 return made
             now = {"round": view.round, "local_step": view.local_step, "step": view.t}
-            at = {f"at {what}": torch.full_like(made.value, now[what]) for what in told}
+            at = {f"at {what}": torch.full_like(made.value, now[what]) for what in places}
             return replace(made, parts={**made.parts, **at})
 
         outcomes = self._outcomes(left)
@@ -430,9 +430,9 @@ class _Engine:
         clients = self.case.problem.clients if trial.by_client else 1
         if of_states:  # it has something to say of every moment
             count, tau = len(values[""]) // clients, self.case.algorithm.local_steps
-            moments = dict(zip(told, _in_order(trial.axes, count, tau), strict=bool(told)))
+            moments = dict(zip(places, _in_order(trial.axes, count, tau), strict=bool(places)))
         else:
-            at = {what: values.pop(f"at {what}")[::clients, 0] for what in told}
+            at = {what: values.pop(f"at {what}")[::clients, 0] for what in places}
             moments = {what: np.rint(number).astype(np.int64) for what, number in at.items()}
         moments = _of_each_client(moments, clients) if trial.by_client else moments
         named = {f"{name}.{part}" if part else name: value for part, value in values.items()}
@@ -468,7 +468,7 @@ class _Engine:
                 raise DriftproofError(
                     f"replicates = None, and more than {MOST_OUTCOMES} outcomes of the noise of "
                     f"{case}",
-                    "a run that is so short that they can be told one by one",
+                    "a run that is so short that they can be shown one by one",
                     "replicates=64 draws some of them",
                 ) from error
         elif not self.sampled and (quiet := self._quietly(common)) is not None:

@@ -118,16 +118,16 @@ def _papers(entries: Sequence[Mapping[str, Any]]) -> list[str]:
         for entry in entries
         for paper in claim_entry(leaves("claim")[entry["claim"]])["papers"]
     )
-    told = sorted(
-        {f"- [{paper}]({paper}.md): {one.tag}. {plain(one.told)}" for paper, one in cited}
+    references = sorted(
+        {f"- [{paper}]({paper}.md): {one.tag}. {plain(one.citation)}" for paper, one in cited}
     )
-    return [line.rstrip() for line in told]
+    return [line.rstrip() for line in references]
 
 
 def _erratum(entry: Mapping[str, Any]) -> str:
     """Return what the page says of one erratum."""
     leaf = leaves("claim")[entry["claim"]]
-    told = claim_entry(leaf)
+    claim = claim_entry(leaf)
     paper = entry["claim"].partition("/")[0]
     about = [entry["source"]]
     if entry["same_as"]:
@@ -145,11 +145,11 @@ def _erratum(entry: Mapping[str, Any]) -> str:
             "",
             f"**A note of one page**: [{anchor(leaf.name)}](errata/{anchor(leaf.name)}.md).",
         ]
-    lines += ["", *_formulas(told["statement"]), f"**What it changes:** {plain(entry['changes'])}"]
+    lines += ["", *_formulas(claim["statement"]), f"**What it changes:** {plain(entry['changes'])}"]
     if entry["finding"]:
         lines += ["", f"**Why:** {plain(entry['finding'])}"]
-    cite = _cite(entry, [Reference(*paper) for paper in told["papers"]])
-    return "\n".join([*lines, *_counterexample(leaf), *_instead(entry, told), *cite])
+    cite = _cite(entry, [Reference(*paper) for paper in claim["papers"]])
+    return "\n".join([*lines, *_counterexample(leaf), *_instead(entry, claim), *cite])
 
 
 def _counterexample(leaf: Leaf) -> list[str]:
@@ -182,15 +182,15 @@ def instance(script: Path) -> str:
         DriftproofError: it does not say what the instance is.
     """
     docstring = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or ""
-    told = re.search(r"The instance(?:: | has | is )(.*)", " ".join(docstring.split()))
-    if told is None:
+    found = re.search(r"The instance(?:: | has | is )(.*)", " ".join(docstring.split()))
+    if found is None:
         raise DriftproofError(
             f"{script.name} says nothing of its instance",
             "a docstring with a sentence that begins with “The instance:”",
             "say there what the functions and the numbers are",
         )
     # a word gets its capital, a letter of a formula stays as it is
-    return re.sub(r"^[a-z]{2,}", lambda word: word[0].capitalize(), told[1])
+    return re.sub(r"^[a-z]{2,}", lambda word: word[0].capitalize(), found[1])
 
 
 @cache
@@ -212,15 +212,15 @@ def printed(script: Path) -> list[tuple[str, str, str, str]]:
     return [match.groups() for match in REFUTED.finditer(ran.stdout)]  # type: ignore[misc]
 
 
-def _instead(entry: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
+def _instead(entry: Mapping[str, Any], about: Mapping[str, Any]) -> list[str]:
     """Return what holds in the place of the print: the corrected form, and readings that hold."""
     lines: list[str] = []
     if entry["corrected"]:
-        right = as_written(leaf_of(entry)).get("corrected", told["forms"].get("corrected", ""))
-        note = plain(told["notes"].get("corrected", ""))
+        right = as_written(leaf_of(entry)).get("corrected", about["forms"].get("corrected", ""))
+        note = plain(about["notes"].get("corrected", ""))
         form = "Corrected form" + (f", {entry['restricted']}" if entry["restricted"] else "")
         lines += ["", f"**{form}: {entry['corrected']}.** {note}"]
-        if right and order(right) not in told["statement"]:
+        if right and order(right) not in about["statement"]:
             lines += ["", *_formulas(right)[:-1]]
     readings = [plain(reading) for reading in entry["holds"] if reading]
     if readings:
@@ -241,7 +241,7 @@ def bibtex(entry: Mapping[str, Any], papers: Sequence[Reference]) -> list[str]:
     (date,) = re.findall(r"^date-released: (\S+)$", cff, re.M)
     title = f"Erratum to {entry['source']}"
     place = rf"driftproof {__version__}, errata.html\#{anchor(claim)}, {entry['severity']}"
-    note = [f"The paper, {paper.tag}: {paper.told.removesuffix('.')}" for paper in papers]
+    note = [f"The paper, {paper.tag}: {paper.citation.removesuffix('.')}" for paper in papers]
     if scripts(claim):
         note.append(f"The counterexample: driftproof counterexample {claim} --run")
     return [
@@ -332,16 +332,16 @@ def _head(entry: Mapping[str, Any]) -> list[str]:
     severity = entry["severity"]
     lines = [f"**{severity.capitalize()}**: {SEVERITIES[severity]}. On it depends a result that"]
     lines[0] += " the paper announces." + " It rests on one character." * entry["one_character"]
-    return [*lines, "", *(_told(Reference(*paper)) for paper in _cites(entry))]
+    return [*lines, "", *(_reference(Reference(*paper)) for paper in _cites(entry))]
 
 
 def _cites(entry: Mapping[str, Any]) -> list[Any]:
     return list(claim_entry(leaves("claim")[entry["claim"]])["papers"])
 
 
-def _told(paper: Reference) -> str:
+def _reference(paper: Reference) -> str:
     link = f" [{paper.link.removeprefix('https://')}]({paper.link})" if paper.link else ""
-    return f"{plain(paper.told)}{link}\n"
+    return f"{plain(paper.citation)}{link}\n"
 
 
 def _sides(entry: Mapping[str, Any]) -> list[str]:
@@ -392,10 +392,10 @@ def on_paper(paper: str, entries: Sequence[Mapping[str, Any]]) -> str:
     cited = {tuple(one): None for entry in own for one in _cites(entry)}
     known = [one for one in sentences(errata.statements()) if one.claim.startswith(f"{paper}/")]
     count = Counter(str(one.verdict) for one in known)
-    told = ", ".join(f"{count[verdict]} {verdict}" for verdict in sorted(count))
+    verdicts = ", ".join(f"{count[verdict]} {verdict}" for verdict in sorted(count))
     lines = [f"# A note on {Reference(*next(iter(cited))).title}", ""]
-    lines += [_told(Reference(*one)) for one in cited]
-    lines += [f"Of {len(known)} printed statements that were checked: {told}.", ""]
+    lines += [_reference(Reference(*one)) for one in cited]
+    lines += [f"Of {len(known)} printed statements that were checked: {verdicts}.", ""]
     heads = [entry for entry in own if not entry["same_as"]]
     most = min((entry["depends"] for entry in heads), key=[*DEPENDS].index)
     lines += ["## What matters", "", f"On it depends: {DEPENDS[most]}.", ""]

@@ -216,7 +216,7 @@ class Overrides:
             (part, name) for part in OPTIONS for name, x in getattr(self, part) if len(x) > 1
         ]  # fmt: skip
 
-    def told(self, claims: Iterable[Claim[Any]]) -> str:
+    def said(self, claims: Iterable[Claim[Any]]) -> str:
         """Say what is judged instead of the claims' own cases."""
         left_out = sum(map(self.left_out, claims))
         without = "" if not left_out else (

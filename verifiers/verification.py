@@ -171,10 +171,10 @@ class Verification(Sequence[Row]):
     def _sentences(self) -> list[str]:
         """Return what a reader has to know of all the verdicts."""
         overrides = self.settings.overrides
-        told = [overrides.told(map(loaded, self.sources))] if overrides else []
+        lines = [overrides.said(map(loaded, self.sources))] if overrides else []
         if any(row.proofs for row in self.rows):
-            told.append('made.page("FOLDER") writes the certificates.')
-        return [*meaning(self.rows, "FOLDER"), chance(union_bound(self.rows)), *told]
+            lines.append('made.page("FOLDER") writes the certificates.')
+        return [*meaning(self.rows, "FOLDER"), chance(union_bound(self.rows)), *lines]
 
     def __repr__(self) -> str:
         width = shutil.get_terminal_size((100, 24)).columns

@@ -159,7 +159,7 @@ def verify(
     failed: Mapping[str, DriftproofError] | None = None,
     started: Callable[[int], None] = lambda total: None,
     ended: Callable[[str], None] = lambda claim: None,
-    told: Callable[[str], None] = lambda text: None,
+    progress: Callable[[str], None] = lambda text: None,
     about: Mapping[str, Any] | None = None,
 ) -> tuple[dict[str, Any], list[Row]]:
     """Verify claims and write ``results.json``, ``index.html`` and plots to a folder.
@@ -176,7 +176,7 @@ def verify(
     with Ledger(out / "ledger.sqlite") as ledger:
         rows = judge(chosen, settings, ledger=ledger, started=started, ended=ended)
         if settings.prove:
-            rows = machine_checked(rows, settings.workers, told)
+            rows = machine_checked(rows, settings.workers, progress)
         head["union_bound"] = union_bound(rows)
         ledger.finish(head, [vars(row) for row in rows])
         write_report(out, head, rows)
@@ -200,9 +200,9 @@ def header(chosen: Sequence[Source], settings: Settings) -> dict[str, Any]:
         chosen: the claims as they are written, without overrides.
     """
     overrides = settings.overrides
-    told = {"overrides": overrides.told(map(loaded, chosen))} if overrides else {}
+    beside = {"overrides": overrides.said(map(loaded, chosen))} if overrides else {}
     judged = [overrides.of(source) for source in chosen]
-    return told | {
+    return beside | {
         "schema": 1,
         "profile": settings.profile,
         "seed": settings.seed,

@@ -39,10 +39,10 @@ def command(ctx: click.Context, claim: str, form: str, run: bool) -> int:
             chosen, others = _of_own(claim, form, Path(folder), quiet=ctx.obj["quiet"])
         else:
             chosen, others = _on_record(claim, form)
-        return _told(ctx, claim, chosen, others, run)
+        return _shown(ctx, claim, chosen, others, run)
 
 
-def _told(ctx: click.Context, claim: str, chosen: Path, others: list[str], run: bool) -> int:
+def _shown(ctx: click.Context, claim: str, chosen: Path, others: list[str], run: bool) -> int:
     """Print a script, or run it, and name the others."""
     for key in others if not ctx.obj["quiet"] else ():
         how = f"driftproof counterexample {shlex.quote(claim)} --form {shlex.quote(key)}"

@@ -66,8 +66,13 @@ def _of_files(files: list[str], *, quiet: bool) -> list[dict[str, Any]]:
 
     chosen = judging.select(files)
     out = shared.folder(None, "-".join(Path(file).stem for file in files))
-    with shared.progress("verify", quiet=quiet) as (started, ended, told):
+    with shared.progress("verify", quiet=quiet) as (started, ended, progress):
         head, rows = judging.verify(
-            chosen, judging.Settings(resume=True), out, started=started, ended=ended, told=told
+            chosen,
+            judging.Settings(resume=True),
+            out,
+            started=started,
+            ended=ended,
+            progress=progress,
         )
     return of_run([leaf.load() for leaf in chosen], head, rows)

@@ -105,11 +105,11 @@ def command(
             )  # fmt: skip
     scripts = write(chosen, findings, out)
     findings = demoted(findings, scripts)
-    told = [
+    written = [
         asdict(finding) | {"script": script.path.name if script.path else None}
         for finding, script in zip(findings, scripts, strict=True)
     ]
-    data = head | {"findings": told, "constants": [_data(one) for one in reached]}
+    data = head | {"findings": written, "constants": [_data(one) for one in reached]}
     write_text(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
     known = refuted_on_record()
     if as_json:
@@ -155,8 +155,8 @@ def _constants(reached: list[Reached]) -> None:
         met = abs(of.ratio - 1) < MET and not of.exceeded
         ratio = "1, met" if met else number(of.ratio) if math.isfinite(of.ratio) else "∞"
         note = "exceeded" if of.exceeded else ""
-        told = [one.problem, of.role, number(of.declared), number(of.found), ratio, where(of), note]
-        lines.append(told)
+        row = [one.problem, of.role, number(of.declared), number(of.found), ratio, where(of), note]
+        lines.append(row)
     shared.table(
         ["problem", "constant", "declared", "largest", "ratio", "where", ""], lines,
         spare=("where",),

@@ -66,9 +66,9 @@ def command(
         from driftproof.verifiers.verify import Settings, verify
 
         settings = Settings(profile=profile, workers=workers, resume=True)
-        with shared.progress("verify", quiet=ctx.obj["quiet"]) as (started, ended, told):
+        with shared.progress("verify", quiet=ctx.obj["quiet"]) as (started, ended, progress):
             return verify(
-                [*chosen.values()], settings, out, started=started, ended=ended, told=told,
+                [*chosen.values()], settings, out, started=started, ended=ended, progress=progress,
                 about={KEY: key},
             )  # fmt: skip
 
@@ -107,11 +107,11 @@ def command(
     if as_json:
         shared.print_json([one.public() for one in found])
     else:
-        _told(found, problems, out)
+        _shown(found, problems, out)
     return 1 if problems else 0
 
 
-def _told(found: list[Found], problems: list[Problem], out: Path) -> None:
+def _shown(found: list[Found], problems: list[Problem], out: Path) -> None:
     """Print a line for each theorem, then what stands against some of them."""
     shared.table(
         COLUMNS,

@@ -103,11 +103,11 @@ def command(
             prove=prove, overrides=overrides,
         )  # fmt: skip
         while rows is None:
-            with shared.progress("verify", quiet=ctx.obj["quiet"]) as (started, ended, told):
+            with shared.progress("verify", quiet=ctx.obj["quiet"]) as (started, ended, progress):
                 try:
                     head, rows = judging.verify(
                         chosen, settings, out, failed=failed, started=started, ended=ended,
-                        told=told,
+                        progress=progress,
                     )  # fmt: skip
                 except DriftproofError as error:
                     others = [leaf for leaf in chosen if leaf.name != error.claim]
@@ -210,12 +210,12 @@ def _errata_at_odds(head: dict[str, Any], rows: list[Any]) -> None:
             shared.tell(f"{one.claim}: {wrong}")
 
 
-def _exceeded(rows: list[Any], told: set[str]) -> None:
+def _exceeded(rows: list[Any], shown: set[str]) -> None:
     """Say which constants of a user's problem are exceeded, so that cases were left out."""
     from driftproof.verifiers.judges.declared import DECLARED, GAP, exceeded_in
 
     for reason, count in exceeded_in(rows).items():
-        if reason not in told:
+        if reason not in shown:
             rows_of = "1 row is" if count == 1 else f"{count} rows are"
             what = "solution" if f"{GAP}{DECLARED}" in reason else "constants"
             shared.tell(f"{reason}: {rows_of} INAPPLICABLE. Mend {what}.")

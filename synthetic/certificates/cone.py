@@ -22,23 +22,6 @@ SMALL = 2_000
 """Rows of the conic problem up to which tight tolerances come first (they double the time)."""
 
 
-def linear_losses(
-    features: Sequence[np.ndarray], labels: Sequence[np.ndarray], outputs: int, variable: Any
-) -> list[Any]:
-    """Return each client's mean logistic (one output) or softmax loss as a cvxpy expression."""
-    import cvxpy as cp
-
-    losses = []
-    for part, label in zip(features, labels, strict=True):
-        scores = part @ variable
-        if outputs == 1:
-            losses.append(cp.sum(cp.logistic(cp.multiply(-label, scores[:, 0]))) / len(part))
-        else:
-            chosen = cp.sum(cp.multiply(np.eye(outputs)[label], scores), axis=1)
-            losses.append(cp.sum(cp.log_sum_exp(scores, axis=1) - chosen) / len(part))
-    return losses
-
-
 def solve(objective: Any, constraints: Sequence[Any]) -> dict[str, Any]:
     """Solve a cvxpy problem and return its certificate as data; a bad status raises.
 
@@ -93,27 +76,30 @@ def minimise_on_ball(
     features: Sequence[np.ndarray],
     labels: Sequence[np.ndarray],
     *,
-    outputs: int,
     radius: float,
     temperature: float | None,
     weights: np.ndarray | None = None,
 ) -> tuple[np.ndarray, dict[str, Any]]:
-    """Minimise a KL-robust or a weighted mean loss of a linear model on a ball.
+    """Minimise a KL-robust or a weighted mean of the clients' mean logistic losses on a ball.
 
     Args:
         features, labels: one array a client.
-        outputs: 1 (logistic) or the number of classes (softmax).
         radius: B.
         temperature: γ of γ log((1/n) Σ exp(f^i/γ)); None for the weighted mean Σ weights_i f^i.
         weights: the weights of the mean (uniform by default).
 
     Returns:
-        The minimiser [outputs·features] and the solver's certificate.
+        The minimiser [features] and the solver's certificate.
     """
     import cvxpy as cp
 
-    variable = cp.Variable((features[0].shape[1], outputs))
-    losses = cp.hstack(linear_losses(features, labels, outputs, variable))
+    variable = cp.Variable((features[0].shape[1], 1))
+    losses = cp.hstack(
+        [
+            cp.sum(cp.logistic(cp.multiply(-label, (part @ variable)[:, 0]))) / len(part)
+            for part, label in zip(features, labels, strict=True)
+        ]
+    )
     n = len(features)
     if temperature is None:
         shares = np.full(n, 1.0 / n) if weights is None else weights

@@ -3,7 +3,7 @@ r"""Images dealt to clients, fewer and fewer of each class, and minibatches of t
 Of class c, n_c = ⌈n_0 ratio^{−c/(C−1)}⌉ images are kept, as ucr-optml/FedNest does with n_0 = 6,000
 and ratio 100. The test images are those that judge (``Data.apart``), equally many of every class.
 The clients have equally many: drawn at random (i.i.d.), or two shards each of the images sorted by
-class (not i.i.d.). A share of each client's, chosen at random, is for validation.
+class (not i.i.d.). Half of each client's, at random, are for validation.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ def dealt(
     per_class: int,
     clients: int,
     alike: bool,
-    validation: float,
     seed: int,
 ) -> Parts:
     """Return image numbers: "train" and "validation" [clients, images], "test" [images].
@@ -49,7 +48,6 @@ def dealt(
         counts: n_c.
         per_class: test images of each class.
         alike: whether clients draw from one distribution, or have two sorted shards each.
-        validation: the share of a client's images.
     """
     random = np.random.Generator(np.random.Philox(key=seed))
     train, _, judging = data.apart
@@ -63,7 +61,7 @@ def dealt(
         kept = kept[np.argsort(labels[kept], kind="stable")]
     own = kept.reshape(shards, size)[random.permutation(shards)].reshape(clients, -1)
     own = random.permuted(own, axis=1)
-    cut = round(validation * own.shape[1])
+    cut = round(own.shape[1] / 2)
     return {"train": own[:, cut:], "validation": own[:, :cut], "test": test}
 
 

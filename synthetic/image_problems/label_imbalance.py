@@ -21,22 +21,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 import torch
 
 from driftproof.synthetic.image_problems.dealt import dealt, falling
 from driftproof.synthetic.image_problems.label_imbalance_oracles import LabelImbalanceOracles
-from driftproof.synthetic.image_problems.lower_level import SolvedLowerLevel
+from driftproof.toolkit.bilevel import BilevelProblem
 from driftproof.toolkit.dataset import read
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.parameters import Constraint, Positive, PositiveInt
+from driftproof.toolkit.oracles import LowerVector, UpperVector
+from driftproof.toolkit.parameters import Positive, PositiveInt
 from driftproof.toolkit.problem import Solution
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelImbalance(SolvedLowerLevel):
+class LabelImbalance(BilevelProblem):
     """Softmax regression on imbalanced images, its loss's parameters tuned above.
 
     Args:
@@ -47,12 +47,9 @@ class LabelImbalance(SolvedLowerLevel):
         alike: whether clients' images are i.i.d., or two shards of the sorted ones each.
         largest, ratio: n_0, and n_0 over the smallest class's number.
         per_class: test images of each class.
-        validation: the share of a client's images.
         ridge: ν.
-        squash: whether δ is the sigmoid.
-        normalised: whether f divides the weights of a minibatch by their sum.
-        exact: whether nothing is drawn.
-        prior: whether l starts at log(n_c/n), logit adjustment, which needs no tuning.
+        coded: whether δ is the sigmoid, and f divides the weights of a minibatch by their sum, as
+            in the public code.
         partition: which random split.
     """
 
@@ -64,12 +61,8 @@ class LabelImbalance(SolvedLowerLevel):
     largest: PositiveInt = 120
     ratio: Positive = 20.0
     per_class: PositiveInt = 25
-    validation: Annotated[float, Constraint(0, 1, above=True, below=True)] = 0.5
     ridge: Positive = 0.01
-    squash: bool = False
-    normalised: bool = False
-    exact: bool = False
-    prior: bool = False
+    coded: bool = False
     partition: int = 0
 
     leaf_name = "label-imbalance"
@@ -110,7 +103,7 @@ class LabelImbalance(SolvedLowerLevel):
         train, _, judging = data.apart
         parts = dealt(
             data, self.counts, per_class=self.per_class, clients=self.shards, alike=self.alike,
-            validation=self.validation, seed=self.partition,
+            seed=self.partition,
         )  # fmt: skip
         for name in ("train", "validation"):
             parts[name] = parts[name].reshape(self.clients, -1)
@@ -122,10 +115,9 @@ class LabelImbalance(SolvedLowerLevel):
 
     def start(self) -> np.ndarray:
         """Return δ = 1 (1/2 under the sigmoid, as in ucr-optml/FedNest), l = 0 and W = 0."""
-        delta = np.full(self.classes, 0.0 if self.squash else 1.0)
-        shift = np.log(self.counts / self.counts.sum()) if self.prior else np.zeros(self.classes)
-        model = np.zeros(self.split["test"][0].shape[1] * self.classes)
-        return np.concatenate([delta, shift, model])
+        delta = np.full(self.classes, 0.0 if self.coded else 1.0)
+        shift_and_model = np.zeros((1 + self.split["test"][0].shape[1]) * self.classes)
+        return np.concatenate([delta, shift_and_model])
 
     def oracles(
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
@@ -136,8 +128,7 @@ class LabelImbalance(SolvedLowerLevel):
         longest = float((train[0] ** 2).sum(-1).max())
         return LabelImbalanceOracles(
             train, validation, self.class_weights, clients=chosen, ridge=self.ridge,
-            squash=self.squash, normalised=self.normalised, exact=self.exact,
-            smoothness=longest / 2 + self.ridge, dtype=dtype, device=device,
+            coded=self.coded, smoothness=longest / 2 + self.ridge, dtype=dtype, device=device,
         )  # fmt: skip
 
     def accuracy(self, models: np.ndarray) -> np.ndarray:
@@ -161,11 +152,15 @@ class LabelImbalance(SolvedLowerLevel):
         chosen = losses[:, torch.arange(len(labels)), labels]
         return np.asarray((chosen * weights).mean(1))
 
+    def lower_solution(self, x: UpperVector) -> LowerVector:
+        """None is known: y*(x) has no closed form."""
+        raise DriftproofError(
+            "y*(x) of label imbalance", "a closed form", "compare runs with each other"
+        )
+
     @property
     def solution(self) -> Solution:
         """None: F is not convex in (Δ, l)."""
         raise DriftproofError(
-            "label imbalance has no certified optimum",
-            "an objective that is convex in (Δ, l)",
-            "compare runs with each other, or with exact hypergradient steps",
+            "the optimum of label imbalance", "a convex objective", "compare runs with each other"
         )

@@ -35,9 +35,7 @@ class LabelImbalanceOracles:
         class_weights: w by class.
         clients: those held here.
         ridge: ν.
-        squash: whether δ is the sigmoid.
-        normalised: whether f divides the weights of a minibatch by their sum.
-        exact: whether nothing is drawn: each oracle is that of all the client's images.
+        coded: whether δ is the sigmoid, and f divides the weights of a minibatch by their sum.
         smoothness: ℓ_{g,1}.
     """
 
@@ -49,9 +47,7 @@ class LabelImbalanceOracles:
         *,
         clients: Sequence[int],
         ridge: float,
-        squash: bool,
-        normalised: bool,
-        exact: bool,
+        coded: bool,
         smoothness: float,
         dtype: torch.dtype,
         device: str = "cpu",
@@ -63,16 +59,16 @@ class LabelImbalanceOracles:
         self._train, self._validation = (
             Level(part, class_weights, clients, dtype, device) for part in (train, validation)
         )
-        self._ridge, self._squash, self._normalised = ridge, squash, normalised
-        self._exact, self._one = exact, torch.ones((), dtype=dtype, device=device)
+        self._ridge, self._coded = ridge, coded
+        self._one = torch.ones((), dtype=dtype, device=device)
 
-    def upper_law(self, batch: int) -> Law | None:
+    def upper_law(self, batch: int) -> Law:
         """Validation images, with replacement."""
-        return None if self._exact else Indices(self._validation.sizes, batch)
+        return Indices(self._validation.sizes, batch)
 
-    def lower_law(self, batch: int) -> Law | None:
+    def lower_law(self, batch: int) -> Law:
         """Training images, with replacement."""
-        return None if self._exact else Indices(self._train.sizes, batch)
+        return Indices(self._train.sizes, batch)
 
     def upper_value(self, x: Tensor, y: Tensor) -> Tensor:
         """Return f_i(x, y), [clients, replicates]."""
@@ -115,14 +111,6 @@ class LabelImbalanceOracles:
         bent = _softmax_derivative(error + images.hot, scale * along)
         return _pair(slope * (logits * bent + error * along), bent)
 
-    def lower_value(self, x: Tensor, y: Tensor) -> Tensor:
-        """Return g_i(x, y), [clients, replicates]."""
-        images = self._train.at(None)
-        scale, _, shift = self._parameters(x)
-        scores = scale * (images.features @ self._model(y)) + shift
-        losses = torch.logsumexp(scores, -1) - (scores * images.hot).sum(-1)
-        return losses.mean(-1) + self._ridge / 2 * (y * y).sum(1)
-
     def _errors(
         self, x: Tensor, y: Tensor, zeta: Tensor | None
     ) -> tuple[Drawn, Tensor, Tensor, Tensor, Tensor]:
@@ -137,7 +125,7 @@ class LabelImbalanceOracles:
         """Return δ, δ' and l, [clients, replicates, 1, classes] each."""
         both = x.transpose(1, 2)[:, :, None]
         delta, shift = both[..., : self.classes], both[..., self.classes :]
-        if not self._squash:
+        if not self._coded:
             return delta, self._one, shift
         scale = torch.sigmoid(delta)
         return scale, scale * (1 - scale), shift
@@ -150,7 +138,7 @@ class LabelImbalanceOracles:
     def _shares(self, images: Drawn) -> Tensor:
         """Return how much each image counts in a mean, [clients, replicates, batch]."""
         weights = self._validation.weights[images.number]
-        return weights / (weights.sum(-1, keepdim=True) if self._normalised else weights.shape[-1])
+        return weights / (weights.sum(-1, keepdim=True) if self._coded else weights.shape[-1])
 
 
 def _softmax_derivative(p: Tensor, v: Tensor) -> Tensor:

@@ -67,7 +67,7 @@ class NetworkProblem(Problem):
     Args:
         model: the network.
         data: what each client holds.
-        loss: "cross-entropy", "logistic", "half-square" or "square".
+        loss: "cross-entropy", "logistic" or "square".
         seed: of the model's start.
         starts: seeds of each replicate's own start; (): all have that of ``seed``.
         clients, dim: set from the data and the model.

@@ -25,19 +25,13 @@ def logistic(outputs: Tensor, targets: Tensor) -> Tensor:
     return functional.softplus((1 - 2 * targets.to(outputs)) * outputs[:, 0])
 
 
-def half_square(outputs: Tensor, targets: Tensor) -> Tensor:
-    """Return ½‖output − target‖²."""
-    return 0.5 * (outputs - targets.reshape(outputs.shape)).square().sum(1)
-
-
 def square(outputs: Tensor, targets: Tensor) -> Tensor:
     """Return ‖output − target‖², PyTorch's MSELoss for one output."""
-    return 2 * half_square(outputs, targets)
+    return (outputs - targets.reshape(outputs.shape)).square().sum(1)
 
 
 LOSSES: dict[str, Loss] = {
-    "cross-entropy": cross_entropy, "logistic": logistic, "half-square": half_square,
-    "square": square,
+    "cross-entropy": cross_entropy, "logistic": logistic, "square": square,
 }  # fmt: skip
 
 

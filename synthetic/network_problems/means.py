@@ -33,7 +33,6 @@ class SampleMeans:
         function: φ of the network's outputs.
         outputs: q.
         one_by_one: whether units are computed one after another: convolutions on a CPU.
-        at_once: the most units that are computed at once (None: all).
     """
 
     def __init__(
@@ -44,11 +43,9 @@ class SampleMeans:
         *,
         outputs: int = 1,
         one_by_one: bool = False,
-        at_once: int | None = None,
     ) -> None:
         self.source, self.outputs, self._dim = source, outputs, model.dim
         self._model, self._function, self._one_by_one = model, function, one_by_one
-        self._at_once = 1 if one_by_one else at_once
 
     def value(self, x: Tensor, draw: Tensor | None) -> Tensor:
         """Return m(x), [clients, tasks·q, replicates]."""
@@ -149,8 +146,9 @@ class SampleMeans:
         Args:
             weights: of the samples, [units, samples], in place of their shares.
         """
-        points, seed = self._units(x), None if v is None else self._split(v, self.outputs)
-        step, by_piece, first = self._at_once or len(points), [], 0
+        points = self._units(x)
+        seed = points.new_ones(len(points), 1) if v is None else self._split(v, self.outputs)
+        step, by_piece, first = 1 if self._one_by_one else len(points), [], 0
         for piece in self.source.pieces(draw, x.shape[2]):
             batch, count = piece, piece.shares.shape[1]
             if weights is not None:
@@ -158,26 +156,20 @@ class SampleMeans:
             first += count
             parts = [slice(start, start + step) for start in range(0, len(points), step)]
             slopes = [
-                self._part_gradient(
-                    points[part],
-                    batch.of(part),
-                    None if seed is None else seed[part],
-                )
-                for part in parts
+                self._part_gradient(points[part], batch.of(part), seed[part]) for part in parts
             ]
             by_piece.append(slopes[0] if len(slopes) == 1 else torch.cat(slopes))
         total = by_piece[0] if len(by_piece) == 1 else torch.stack(by_piece).sum(0)
         return self._like(total, x)
 
-    def _part_gradient(self, points: Tensor, batch: Batch, seed: Tensor | None) -> Tensor:
+    def _part_gradient(self, points: Tensor, batch: Batch, seed: Tensor) -> Tensor:
         """Return the same of some units, whose graph is freed at once."""
         if batch.counts is not None and not any(batch.counts):
             return torch.zeros_like(points)
         points = points.requires_grad_()
         with torch.enable_grad():
-            weighed = self._each(points, batch) * batch.shares[..., None]
-            total = (weighed if seed is None else weighed * seed[:, None]).sum()
-            (slope,) = torch.autograd.grad(total, points)
+            weighed = self._each(points, batch) * batch.shares[..., None] * seed[:, None]
+            (slope,) = torch.autograd.grad(weighed.sum(), points)
         return slope
 
     def _sum(self, points: Tensor, draw: Tensor | None, replicates: int) -> Tensor:
@@ -212,11 +204,11 @@ class SampleMeans:
         if self._one_by_one or len(points) == 1:
             units = zip(points.unbind(0), map(_channels_last, inputs), targets, strict=True)
             return torch.stack([self._of_unit(*unit) for unit in units])
-        if self._model.several and self._at_once is None:
+        if self._model.several:
             outputs = self._model(points, inputs).flatten(0, 1)
             together = self._function(outputs, targets.flatten(0, 1))
             return together.view(*inputs.shape[:2], -1)
-        values: Tensor = vmap(self._of_unit, chunk_size=self._at_once)(points, inputs, targets)
+        values: Tensor = vmap(self._of_unit)(points, inputs, targets)
         return values
 
     def _of_unit(self, parameters: Tensor, inputs: Tensor, targets: Tensor) -> Tensor:

@@ -87,7 +87,7 @@ class RobustSamples(NetworkProblem, CompositionProblem):
         return ChiSquareOracles(plain, self.means(source, device, raised), penalty)
 
 
-class _InnerMean:
+class InnerMean:
     """An inner value that is a mean over samples; no noise in the outer function."""
 
     def __init__(self, inner: SampleMeans) -> None:
@@ -107,16 +107,35 @@ class _InnerMean:
         return self._inner.pulled(x, xi)
 
 
-class _InnerMeanOfSamples(_InnerMean, NetworkLossOracles):
+class PlainMean:
+    """A plain part that is a mean over samples."""
+
+    def __init__(self, plain: SampleMeans) -> None:
+        self._plain = plain
+
+    def plain_law(self, batch: int) -> Law | None:
+        """Return sample numbers with replacement."""
+        return self._plain.source.law(batch)
+
+    def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
+        """Return the gradient of the minibatch mean."""
+        return self._plain.gradient(x, xi)
+
+    def plain_value(self, x: ClientVectors) -> Tensor:
+        """Return the mean over all samples, [clients, replicates]."""
+        return self._plain.value(x, None)[:, 0]
+
+
+class _InnerMeanOfSamples(InnerMean, NetworkLossOracles):
     """The same, beside the losses of single samples, of which the objective is a robust form."""
 
     def __init__(self, plain: SampleMeans, inner: SampleMeans, penalty: float) -> None:
         NetworkLossOracles.__init__(self, plain)
-        _InnerMean.__init__(self, inner)
+        InnerMean.__init__(self, inner)
         self._penalty = penalty
 
 
-class RobustClientOracles(_InnerMean, NoPlainPart):
+class RobustClientOracles(InnerMean, NoPlainPart):
     """Inner losses and an outer exponential."""
 
     def __init__(self, means: SampleMeans, temperature: float) -> None:
@@ -144,24 +163,12 @@ class KLOracles(_InnerMeanOfSamples, NoPlainPart):
         return self._penalty * torch.log(y)[:, 0]
 
 
-class ChiSquareOracles(_InnerMeanOfSamples):
-    """The inner mean loss, an outer square, and a plain part."""
+class ChiSquareOracles(_InnerMeanOfSamples, PlainMean):
+    """The inner mean loss, an outer square, and the mean of ℓ + ℓ²/(2λ) as plain part."""
 
-    def __init__(self, plain: SampleMeans, raised: SampleMeans, penalty: float) -> None:
-        super().__init__(plain, plain, penalty)
-        self._raised = raised
-
-    def plain_law(self, batch: int) -> Law | None:
-        """Return sample numbers with replacement."""
-        return self._raised.source.law(batch)
-
-    def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
-        """Return the gradient of the minibatch mean of ℓ + ℓ²/(2λ)."""
-        return self._raised.gradient(x, xi)
-
-    def plain_value(self, x: ClientVectors) -> Tensor:
-        """Return the mean of ℓ + ℓ²/(2λ), [clients, replicates]."""
-        return self._raised.value(x, None)[:, 0]
+    def __init__(self, losses: SampleMeans, raised: SampleMeans, penalty: float) -> None:
+        super().__init__(losses, losses, penalty)
+        PlainMean.__init__(self, raised)
 
     def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
         """Return −y/λ."""

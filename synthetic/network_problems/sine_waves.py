@@ -16,7 +16,6 @@ from torch import Tensor
 
 from driftproof.synthetic.network_problems.samples import Batch, Source
 from driftproof.toolkit.draws import Uniforms
-from driftproof.toolkit.errors import DriftproofError
 
 REACH = 5.0
 """x is uniform on [−5, 5]."""
@@ -33,9 +32,6 @@ class SineWaves:
         grid: points of the even grid.
         together: whether a client's tasks are one: its sample is the points of all of them, as
             plain training sees them.
-
-    Raises:
-        DriftproofError: the two arrays are not [clients, tasks, seeds], finite, of one shape.
     """
 
     amplitude: np.ndarray
@@ -43,16 +39,6 @@ class SineWaves:
     points: int = 10
     grid: int = 51
     together: bool = False
-
-    def __post_init__(self) -> None:
-        shapes = self.amplitude.shape, self.phase.shape
-        finite = np.isfinite(self.amplitude).all() and np.isfinite(self.phase).all()
-        if len(shapes[0]) != 3 or shapes[0] != shapes[1] or 0 in shapes[0] or not finite:
-            raise DriftproofError(
-                f"amplitudes of shape {shapes[0]} and phases of shape {shapes[1]}",
-                "finite numbers of the shape [clients, tasks, seeds], the same for both",
-                "give every client as many tasks",
-            )
 
     @property
     def clients(self) -> int:

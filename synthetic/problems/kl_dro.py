@@ -189,9 +189,7 @@ class KLDRO(DROProblem):
                 low, float(self.objective(start)), None, {"method": "range of the loss"}
             )
         temperature = None if self.form == "average" else self.temperature
-        point, certificate = minimise_on_ball(
-            *self.data, outputs=1, radius=self.ball, temperature=temperature
-        )
+        point, certificate = minimise_on_ball(*self.data, radius=self.ball, temperature=temperature)
         at = torch.from_numpy(point)[:, None]
         value, gradient = float(self.objective(at)), self.gradient(at)[:, 0].numpy()
         gap = frank_wolfe_gap(point, gradient, self.ball)

@@ -86,7 +86,6 @@ def drawn_panels(
         {
             "name": named(panel),
             "title": panel["title"],
-            "path": panel.get("path", False),
             "note": panel.get("note", ""),
             "data": {
                 "x": panel["x_label"],

@@ -46,7 +46,7 @@ class Reference:
         return f"https://arxiv.org/abs/{number}" if number else self._field("url")
 
     @property
-    def told(self) -> str:
+    def citation(self) -> str:
         """Authors, title, where and when it appeared, as a list of references has it."""
         authors = [_in_order(name) for name in self._field("author").split(" and ") if name]
         several = (
@@ -94,14 +94,14 @@ class Paper:
         """What became of it, in one line."""
         counted = sentences(self.statements)
         verdicts = Counter(one.verdict for one in counted)
-        told = [
+        found = [
             f"{verdicts[verdict]} {verdict.lower()}" for verdict in Verdict if verdicts[verdict]
         ]
         errata = [f"{n} {severity}" for severity, n in by_severity(self.statements).items() if n]
         ours = len(self.claims) - len(self.statements)
         count = len(counted)
         line = f"{count} printed statement{'s' * (count != 1)}"
-        line += f": {', '.join(told)}" * bool(told)
+        line += f": {', '.join(found)}" * bool(found)
         line += f"; errata: {', '.join(errata)}" * bool(errata)
         return line + f"; {ours} of our own" * bool(ours) + "."
 

@@ -185,8 +185,8 @@ class _Server:
             kinds = [(type(one), getattr(one, "size", 0)) for one in heard]
             apart = [k for k, kind in enumerate(kinds) if kind != kinds[0]]
             if apart:
-                told = f"{_announced(heard[apart[0]])}, where client 0 has {_announced(heard[0])}"
-                raise self._failure("out of step", apart, told)
+                what = f"{_announced(heard[apart[0]])}, where client 0 has {_announced(heard[0])}"
+                raise self._failure("out of step", apart, what)
             if isinstance(heard[0], Ended):
                 bad = [k for k, one in enumerate(heard) if not one.finite]
                 if bad:
@@ -256,8 +256,8 @@ class _Server:
         with np.errstate(all="ignore"):
             mean: np.ndarray = np.sum([*sent.values()], 0) / weight
         if not np.isfinite(mean).all():
-            told = f"an average of clients whose weights sum to {weight.tolist()}"
-            raise self._failure("not finite", (), told)
+            what = f"an average of clients whose weights sum to {weight.tolist()}"
+            raise self._failure("not finite", (), what)
         self._counted.update(
             rounds=1, messages_up=len(sent), messages_down=len(shares),
             bytes_up=len(sent) * mean.nbytes, bytes_down=len(shares) * mean.nbytes,

@@ -23,11 +23,10 @@ from driftproof.verifiers.experiment.outcome import (
     tuned,
 )
 from driftproof.verifiers.experiment.panel import Panel, curve, over_seeds
-from driftproof.verifiers.experiment.run import CHOOSING, Computed, Followed, Run, results_of
+from driftproof.verifiers.experiment.run import CHOOSING, Followed, Run, results_of
 from driftproof.verifiers.experiment.sentence import (
     Sentence,
     judged_by_seeds,
-    no_worse_by_seeds,
     similar_by_seeds,
     smaller,
     undecided_if,
@@ -41,7 +40,6 @@ from driftproof.verifiers.experiment.study import (
     Axis,
     Conclusion,
     Figure,
-    More,
     Says,
     Steps,
     Study,
@@ -51,6 +49,7 @@ from driftproof.verifiers.experiment.study import (
     judge,
     judged,
     methods,
+    named,
     note,
     plot,
     setting,
@@ -60,10 +59,10 @@ from driftproof.verifiers.experiment.tracked import TrackedRun, averaged, drift
 
 __all__ = [
     "BYTES", "CHOOSING", "MEGABYTES", "ROUNDS", "SENT", "STEPS", "WORST", "Asked", "Axis",
-    "Computed", "Conclusion", "Experiment", "Figure", "Followed", "More", "Outcome", "Outcomes",
+    "Conclusion", "Experiment", "Figure", "Followed", "Outcome", "Outcomes",
     "Panel", "Plan", "Run", "Says", "Sentence", "Steps", "Study", "TrackedRun", "averaged",
     "called", "concluded", "curve", "drift", "early", "ends", "experiment", "judge", "judged",
-    "judged_by_seeds", "methods", "no_worse_by_seeds", "note", "outcomes", "over_seeds",
+    "judged_by_seeds", "methods", "named", "note", "outcomes", "over_seeds",
     "packed", "plot", "results_of", "run_experiment", "setting", "similar_by_seeds", "smaller",
     "trivial", "tuned", "undecided_if", "unpacked",
 ]  # fmt: skip

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from driftproof.toolkit.environment import environment
-from driftproof.toolkit.errors import unknown_name
 from driftproof.toolkit.ledger import Ledger
 from driftproof.toolkit.memory import largest_worker, own_peak
 from driftproof.toolkit.report.experiment import write_experiment
@@ -16,9 +15,6 @@ from driftproof.verifiers.experiment.codec import checkpoint
 from driftproof.verifiers.experiment.study import Conclusion, Steps, Study, concluded
 from driftproof.verifiers.experiment.tracked import TrackedRun
 from driftproof.verifiers.running.scheduler import Cache, Result, Task, run_jobs
-
-PROFILES = ("smoke", "quick", "paper")
-ENGINES = ("batched", "wire")
 
 
 @dataclass(frozen=True)
@@ -42,14 +38,6 @@ class Plan:
     workers: int = 1
     device: str = "cpu"
     resume: bool = False
-
-    def __post_init__(self) -> None:
-        for what, value, known in (
-            ("profile", self.profile, PROFILES),
-            ("engine", self.engine, ENGINES),
-        ):
-            if value not in known:
-                raise unknown_name(what, value, known)
 
 
 @dataclass(frozen=True)
@@ -146,7 +134,7 @@ class Shares:
 
     def came(self, unit: Task, result: Result) -> None:
         """Note what a unit gave."""
-        part = checkpoint(result[0], unit.name)
+        part = checkpoint(result[0])
         self.worker = max(self.worker, largest_worker())
         self._shares[unit.name] = 1.0 if part is None else part.told["done"]
         self._tell()

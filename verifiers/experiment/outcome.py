@@ -1,6 +1,6 @@
 """Kinds of runs on every seed, the search for settings, and what a run that diverged counts as."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
@@ -145,9 +145,6 @@ def tuned(
     grids: Mapping[Any, Mapping[str, Sequence[Any]]],
     budget: int,
     by: str,
-    *,
-    score: Callable[[Outcome[R]], np.ndarray] | None = None,
-    **search: Any,
 ) -> Asked:
     """Choose each method's settings on partitions that judge nothing, each by as many runs.
 
@@ -158,22 +155,17 @@ def tuned(
         grids: by method, of some attributes of its run.
         by: what is measured: the mean over partitions of its value at the end decides, the first
             of equal ones.
-        score: of what a candidate gave there, a number a partition (None: by ``by``).
-        search: attributes of the runs that are other ones in the search alone.
     """
     tried = {key: candidates(run, grids[key], budget) for key, run in methods.items()}
     every = {
-        (key, run): [
-            run.but(partition=CHOOSING + k, **search) for k in range(max(1, budget // len(of_key)))
-        ]
+        (key, run): [run.but(partition=CHOOSING + k) for k in range(max(1, budget // len(of_key)))]
         for key, of_key in tried.items()
         for run in of_key
     }
     results = yield from results_of(every)
-    worth = score or (lambda of: of.last(by))
     scores: dict[Any, dict[Any, float]] = {key: {} for key in methods}
     for (key, run), of_run in results.items():
-        scores[key][run] = float(np.mean(worth(Outcome(every[key, run][0], of_run))))
+        scores[key][run] = float(Outcome(every[key, run][0], of_run).last(by).mean())
     chosen = {key: max(of_key, key=of_key.__getitem__) for key, of_key in scores.items()}
     return Tuned(chosen, grids, scores)
 

@@ -18,8 +18,6 @@ class Panel:
         name: ends the names of its files.
         curves: of ``curve``, one a method.
         log: "y", "x" or "xy" for logarithmic axes, else "".
-        path: whether x may go back, and points are joined in their order. The page shows the SVG
-            of such a panel: its own plots have every curve in the order of x.
         note: stands below the plot: sizes, seeds, what the band is.
     """
 
@@ -29,7 +27,6 @@ class Panel:
     y_label: str
     curves: Sequence[Mapping[str, Any]]
     log: str = ""
-    path: bool = False
     note: str = ""
 
 

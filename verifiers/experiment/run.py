@@ -1,20 +1,20 @@
-"""What an experiment computes, in units: a run of a method on a problem, or anything else.
+"""What an experiment computes, in units: a run of a method on a problem.
 
-A unit is a frozen dataclass. Its fields name everything that its result depends on: the ledger
-finds a finished unit by them.
+It is a frozen dataclass, whose fields name everything that its result depends on: the ledger finds
+a finished run by them.
 """
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
+from inspect import signature
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
-from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.dataset import digest, read
@@ -27,61 +27,9 @@ from driftproof.verifiers.experiment.codec import checkpoint, packed, unpacked
 from driftproof.verifiers.running.scheduler import Result, Task
 
 Key = TypeVar("Key", bound=Hashable)
+Made = TypeVar("Made")
 CHOOSING = 900
 """The first of the partitions on which settings are chosen: no sentence is judged on them."""
-
-
-class Continued(Protocol):
-    """A unit that may come back as a checkpoint."""
-
-    def going_on(self, blob: bytes) -> Task:
-        """Return what is left of it."""
-
-
-class Computed(ABC):
-    """A unit of an experiment; a frozen dataclass derives from it."""
-
-    @property
-    def name(self) -> str:
-        """Everything that the result depends on; of a data set its content, not its path alone."""
-        contents = "".join(f" {digest(folder)}" for folder in _folders(self) if folder.is_dir())
-        return f"{type(self).__module__}.{self!r}{contents}"
-
-    @property
-    def path(self) -> Path | None:
-        """The user's file that its class is in, if it is in one."""
-        module = type(self).__module__
-        return Path(sys.modules[module].__file__ or "") if is_own(module) else None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Travel by the file's path, from which a worker imports the class."""
-        return _restored, (self.path, type(self).__module__, type(self).__name__, vars(self))
-
-    @abstractmethod
-    def measured(self) -> dict[str, Any]:
-        """Compute: numbers, texts, lists and dictionaries of them."""
-
-    def work(self) -> bytes:
-        """Compute, and pack it for the ledger."""
-        with telling_the_file(self.path):
-            return packed(self.measured())
-
-
-def _folders(unit: Any) -> Iterator[Path]:
-    """Yield the folders that a unit names, and the units inside it."""
-    for name in (part.name for part in fields(unit)):
-        value = getattr(unit, name)
-        if isinstance(value, Path):
-            yield value
-        elif isinstance(value, Computed):
-            yield from _folders(value)
-
-
-def _restored(path: Path | None, module: str, name: str, values: dict[str, Any]) -> Computed:
-    owner = import_module(module) if path is None else import_path(path)
-    unit: Computed = object.__new__(getattr(owner, name))
-    unit.__dict__.update(values)
-    return unit
 
 
 @dataclass(frozen=True)
@@ -95,17 +43,15 @@ class Followed:
             spread evenly).
         bad_step: the local step that gave a value that is not finite (None: none did, or the wire
             does not tell).
-        marks: what the clients marked in their last step (not told by the wire).
     """
 
     fields: Mapping[str, np.ndarray]
     sent: Sequence[int]
     bad_step: int | None = None
-    marks: Mapping[str, Tensor] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run(Computed):
+class Run(ABC):
     """One method on one problem, followed round by round and measured.
 
     A subclass names the ``problem``, the ``algorithm`` and what is ``measured``.
@@ -121,6 +67,8 @@ class Run(Computed):
     """Of the state, to be followed."""
     scales: ClassVar[Mapping[str, str]] = {}
     """Of what is measured: "loss", "gap" and "cost" are better small, all else is an accuracy."""
+    drawn: ClassVar[tuple[str, ...]] = ()
+    """What keys the draws beside seed and partition."""
     units: ClassVar[Mapping[str, str]] = {}
     """Of what is measured, where its name does not say it."""
 
@@ -140,9 +88,40 @@ class Run(Computed):
         """The method with its parameters."""
 
     @property
-    @abstractmethod
     def keys(self) -> tuple[str, ...]:
         """What keys the draws: runs of equal keys have the same cohorts and minibatches."""
+        return str(self.seed), *self.drawn, str(self.partition)
+
+    def made(self, kind: Callable[..., Made], **given: Any) -> Made:
+        """Return an algorithm or a problem, by default with the run's attributes of equal names."""
+        names = {part.name for part in fields(self)} & set(signature(kind).parameters)
+        return kind(**{name: getattr(self, name) for name in names} | given)
+
+    @abstractmethod
+    def measured(self) -> dict[str, Any]:
+        """Compute: numbers, texts, lists and dictionaries of them."""
+
+    def work(self) -> bytes:
+        """Compute, and pack it for the ledger."""
+        with telling_the_file(self.path):
+            return packed(self.measured())
+
+    @property
+    def name(self) -> str:
+        """Everything that the result depends on; of a data set its content, not its path alone."""
+        folders = [of for part in fields(self) if isinstance(of := getattr(self, part.name), Path)]
+        contents = "".join(f" {digest(folder)}" for folder in folders if folder.is_dir())
+        return f"{type(self).__module__}.{self!r}{contents}"
+
+    @property
+    def path(self) -> Path | None:
+        """The user's file that its class is in, if it is in one."""
+        module = type(self).__module__
+        return Path(sys.modules[module].__file__ or "") if is_own(module) else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel by the file's path, from which a worker imports the class."""
+        return _restored, (self.path, type(self).__module__, type(self).__name__, vars(self))
 
     @property
     def choosing(self) -> bool:
@@ -203,6 +182,13 @@ class Run(Computed):
         return engine(self, problem or self.problem, self.rounds if rounds is None else rounds)
 
 
+def _restored(path: Path | None, module: str, name: str, values: dict[str, Any]) -> Run:
+    owner = import_module(module) if path is None else import_path(path)
+    run: Run = object.__new__(getattr(owner, name))
+    run.__dict__.update(values)
+    return run
+
+
 def _batched(of: Run, problem: Problem, rounds: int) -> Followed:
     ctx = sampled_context(problem, of.keys, replicates=1)
     kept: dict[str, list[np.ndarray]] = {name: [] for name in of.fields}
@@ -215,7 +201,7 @@ def _batched(of: Run, problem: Problem, rounds: int) -> Followed:
 
     outcome = run(problem, of.algorithm, ctx, rounds=rounds, watch=watch)
     fields = {name: np.array(values) for name, values in kept.items()}
-    return Followed(fields, sent, outcome.bad_step, ctx.marks)
+    return Followed(fields, sent, outcome.bad_step)
 
 
 def _on_wire(of: Run, problem: Problem, rounds: int) -> Followed:
@@ -235,15 +221,15 @@ def results_of(
 ) -> Generator[Sequence[Task], list[Result], dict[Key, list[dict[str, Any]]]]:
     """Ask for all units at once (``yield from``) and return each key's results, in order.
 
-    A unit that comes back as a checkpoint is asked for again, until it is whole.
+    A unit that comes back as a checkpoint is asked for again, for what is left, until it is whole.
     """
     asked = [unit for of_key in units.values() for unit in of_key]
     blobs: dict[int, bytes] = {}
     while left := [place for place in range(len(asked)) if place not in blobs]:
         for place, (blob, _) in zip(left, (yield [asked[k] for k in left]), strict=True):
-            if checkpoint(blob, asked[place].name) is None:
+            if checkpoint(blob) is None:
                 blobs[place] = blob
             else:
-                asked[place] = cast("Continued", asked[place]).going_on(blob)
+                asked[place] = cast("Any", asked[place]).going_on(blob)
     results = iter(unpacked((blobs[k], 0.0) for k in range(len(asked))))
     return {key: list(islice(results, len(of_key))) for key, of_key in units.items()}

@@ -32,41 +32,26 @@ class Sentence:
 
 
 def judged_by_seeds(
-    text: str, setting: str, better: np.ndarray, worse: np.ndarray, *, comparisons: int
-) -> Sentence:
-    """Judge "the first is better than the second" by a paired test over seeds.
-
-    One-sided Wilcoxon signed-rank tests at level 0.05/comparisons: reproduced if the first is
-    larger, not reproduced if the second is, else undecided.
-
-    Args:
-        text: the sentence.
-        setting: what is compared with what.
-        better, worse: one number a seed each, in the same order; larger is better.
-        comparisons: how many tests share the level.
-    """
-    return no_worse_by_seeds(text, setting, better, worse, margin=0.0, comparisons=comparisons)
-
-
-def no_worse_by_seeds(
     text: str,
     setting: str,
     first: np.ndarray,
     second: np.ndarray,
     *,
-    margin: float,
     comparisons: int,
+    margin: float = 0.0,
 ) -> Sentence:
-    """Judge "the first is as good as the second": it is not worse by ``margin`` or more.
+    """Judge "the first is better than the second", or that it is not worse by ``margin`` or more.
 
-    One-sided Wilcoxon signed-rank tests at level 0.05/comparisons: reproduced if
+    One-sided Wilcoxon signed-rank tests over seeds at level 0.05/comparisons: reproduced if
     first > second − margin is established, not reproduced if first < second − margin is, else
     undecided. A first that is much better is no failure.
 
     Args:
+        text: the sentence.
+        setting: what is compared with what.
         first, second: one number a seed each, in the same order; larger is better.
-        margin: set before any run.
         comparisons: how many tests share the level.
+        margin: set before any run; below 0 the first has to be better by more than that.
     """
     made, difference = _compared(text, setting, first, second, margin)
     if difference is None:

@@ -35,10 +35,10 @@ from driftproof.verifiers.running.scheduler import Result, Task
 class Conclusion:
     """What an experiment's runs come to."""
 
-    setting: Sequence[str]
-    sentences: Sequence[Sentence]
-    findings: Sequence[str]
-    panels: Sequence[Panel]
+    setting: Sequence[str] = ()
+    sentences: Sequence[Sentence] = ()
+    findings: Sequence[str] = ()
+    panels: Sequence[Panel] = ()
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -62,7 +62,7 @@ class Says:
         by: takes an outcome and a name and returns a number a seed, larger is better.
         how: what ``by`` is called.
         test: of ``sentence``.
-        margin: of the test, if it has one.
+        margin: of the test.
         studies: how many such groups of comparisons share the sentence's level.
         guarded: whether a comparison needs a winner that beats the trivial model.
         reason: why it is undecided whatever the runs give.
@@ -74,7 +74,7 @@ class Says:
     by: Callable[[Outcome[Any], str], np.ndarray] = Outcome.last
     how: str = "at the end"
     test: Callable[..., Sentence] = judged_by_seeds
-    margin: float | None = None
+    margin: float = 0.0
     studies: int = 1
     guarded: bool = True
     reason: str = ""
@@ -119,16 +119,6 @@ class Figure(NamedTuple):
     log: str = ""
 
 
-@dataclass(frozen=True)
-class More:
-    """What a study concludes beside its sentences and figures."""
-
-    sentences: Sequence[Sentence] = ()
-    findings: Sequence[str] = ()
-    panels: Sequence[Panel] = ()
-    numbers: Mapping[str, Any] = field(default_factory=dict)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Study:
     """What is compared, and what is said of it.
@@ -140,7 +130,6 @@ class Study:
         grids: what is searched of a method, by parameter; of one that is not named, nothing.
         budget: runs of each search.
         by: the measure that chooses.
-        search: attributes of the runs that are other ones in the search.
         ask: runs all of them.
         besides: takes the chosen runs and returns others: a parameter varied, say.
         says: the sentences.
@@ -148,7 +137,7 @@ class Study:
         figures: the plots.
         setting: what was chosen, for the head of the page.
         shown: what ``ends`` tells of every run.
-        more: takes all outcomes and returns what else is concluded; it may ask for units.
+        more: takes all outcomes and returns what else is concluded.
     """
 
     methods: Mapping[Any, Run]
@@ -156,7 +145,6 @@ class Study:
     grids: Mapping[Any, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
     budget: int = 0
     by: str = "accuracy"
-    search: Mapping[str, Any] = field(default_factory=dict)
     ask: Callable[[Mapping[Any, Any], int], Asked] = outcomes
     besides: Callable[[Mapping[Any, Any]], Mapping[Any, Run]] = lambda chosen: {}
     says: Sequence[Says] = ()
@@ -164,7 +152,7 @@ class Study:
     figures: Sequence[Figure] = ()
     setting: Sequence[str] = ()
     shown: Sequence[str] = ("accuracy",)
-    more: Callable[[Outcomes], More | Asked] = lambda runs: More()
+    more: Callable[[Outcomes], Conclusion] = lambda runs: Conclusion()
 
 
 def concluded(study: Study) -> Steps:
@@ -172,11 +160,10 @@ def concluded(study: Study) -> Steps:
     searched = {key: run for key, run in study.methods.items() if key in study.grids}
     found = Tuned({}, study.grids, {})
     if searched:
-        found = yield from tuned(searched, study.grids, study.budget, study.by, **study.search)
+        found = yield from tuned(searched, study.grids, study.budget, study.by)
     chosen = {**study.methods, **found.chosen}
     runs = yield from study.ask({**chosen, **study.besides(chosen)}, study.seeds)
-    made = study.more(runs)
-    more = made if isinstance(made, More) else (yield from made)
+    more = study.more(runs)
     says = [s for each in study.says for s in judge(each, runs, study.size)]
     budget = (
         [
@@ -222,7 +209,6 @@ def judge(says: Says, runs: Outcomes, size: str = "") -> list[Sentence]:
     if not says.pairs:
         return [Sentence(says.text, "not judged", "undecided", says.reason)]
     share = says.studies * len(says.pairs) * len(says.of)
-    margin = {} if says.margin is None else {"margin": says.margin}
     made = []
     for one, other in says.pairs:
         for of in says.of:
@@ -232,9 +218,11 @@ def judge(says: Says, runs: Outcomes, size: str = "") -> list[Sentence]:
             second = np.broadcast_to(second, first.shape)
             limit = f"{other:g}" if constant else named(runs, other)
             where = f"{named(runs, one)} against {limit}; {of}, {says.how}"
-            sentence = says.test(says.text, where, first, second, comparisons=share, **margin)
+            sentence = says.test(
+                says.text, where, first, second, comparisons=share, margin=says.margin
+            )
             reasons = [size, says.reason]
-            alike = sentence.verdict == "reproduced" and (says.margin or 0) > 0
+            alike = sentence.verdict == "reproduced" and says.margin > 0
             if not constant and not alike and says.by is Outcome.last:
                 reasons.append(early(runs[one].good(of), runs[other].good(of)))
             if says.guarded:

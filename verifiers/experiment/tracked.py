@@ -24,7 +24,7 @@ from driftproof.toolkit.problem import Problem
 from driftproof.verifiers.experiment.codec import Checkpoint, checkpoint, packed
 from driftproof.verifiers.experiment.run import Run
 
-WHERE = ("done", "ctx", "state", "strides")
+WHERE = ("done", "ctx", "state")
 """What a checkpoint tells to be gone on from."""
 STRETCH = 25.0
 """Seconds after which a run is kept; a round that takes longer is not cut."""
@@ -34,7 +34,7 @@ STRETCH = 25.0
 class TrackedRun(Run):
     """One method on one problem, measured at some rounds.
 
-    A subclass names the ``problem``, the ``algorithm``, the ``keys`` and what is ``recorded``.
+    A subclass names the ``problem``, the ``algorithm`` and what is ``recorded``.
 
     Attributes:
         points: how many times it is measured: at the start, at the end, evenly in between.
@@ -85,8 +85,9 @@ class TrackedRun(Run):
 
     @property
     def moments(self) -> list[int]:
-        """The rounds at which it is measured."""
-        return sorted(set(np.linspace(0, self.rounds, self.points).round().astype(int).tolist()))
+        """The rounds at which it is measured; in a search the first and the last."""
+        points = 2 if self.choosing else self.points
+        return sorted(set(np.linspace(0, self.rounds, points).round().astype(int).tolist()))
 
     def context(self, problem: Problem) -> BatchedContext:
         """Return what it runs in."""
@@ -119,7 +120,7 @@ class TrackedRun(Run):
         told: dict[str, Any] = {"records": [], "bad_step": None}
         begun = None
         if self.broken_off:
-            before = checkpoint(self.broken_off, self.name)
+            before = checkpoint(self.broken_off, self.device)
             assert before is not None
             told, begun = before.told, _restored(before, ctx)
         first = 0 if begun is None else begun[0]
@@ -158,32 +159,19 @@ def _kept(
     told: dict[str, Any], at: int, state: Any, rounds: int, ctx: BatchedContext
 ) -> Checkpoint:
     """Return a run as it is at a round's start."""
-    where: dict[str, Any] = {
-        "done": at / rounds, "ctx": [at, ctx.rounds, ctx.reals],
+    where = {
+        "done": at / rounds,
+        "ctx": [at, ctx.rounds, ctx.reals],
         "state": [type(state).__module__, type(state).__qualname__],
-    }  # fmt: skip
-    fields = {name: getattr(state, name) for name in type(state)._fields}
-    where["strides"] = {name: list(x.stride()) for name, x in fields.items()}
-    arrays = {name: x.contiguous().cpu().numpy() for name, x in fields.items()}
-    return Checkpoint(told | where, arrays)
+    }
+    return Checkpoint(told | where, state._asdict())
 
 
 def _restored(before: Checkpoint, ctx: BatchedContext) -> tuple[int, Any]:
     """Set what a context has counted, and return the round and the state."""
     at, ctx.rounds, ctx.reals = before.told["ctx"]
     module, name = before.told["state"]
-    fields = {
-        name: _laid_out(torch.from_numpy(array).to(ctx.device), before.told["strides"][name])
-        for name, array in before.state.items()
-    }
-    return at, getattr(import_module(module), name)(**fields)
-
-
-def _laid_out(values: Tensor, strides: list[int]) -> Tensor:
-    """Return values in the layout that they had: a sum in another one may round otherwise."""
-    apart = values[tuple(slice(0, 1) if stride == 0 else slice(None) for stride in strides)]
-    laid = torch.empty_strided(apart.shape, strides, dtype=values.dtype, device=values.device)
-    return laid.copy_(apart).expand(values.shape)
+    return at, getattr(import_module(module), name)(**before.state)
 
 
 def drift(marked: Tensor | None) -> float:

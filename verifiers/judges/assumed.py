@@ -58,7 +58,7 @@ def unmet(
     return None
 
 
-def told(
+def noted(
     claim: Claim[Any], case: Case, form: Form, roles: Mapping[str, float], row: Row
 ) -> Row:  # fmt: skip
     """Return a row that names the assumptions which its case meets within rounding alone.

@@ -229,6 +229,8 @@ def believing(
     judged = (yield from judge(kept)) if kept else []
     unused = [text for sentences in audits for text in sentences.values()]
     if unused:  # a reader should know, though nothing here rests on it
-        told = f"beside this, {unused[0]}: mend constants"
-        judged = [replace(r, reason=f"{r.reason}; {told}" if r.reason else told) for r in judged]
+        mistake = f"beside this, {unused[0]}: mend constants"
+        judged = [
+            replace(r, reason=f"{r.reason}; {mistake}" if r.reason else mistake) for r in judged
+        ]
     return [*rows.values(), *judged]

@@ -350,7 +350,7 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
             lhs={"mean": value, "low": None, "high": None},
             instance=instance(bounds.roles_of(numbers), claim.notation(numbers)),
         )  # fmt: skip
-    row = assumed.told(claim, numbers, form, bounds.roles_of(numbers), row)
+    row = assumed.noted(claim, numbers, form, bounds.roles_of(numbers), row)
     row = replace(row, case=case_entry(case))
     where = ", ".join(f"{name} = {of}" for name, of in point.items())
     if row.verdict is Verdict.REFUTED:

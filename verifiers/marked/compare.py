@@ -72,7 +72,7 @@ def compared(theorem: Theorem, leaf: Leaf, rows: Sequence[Row], bound: Binding |
     """
     verdict, group = _verdict(rows)
     code = stated(leaf)
-    told: list[tuple[int, str]] = []
+    found: list[tuple[int, str]] = []
     unchanged = bound is not None and (theorem.source, code, theorem.right) == (
         bound.source, bound.stated, bound.right,
     )  # fmt: skip
@@ -81,32 +81,32 @@ def compared(theorem: Theorem, leaf: Leaf, rows: Sequence[Row], bound: Binding |
     else:
         how, said = _by_algebra(theorem, leaf)
     if said:
-        told.append((theorem.bound_at, f"the theorem says ≤ {said}, and its claim otherwise"))
+        found.append((theorem.bound_at, f"the theorem says ≤ {said}, and its claim otherwise"))
     if bound is None:
-        told.append((theorem.line, "it was never compared with its claim: --bind does, once"))
+        found.append((theorem.line, "it was never compared with its claim: --bind does, once"))
     elif bound.claim != theorem.claim:
-        told.append((theorem.line, f"it was bound to {bound.claim}, and names {theorem.claim}"))
+        found.append((theorem.line, f"it was bound to {bound.claim}, and names {theorem.claim}"))
     else:
         sources = theorem.source, bound.source
         if theorem.source != bound.source and (
             said or how != "algebra" or not _rewritten(*sources)
         ):
-            told.append(_change(theorem, bound.source))
+            found.append(_change(theorem, bound.source))
         if code != bound.stated:
             changed = f"the claim changed since it was bound: {_lines(bound.stated, code)}"
-            told.append((theorem.line, changed))
+            found.append((theorem.line, changed))
         if verdict != bound.verdict:
             was = f"it was {bound.verdict} since {bound.since}, and is {verdict}"
-            told.append((theorem.line, was))
+            found.append((theorem.line, was))
     if not record.as_expected(rows):
-        told.append((theorem.line, f"{theorem.claim} is {verdict}: driftproof verify says why"))
+        found.append((theorem.line, f"{theorem.claim} is {verdict}: driftproof verify says why"))
     now = Binding(
         theorem.claim, theorem.source, code, theorem.right, how, str(verdict),
         group.evidence if group else "", group.cases if group else "0", date.today().isoformat(),
     )  # fmt: skip
     if bound is not None and replace(now, since=bound.since, cases=bound.cases) == bound:
         now = replace(now, since=bound.since)
-    problems = tuple(Problem(theorem.file, line, text) for line, text in told)
+    problems = tuple(Problem(theorem.file, line, text) for line, text in found)
     return Found(theorem, now, problems, said)
 
 
@@ -162,16 +162,16 @@ def _change(theorem: Theorem, before: str) -> tuple[int, str]:
     old, new = before.split(" "), [token.text for token in tokens]
     changes = [op for op in SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
                if op[0] != "equal"]  # fmt: skip
-    told = []
+    said = []
     for _, a, b, c, d in changes[:SHOWN]:
         was, now = (
             " ".join(words[max(0, start - AROUND) : end + AROUND])
             for words, start, end in ((old, a, b), (new, c, d))
         )
-        told.append(f"“{was}” became “{now}”")
+        said.append(f"“{was}” became “{now}”")
     at = min(changes[0][3], len(tokens) - 1) if changes and tokens else 0
     line = tokens[at].line if tokens else theorem.line
-    return line, f"it changed since it was bound: {'; '.join(told)}"
+    return line, f"it changed since it was bound: {'; '.join(said)}"
 
 
 def _lines(before: str, after: str) -> str:

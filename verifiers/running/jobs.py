@@ -128,7 +128,7 @@ class ClaimTask:
             applies = bounds.unmet(claim, case, form) is None
             compared = claim.compared(case, form.right) if applies else []
             row = comparisons.judge(claim, case, form, compared)
-            return pack_rows([assumed.told(claim, case, form, bounds.roles_of(case), row)])
+            return pack_rows([assumed.noted(claim, case, form, bounds.roles_of(case), row)])
         if isinstance(claim, BoundClaim) and self.kind == "enclosed":
             return pack_rows([enclosed.judge(claim, case, form, upto=self.upto)])
         assert isinstance(claim, BoundClaim | RateClaim)
@@ -359,7 +359,7 @@ def _over_class(claim: BoundClaim, case: Case, forms: Sequence[Form], at: ClaimT
         return [replace(row, seconds=seconds) for row in rows]
     roles = bounds.roles_of(case)
     rows = [
-        assumed.told(claim, case, form, roles, worst_cases.judge(claim, case, form, measured))
+        assumed.noted(claim, case, form, roles, worst_cases.judge(claim, case, form, measured))
         for form in forms
     ]
     return [replace(row, seconds=seconds) for row in rows]
@@ -394,7 +394,7 @@ def _finished(
     """Add at which edge of its assumptions a case lies, what the plots need, and the time."""
     roles = bounds.roles_of(case)
     pairs = zip(forms, rows, strict=True)
-    rows = [assumed.told(claim, case, form, roles, row) for form, row in pairs]
+    rows = [assumed.noted(claim, case, form, roles, row) for form, row in pairs]
     return [
         replace(row, seconds=seconds)
         if row.form == "sibling"  # the page does not show it

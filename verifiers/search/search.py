@@ -200,9 +200,9 @@ def _search(
     candidate: dict[str, Any] | None = None
     rate = isinstance(claim, RateClaim)  # its horizons are those of its cases
 
-    def ended(**told: Any) -> dict[str, Any]:
+    def ended(**result: Any) -> dict[str, Any]:
         left_out = {at.family: at.useless for at in visited if at.useless}
-        return told | {
+        return result | {
             "evaluations": evaluations, "climbs": climbs, "seconds": seconds, "left_out": left_out,
         }  # fmt: skip
 
@@ -267,16 +267,16 @@ def _search(
                 fields = {name: getattr(unit, name) for name in Climb.__dataclass_fields__}
                 check = Confirmation(**fields, at=tuple(result["at"]))
                 ((blob, _),) = yield [check]
-                told = json.loads(blob)
-                if "failed" in told:
-                    return ended(status=FAILED, reason=told["failed"])
-                seconds += told.pop("seconds")
-                if told["status"] in (CONFIRMED, VERIFIED) or (
-                    told["status"] == CANDIDATE and not isinstance(claim, BoundClaim)
+                result = json.loads(blob)
+                if "failed" in result:
+                    return ended(status=FAILED, reason=result["failed"])
+                seconds += result.pop("seconds")
+                if result["status"] in (CONFIRMED, VERIFIED) or (
+                    result["status"] == CANDIDATE and not isinstance(claim, BoundClaim)
                 ):
-                    return ended(**told)
-                if told["status"] == CANDIDATE:
-                    candidate = told
+                    return ended(**result)
+                if result["status"] == CANDIDATE:
+                    candidate = result
                 else:  # growth that ended, rounding, lucky draws
                     best = (0.0, where) if best[0] < 0 else best
                 at.leaders = at.leaders[1:]  # what no judge confirms leads nowhere

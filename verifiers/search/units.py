@@ -94,8 +94,8 @@ class Climb:
     def work(self) -> bytes:
         """Do it, and return the outcome as JSON.
 
-        What a claim's own code raises is told as {"failed": …}: it costs that claim its row, and
-        the other claims nothing.
+        What a claim's own code raises is returned as {"failed": …}: it costs that claim its row,
+        and the other claims nothing.
         """
         import cma  # noqa: F401 - no climb is charged for the import
 
@@ -109,12 +109,12 @@ class Climb:
                     time.perf_counter if isinstance(claim, ComparisonClaim) else time.process_time
                 )
                 began = clock()
-                told = self._told() | {"seconds": clock() - began}
+                result = self._result() | {"seconds": clock() - began}
         except Exception as error:  # noqa: BLE001 - anybody's
-            told = {"failed": failure(error)}
-        return json.dumps(told).encode()
+            result = {"failed": failure(error)}
+        return json.dumps(result).encode()
 
-    def _told(self) -> dict[str, Any]:
+    def _result(self) -> dict[str, Any]:
         """Climb, and return the ratio, the place and the number of evaluations."""
         try:
             space = self.space()
@@ -189,7 +189,7 @@ class Confirmation(Climb):
         """Everything but the code that the result depends on."""
         return super().name + "\0" + json.dumps(self.at)
 
-    def _told(self) -> dict[str, Any]:
+    def _result(self) -> dict[str, Any]:
         """Return the status, the simplest case and the judge's row of it."""
         claim = loaded(self.claim)
         case = self.space().case(np.array(self.at))
@@ -229,10 +229,10 @@ def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str,
         for simpler in (_without_noise(case), *shorter):
             if simpler != case and score(claim, form, simpler, seed) >= ENOUGH:
                 return confirmed(claim, form, simpler, seed)  # what is sampled takes more to decide
-        return _told(CANDIDATE if _is_open(first) else NOTHING, case, first)
+        return _outcome(CANDIDATE if _is_open(first) else NOTHING, case, first)
     balls = _in_balls(claim, form, case, first)
     if balls is not None and balls.verdict is Verdict.SUPPORTED:
-        return _told(NOTHING, case, balls)  # it was rounding, and more than a run can show
+        return _outcome(NOTHING, case, balls)  # it was rounding, and more than a run can show
     keep = 1.0 + min(MARGIN, 0.5 * (score(claim, form, case, seed) - 1.0))
 
     def breaks(tried: Case) -> bool:
@@ -248,10 +248,10 @@ def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str,
         simple, row, shown = case, first, balls
     if not isinstance(claim, BoundClaim):
         # its function was written for its own cases: elsewhere it may lose digits, or presume more
-        told = _told(CANDIDATE, simple, row)
-        return told | {"reason": f"{BEYOND}; {told['reason']}"}
+        result = _outcome(CANDIDATE, simple, row)
+        return result | {"reason": f"{BEYOND}; {result['reason']}"}
     apart = shown is not None and shown.verdict is Verdict.REFUTED
-    return _told(VERIFIED if apart else CONFIRMED, simple, row)
+    return _outcome(VERIFIED if apart else CONFIRMED, simple, row)
 
 
 def _is_open(row: Row) -> bool:
@@ -343,7 +343,7 @@ def _in_balls(claim: Claim[Any], form: Form, case: Case, row: Row) -> Row | None
     return enclosed.judge(claim, case, form) if isinstance(claim, BoundClaim) else None
 
 
-def _told(status: str, case: Case, row: Row) -> dict[str, Any]:
+def _outcome(status: str, case: Case, row: Row) -> dict[str, Any]:
     return {
         "status": status, **place(case), "lhs": row.lhs, "rhs": row.rhs, "ratio": row.ratio,
         "reason": row.reason or f"the judge says {row.verdict}",

@@ -88,23 +88,26 @@ def check(text: str) -> Statement:
 def positive_semidefinite(matrix: Sequence[Sequence[Any]], numbers: Numbers | None = None) -> bool:
     """Decide exactly, by LDLᵀ, whether a rational matrix is symmetric and positive semidefinite.
 
-    Where letters are free, S is continuous in them, and what has no pole and is not 0 at almost all
-    of their values decides about all.
+    A row waits while its pivot has no known sign. Where letters are free, S is continuous in them,
+    and what has no pole and is not 0 at almost all of their values decides about all.
 
     >>> from flint import fmpq
     >>> positive_semidefinite([[fmpq(1), fmpq(1)], [fmpq(1), fmpq(1)]])
     True
     """
-    rows, size = [list(row) for row in matrix], len(matrix)
-    is_pivot = (numbers or Numbers()).pivot
-    if not all(vanishes(rows[i][j] - rows[j][i]) for i in range(size) for j in range(i)):
+    rows, is_pivot = [list(row) for row in matrix], (numbers or Numbers()).pivot
+    left, waiting = list(range(len(rows))), 0
+    if not all(vanishes(rows[i][j] - rows[j][i]) for i in left for j in range(i)):
         return False
-    for k in range(size):
-        pivot, after = rows[k][k], [j for j in range(k + 1, size) if not vanishes(rows[k][j])]
+    while waiting < len(left):
+        k = left.pop(0)
+        pivot, after = rows[k][k], [j for j in left if not vanishes(rows[k][j])]
         if not is_pivot(pivot) or (vanishes(pivot) and after):
-            return False
+            left, waiting = [*left, k], waiting + 1
+            continue
+        waiting = 0
         for place, i in enumerate(after):
             factor = rows[k][i] / pivot
-            for j in after[place:]:  # the upper triangle: the lower one is its mirror image
-                rows[i][j] -= factor * rows[k][j]
-    return True
+            for j in after[place:]:
+                rows[i][j] = rows[j][i] = rows[i][j] - factor * rows[k][j]
+    return not left

@@ -519,8 +519,8 @@ class OverRegion:
         if not vanishes(gap):
             self._part(D * gap, "Rle_0_1")
         self.left += "" if vanishes(constant) else f" + {signs.ratio(constant)}"
-        factor, proof, _ = self.contracting
-        contracts = self._fact(f"0 <= {factor}", proof) if factor else ""
+        by, proof, _ = self.contracting
+        contracts = self._fact(f"0 <= {by}", proof) if by else ""
         known = " & ".join(f"P_{k}" for k in range(len(self.facts)))
         self.known = f"  destruct (signs {self.about_letters}) as ({known})."
         return [

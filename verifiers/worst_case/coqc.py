@@ -123,6 +123,12 @@ def _run(folder: Path, path: Path) -> str:
         ["coqc", "-q", "-noglob", "-R", str(folder), "Driftproof", str(path)],
         capture_output=True, text=True, encoding="utf-8",
     )  # fmt: skip
+    if made.returncode < 0:  # no word of Coq's on the theorem
+        raise MissingError(
+            f"coqc, stopped by signal {-made.returncode}",
+            "a run to its end",
+            "give it more memory, or prove fewer files beside each other",
+        )
     if made.returncode:
         raise RefusedTheoremError(f"coqc {version()}: {made.stderr.strip()}")
     return made.stdout

@@ -25,6 +25,7 @@ from driftproof.toolkit.ratios import Ratio, vanishes
 from driftproof.toolkit.spans.exact import Quantity, Vector
 from driftproof.verifiers.worst_case.exact import Exact, fraction, rational
 from driftproof.verifiers.worst_case.face import kernels, optimum
+from driftproof.verifiers.worst_case.homogeneous import units
 from driftproof.verifiers.worst_case.program import Matrices, Solved
 from driftproof.verifiers.worst_case.record import WorstCase
 from driftproof.verifiers.worst_case.signs import Region
@@ -257,7 +258,8 @@ def multipliers(
     Raises:
         DriftproofError: none were found; it says how far it came.
     """
-    source = points(region)
+    free = units(case, region)
+    source = map(free.shared, points(region))
     first = [Sample(case, point) for point in islice(source, TESTS)]
     kept = support(first, of_solution=of_solution)
     bounded = [k for k in kept if not vanishes(case.constraints[k].bound)]
@@ -269,8 +271,9 @@ def multipliers(
         own = sample.multipliers(kept)
         if own is None:
             continue
+        sought = {n: x for n, x in sample.point.items() if n not in free.letters}
         for k, x in own.items():
-            made[k].append((sample.point, x))
+            made[k].append((sought, x))
         for k in wanted if number % EVERY == 0 else ():
             if k not in found and (function := interpolated(made[k])) is not None:
                 found[k] = function
@@ -284,6 +287,7 @@ def multipliers(
             "a worst case that one formula gives in the whole region",
             "take a smaller region, or fewer letters",
         )
+    found = {k: free.in_all_letters(k, of) for k, of in found.items()}
     if bounded and len(bounded) == 1:
         bound = fraction(right) if isinstance(right, fmpq) else right
         found[bounded[0]] = (bound - case.objective.constant) / case.constraints[bounded[0]].bound
@@ -352,6 +356,8 @@ def interpolated(values: Sequence[tuple[Point, Fraction]]) -> Any:
     x/(x + 1)
     """
     names = sorted(values[0][0]) if values else []
+    if not names:
+        return values[0][1] if len({y for _, y in values}) == 1 else None
     rows = [(tuple(rational(point[n]) for n in names), rational(y)) for point, y in values]
     for degree in count():
         for bottom in range(degree + 1):

@@ -34,6 +34,7 @@ class Region(Numbers):
 
     Attributes:
         free: the letters.
+        ends: of each letter, the lower one, and the upper one if there is one.
         said: the region, for a reader.
 
     Raises:
@@ -42,6 +43,7 @@ class Region(Numbers):
 
     def __init__(self, written: Sequence[Sequence[str]]) -> None:
         self.free: dict[str, Ratio] = {}
+        self.ends: dict[str, list[Any]] = {}
         self.maps, self.closed = dict[str, Any](), list[tuple[bool, bool]]()
         self.said = ", ".join(" ".join(parts) for parts in written)
         for low, above, name, *upper in written:
@@ -57,6 +59,7 @@ class Region(Numbers):
                 self.maps[name] = least + self._mapped(length) * t
             else:
                 self.maps[name] = least + t / (1 - t)
+            self.ends[name] = [self.number(end) for end in (low, high) if end]
             self.closed.append((above == "<=", below == "<="))
             self.free[name] = t
 

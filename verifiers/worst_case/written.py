@@ -330,9 +330,9 @@ def _fixed(of: Any) -> bool:
 
 
 def _about(about: Mapping[str, Any]) -> str:
-    def told(value: Any) -> str:
+    def text(value: Any) -> str:
         if isinstance(value, Mapping):
-            return ", ".join(f"{key} = {told(part)}" for key, part in value.items())
-        return "; ".join(map(told, value)) if isinstance(value, list | tuple) else shown(value)
+            return ", ".join(f"{key} = {text(part)}" for key, part in value.items())
+        return "; ".join(map(text, value)) if isinstance(value, list | tuple) else shown(value)
 
-    return "; ".join(f"{key}: {told(value)}" for key, value in about.items())
+    return "; ".join(f"{key}: {text(value)}" for key, value in about.items())

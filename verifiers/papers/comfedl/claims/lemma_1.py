@@ -102,7 +102,7 @@ def _saddle(problem: KLDRO, at_minimiser: Comparison) -> Comparison:
     r = problem.robust_weights(w)
     features, labels = problem.data
     point, _ = minimise_on_ball(
-        features, labels, outputs=1, radius=problem.ball, temperature=None,
+        features, labels, radius=problem.ball, temperature=None,
         weights=r[:, 0].numpy(),
     )  # fmt: skip
     at = torch.from_numpy(point)[:, None].requires_grad_()

@@ -16,7 +16,6 @@ import numpy as np
 
 from driftproof.synthetic.network_problems.samples import ClientData
 from driftproof.toolkit.dataset import Split, read
-from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.heterogeneity import heterogeneity
 from driftproof.toolkit.splits.dominant_class import DominantClass
 
@@ -66,25 +65,18 @@ def dealt(
         DriftproofError: the examples are no images, or there are too few of them.
     """
     data = read(folder)
-    if len(data.shape) < 2:
-        raise DriftproofError(
-            f"{data.title}, whose examples have shape {data.shape}",
-            "images, for a network of convolutions",
-            "name a folder with CIFAR-10 by --data, or leave it out to use scikit-learn's digits",
-        )
+    picture = data.picture
     random = np.random.Generator(np.random.Philox(key=seed))
     train, *others = data.apart
     held_out = others[0 if choosing else 1]
-    channels = data.shape[0] if len(data.shape) == 3 else 1
 
     def numbers(labels: np.ndarray, size: int) -> list[np.ndarray]:
         return DominantClass(share=share, size=size).parts(labels, CLIENTS, random)
 
     def held(split: Split, parts: list[np.ndarray]) -> ClientData:
-        pictures = [
-            split.features[part].reshape(len(part), channels, *data.shape[-2:]) for part in parts
+        inputs = [
+            smaller(split.features[part].reshape(len(part), *picture), of.side) for part in parts
         ]
-        inputs = [smaller(own, of.side) for own in pictures]
         return ClientData(inputs, [split.labels[part] for part in parts], split.full)
 
     parts = numbers(train.labels, of.training)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -54,23 +53,21 @@ class ImageRun(study.Run):
 
     def in_form(self, form: str) -> ImbalancedImages:
         """Return the problem in one form; "log" is the objective (5)."""
-        names = ("data", "temperature", "large", "validation", "choosing")
-        given: dict[str, Any] = {name: getattr(self, name) for name in names}
-        return ImbalancedImages(form=form, partition=self.data_seed, **given)
+        given = {"form": form, "choosing": self.choosing, "partition": self.data_seed}
+        return self.made(ImbalancedImages, **given)
 
     @property
     def algorithm(self) -> Algorithm:
         """The method."""
-        names = ("local_steps", "step_size")
-        given: dict[str, Any] = {name: getattr(self, name) for name in names} | {"batch": BATCH}
-        match self.method:
-            case "comfedl":
-                return ComFedL(branch="special", **given)
-            case "q-fedavg":
-                return QFedAvg(fairness=self.fairness, **given)
-            case "drfl":
-                return DRFL(weight_step=self.weight_step, **given)
-        return FedAvg(weighting="samples" if self.method == "fedavg" else "uniform", **given)
+        kinds: dict[str, tuple[type[Algorithm], dict[str, str]]] = {
+            "comfedl": (ComFedL, {"branch": "special"}),
+            "fedavg": (FedAvg, {"weighting": "samples"}),
+            "fedavg-uniform": (FedAvg, {"weighting": "uniform"}),
+            "q-fedavg": (QFedAvg, {}),
+            "drfl": (DRFL, {}),
+        }
+        kind, given = kinds[self.method]
+        return self.made(kind, batch=BATCH, **given)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -79,8 +76,9 @@ class ImageRun(study.Run):
 
     @property
     def moments(self) -> Sequence[int]:
-        """The rounds at which it is measured."""
-        even = np.linspace(0, self.rounds, min(self.rounds + 1, self.points))
+        """The rounds at which it is measured; in a search the first and the last."""
+        points = 2 if self.choosing else min(self.rounds + 1, self.points)
+        even = np.linspace(0, self.rounds, points)
         return sorted(set(even.astype(int).tolist()))
 
     @property
@@ -115,9 +113,7 @@ class ImageRun(study.Run):
         measured: dict[str, Any] = {
             "round": at,
             "bad_step": bad if diverged else None,
-            "exponent": self._exponent(followed),
             "distance of r from 1/n": None if diverged else float(away),
-            "largest norm": max(float(np.linalg.norm(model)) for model in w),
             "objective": problem.objective(torch.from_numpy(models)).tolist(),
         }
         for part in ("training", "validation"):
@@ -126,13 +122,6 @@ class ImageRun(study.Run):
             measured[f"{part} worst"] = shares.min(0).tolist()
             measured[f"{part} of the small clients"] = shares[1:].mean(0).tolist()
         return measured
-
-    def _exponent(self, followed: study.Followed) -> float | None:
-        """Return the largest f/γ in the step at which ComFedL's exp(f/γ) overflowed."""
-        if followed.bad_step is None or "y" not in followed.marks:
-            return None
-        losses = torch.nan_to_num(followed.marks["y"][:, 0, 0], nan=inf)
-        return float(losses.max()) / self.temperature
 
 
 def base_run(plan: study.Plan, rounds: int) -> ImageRun:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from torch import Tensor
@@ -47,14 +47,6 @@ from driftproof.verifiers.papers.comfedl.experiments._dominant_classes import (
     dealt,
 )
 
-NAMES = {
-    "maml": "ComFedL-MAML",
-    "damaml": "ComFedL-DAMAML",
-    "fedavg": "FedAvg",
-    "fedmaml": "FedMAML",
-    "tr-maml": "TR-MAML",
-    "ditto": "Ditto",
-}
 STEP_SIZE, TEMPERATURE, SHARE = 0.05, 0.5, 0.28
 """η of ComFedL-MAML (preprint, figures 5 and 6) and of ComFedL-DAMAML (about figure 7); γ; ρ."""
 RATES, TEMPERATURES = (0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1.0), (0.1, 0.5, 1.0, 5.0)
@@ -82,7 +74,7 @@ class PersonalisedRun(study.TrackedRun):
     """One method on one partition.
 
     Attributes:
-        method: a key of NAMES.
+        method: a key of GRIDS.
         images: which each client has.
         share: ρ.
         filters: of each convolution.
@@ -95,9 +87,11 @@ class PersonalisedRun(study.TrackedRun):
         batch: images of an inner step, and of an outer loss.
     """
 
-    scales = {"loss": "loss", "drift": "loss"}
+    scales = {"loss": "loss"}
+    drawn = ("comfedl/personalised",)
+    """All methods on a partition have the same minibatches at the same step."""
 
-    method: str = "maml"
+    method: str = "ComFedL-MAML"
     images: Images
     share: float = SHARE
     filters: int = 32
@@ -149,95 +143,74 @@ class PersonalisedRun(study.TrackedRun):
     def problem(self) -> NetworkProblem:
         """The clients' losses, or the composition; a network starts from the partition's seed."""
         seed, held = self.data_seed, self.dealt.training
-        if self.method in ("fedavg", "ditto"):
+        if self.method in ("FedAvg", "Ditto"):
             return NetworkLosses(model=self.model, data=held, seed=seed)
-        gamma = self.temperature if self.method == "damaml" else 0.0
+        gamma = self.temperature if self.method == "ComFedL-DAMAML" else 0.0
         return AdaptedLosses(
             model=self.model, data=held, seed=seed, adaptation=self.adaptation, temperature=gamma
         )
 
     @property
     def algorithm(self) -> Algorithm:
-        names = ("local_steps", "step_size", "batch")
-        given: dict[str, Any] = {name: getattr(self, name) for name in names}
-        match self.method:
-            case "fedavg":
-                return FedAvg(**given)
-            case "ditto":
-                personal: Any = {"personal_step_size": self.personal_step_size}
-                return Ditto(proximity=self.proximity, **personal, **given)
-            case "tr-maml":
-                return TRMAML(outer_batch=self.batch, weight_step=self.weight_step, **given)
-            case "fedmaml":
-                return FedMAML(outer_batch=self.batch, **given)
-        return ComFedL(outer_batch=self.batch, **given)
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """All methods on a partition have the same minibatches at the same step."""
-        return str(self.seed), "comfedl/personalised", str(self.partition)
+        kinds: dict[str, type[Algorithm]] = {
+            "FedAvg": FedAvg, "FedMAML": FedMAML, "TR-MAML": TRMAML, "Ditto": Ditto,
+        }  # fmt: skip
+        outer = {} if self.method in ("FedAvg", "Ditto") else {"outer_batch": self.batch}
+        return self.made(kinds.get(self.method, ComFedL), **outer)
 
     def personal(self, ctx: BatchedContext, state: Any) -> Tensor:
         """Return each client's personal model, [clients, dim]."""
-        if self.method == "ditto":
+        if self.method == "Ditto":
             return state.v[..., 0]  # type: ignore[no-any-return]
-        rate = self.step_size if self.method == "fedavg" else self.adaptation
+        rate = self.step_size if self.method == "FedAvg" else self.adaptation
         losses = NetworkLosses(model=self.model, data=self.dealt.adapting)
         gradient = losses.oracles(ctx.dtype, ctx.device).field_grad(state.w, None)
         return (state.w - rate * gradient)[..., 0]  # type: ignore[no-any-return]
 
     def recorded(self, problem: Any, ctx: BatchedContext, state: Any) -> dict[str, Any]:
-        """Return the personal models' validation loss and accuracy, and the clients' drift."""
+        """Return the personal models' validation loss and accuracy."""
         held, models = self.dealt.validation, list(self.personal(ctx, state))
         scores = evaluated(problem.model, models, held.inputs, held.targets, levels=held.levels)
         return {
             "loss": float(scores.loss.mean()),
             "accuracy": float(scores.accuracy.mean()),
             "worst": float(scores.accuracy.min()),
-            "drift": study.drift(ctx.marks.get("w")),
         }
 
 
-@dataclass(frozen=True)
-class Size:
+class Size(NamedTuple):
     """How large a profile's runs are.
 
     Attributes:
         seeds: partitions that the sentences are judged on: nine decide sixteen comparisons.
-        rounds, points: of every run, and moments at which it is measured.
         budget: runs of each method's search.
-        filters: of each convolution; the papers' network has 32.
+        given: what runs have; the papers' network has 32 filters.
         gaps, shares: τ and ρ where they are varied.
-        local_steps: τ elsewhere.
-        images: which each client has.
     """
 
     seeds: int
-    rounds: int
-    points: int
     budget: int
-    filters: int
-    images: Images
+    given: dict[str, Any]
     gaps: tuple[int, ...] = GAPS
     shares: tuple[float, ...] = SHARES
-    local_steps: int = 5
 
     def base(self, plan: study.Plan) -> PersonalisedRun:
         """Return ComFedL-MAML at this size; of scikit-learn's digits there are fewer."""
-        few = plan.data is None and plan.profile != "smoke"
-        given = {
-            name: getattr(self, name) for name in ("rounds", "points", "filters", "local_steps")
-        }
-        return PersonalisedRun.planned(plan, images=DIGITS if few else self.images, **given)
+        few = {"images": DIGITS} if plan.data is None and plan.profile != "smoke" else {}
+        return PersonalisedRun.planned(plan, **self.given | few)
 
 
+SMOKE, QUICK, PAPER = (
+    Images(20, 10, 5, 20, 8), Images(850, 200, 80, 100, 16), Images(4500, 1000, 400, 1000, 32),
+)  # fmt: skip
 SIZES = {
     "smoke": Size(
-        2, 2, 3, 2, 2, Images(20, 10, 5, 20, 8), gaps=(1, 2), shares=(0.28, 0.6), local_steps=2
+        2, 2, {"rounds": 2, "points": 3, "filters": 2, "local_steps": 2, "images": SMOKE},
+        gaps=(1, 2), shares=(0.28, 0.6),
     ),
-    "quick": Size(9, 20, 11, 8, 8, Images(850, 200, 80, 100, 16)),
-    "paper": Size(9, 500, 21, 50, 32, Images(4500, 1000, 400, 1000, 32)),
-}
+    "quick": Size(9, 8, {"rounds": 20, "points": 11, "filters": 8, "images": QUICK}),
+    "paper": Size(9, 50, {"rounds": 500, "points": 21, "images": PAPER}),
+}  # fmt: skip
 DIGITS = Images(100, 20, 8, 100, 8)
 
 
@@ -295,10 +268,10 @@ def at_every_share(text: str, label: str, shares: Sequence[float]) -> study.Says
 
 def most_at_large_shares(
     text: str, label: str, shares: Sequence[float], size: str
-) -> Callable[[study.Outcomes], study.More]:
+) -> Callable[[study.Outcomes], study.Conclusion]:
     """Its lead over FedAvg is larger at the largest ρ than at the smallest."""
 
-    def more(runs: study.Outcomes) -> study.More:
+    def more(runs: study.Outcomes) -> study.Conclusion:
         low, high = (
             runs[label, key].last("accuracy") - runs["FedAvg", key].last("accuracy")
             for key in (f"ρ = {share:g}" for share in (min(shares), max(shares)))
@@ -306,18 +279,18 @@ def most_at_large_shares(
         where = (
             f"{label}'s lead in accuracy over FedAvg, ρ = {max(shares):g} against {min(shares):g}"
         )
-        return study.More(sentences=study.judged(text, {where: (high, low)}, size=size))
+        return study.Conclusion(sentences=study.judged(text, {where: (high, low)}, size=size))
 
     return more
 
 
-def robust(text: str, label: str, how: str = "", studies: int = 1) -> study.Says:
+def robust(text: str, label: str, how: str = "") -> study.Says:
     """Every other γ ends as TEMPERATURE does."""
     own = (label, f"γ = {TEMPERATURE:g}")
     others = [(label, f"γ = {g:g}") for g in TEMPERATURES if g != TEMPERATURE]
     return study.Says(
         text=text + how, pairs=[(other, own) for other in others],
-        test=study.similar_by_seeds, margin=MARGIN, studies=studies,
+        test=study.similar_by_seeds, margin=MARGIN,
     )  # fmt: skip
 
 
@@ -325,7 +298,7 @@ def figures(title: str, labels: Sequence[Any] | None = None) -> list[study.Figur
     """Return the loss by rounds, and the accuracy by rounds, megabytes and images drawn."""
     images = study.Axis(
         "images that a client has drawn",
-        place=lambda run, at: float(at * PASSES[run.method] * run.batch * run.local_steps),
+        place=lambda run, at: float(at * PASSES.get(run.method, 2) * run.batch * run.local_steps),
     )
     axes = {"": study.ROUNDS, "-sent": study.MEGABYTES, "-images": images}
     loss = study.Figure("loss", f"{title}: loss", "loss", labels, log="y")
@@ -336,5 +309,5 @@ def figures(title: str, labels: Sequence[Any] | None = None) -> list[study.Figur
     ]  # fmt: skip
 
 
-PASSES = {"fedavg": 1, "ditto": 2, "maml": 2, "damaml": 2, "tr-maml": 2, "fedmaml": 3}
-"""Minibatches that a client draws for a local step."""
+PASSES = {"FedAvg": 1, "FedMAML": 3}
+"""Minibatches that a client draws for a local step; of the other methods two."""

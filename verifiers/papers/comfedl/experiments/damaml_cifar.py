@@ -49,7 +49,7 @@ def damaml(plan: study.Plan) -> study.Study:
     """Run both methods as printed and searched, vary γ, and judge the sentences."""
     of = personalised.SIZES[plan.profile]
     plain = of.base(plan)
-    base, classes = plain.but(method="damaml"), plain.dealt.classes
+    base, classes = plain.but(method=OURS), plain.dealt.classes
     printed = {f"{OURS}, as printed": base, f"{MAML}, η = {STEP_SIZE:g}": plain}
     gammas = personalised.varied(
         {AS_PRINTED: base.but(step_size=STUDIED)}, "temperature", TEMPERATURES

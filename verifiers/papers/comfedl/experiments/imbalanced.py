@@ -18,7 +18,6 @@ overflows counts as the worst.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -61,18 +60,6 @@ DEFAULTS = {"preprint": 0.5, "journal": 0.2}
 """γ in print."""
 
 
-@dataclass(frozen=True)
-class Optimum(study.Computed):
-    """The certified optimum of (5) on the first partition."""
-
-    run: ImageRun
-
-    def measured(self) -> dict[str, Any]:
-        """Solve and certify."""
-        found = self.run.in_form("log").solution
-        return {"low": found.low, "high": found.high, "certificate": found.certificate}
-
-
 @experiment(
     name="comfedl/imbalanced",
     source="ComFedL, preprint figure 3, journal version figure 2",
@@ -98,7 +85,6 @@ def imbalanced(plan: study.Plan) -> study.Study:
         grids=GRIDS,
         budget=budget,
         by="validation average",
-        search={"points": 2},
         besides=besides,
         says=SAYS,
         size=smaller(base),
@@ -159,58 +145,20 @@ SAYS = [
 ]
 
 
-def _more(runs: Outcomes, base: ImageRun) -> study.Asked:
-    """Return how many methods diverge at η = 1, where (5) ends, and what overflowed."""
-    ((blob, seconds),) = yield [Optimum(base)]
-    (optimum,) = study.unpacked([(blob, seconds)])
-    certificate = optimum["certificate"]
+def _more(runs: Outcomes, base: ImageRun) -> study.Conclusion:
+    """Return how many methods diverge at η = 1."""
     methods = [name for name in NAMES if name != OTHERS[1]]  # the paper's four
     diverged = np.sum([_diverged(runs[f"{name}, η = 1"]) for name in methods], 0)
-    curves = [
-        study.curve(name, of.results[0]["round"], np.array([of.results[0]["objective"]])
-                    - optimum["high"], "y")
-        for name, of in runs.items()
-        if name in NAMES or name in map(_printed, OTHERS)
-    ]  # fmt: skip
-    title = "objective (5), γ = 0.5, above its certified optimum"
-    exponents = {
-        name: max(r["exponent"] for r in of.results if r["exponent"])
-        for name, of in runs.items()
-        if any(r["exponent"] for r in of.results)
-    }
-    return study.More(
+    where = (
+        f"number of {len(methods)} methods that overflow, or end with a larger objective (5) than "
+        "at the start, against half of them"
+    )
+    return study.Conclusion(
         sentences=study.judged(
             "when learning rate is 1, most methods just diverge",
-            {
-                f"number of {len(methods)} methods that overflow, or end with a larger objective "
-                "(5) than at the start, against half of them": (
-                    diverged,
-                    np.full_like(diverged, len(methods) / 2),
-                )
-            },
+            {where: (diverged, np.full_like(diverged, len(methods) / 2))},
             size=smaller(base),
-        ),
-        findings=[
-            f"Optimum of (5), γ = 0.5, on the first seed, ‖w‖ ≤ 30, by {certificate['method']}: "
-            f"between {optimum['low']:.10g} and {optimum['high']:.10g} (Frank–Wolfe gap "
-            f"{certificate['frank_wolfe_gap']:.2g}), in {seconds:.0f} s.",
-            "f/γ where exp(f/γ) overflows (above 709.8), at most: "
-            + "; ".join(f"{name}: {value:.3g}" for name, value in exponents.items()),
-            "A step of ComFedL at f = log 10 is 10^{1/γ}/γ times as long as FedAvg's at the same "
-            "η: 200 times at γ = 0.5, 10 times at γ = 1.",
-        ],
-        panels=[
-            study.Panel(
-                "suboptimality",
-                title,
-                "round",
-                "suboptimality",
-                curves,
-                log="y",
-                note=study.note(runs["ComFedL"].run.sizes, 1),
-            )
-        ],
-        numbers={"optimum": optimum},
+        )
     )
 
 

@@ -39,7 +39,7 @@ def maml(plan: study.Plan) -> study.Study:
     )
     varied = personalised.varied
     return study.Study(
-        methods={OURS: base, FEDAVG: base.but(method="fedavg", step_size=0.1)},
+        methods={OURS: base, FEDAVG: base.but(method=FEDAVG, step_size=0.1)},
         seeds=of.seeds,
         grids=personalised.GRIDS,
         budget=of.budget,

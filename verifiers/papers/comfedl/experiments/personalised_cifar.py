@@ -21,14 +21,14 @@ import numpy as np
 from driftproof.verifiers import experiment as study
 from driftproof.verifiers.experiment import Outcome, Says, experiment
 from driftproof.verifiers.papers.comfedl.experiments import _personalised as personalised
-from driftproof.verifiers.papers.comfedl.experiments._personalised import NAMES, TEMPERATURES
+from driftproof.verifiers.papers.comfedl.experiments._personalised import TEMPERATURES
 
 JOURNAL: dict[str, dict[str, float]] = {
-    "fedavg": {"step_size": 0.1},
-    "fedmaml": {"adaptation": 0.1, "step_size": 0.1},
-    "tr-maml": {"adaptation": 0.05, "step_size": 0.1, "weight_step": 0.08},
-    "ditto": {"step_size": 0.2, "personal_step_size": 0.2, "proximity": 0.1},
-    "damaml": {"adaptation": 0.05, "step_size": 0.1, "temperature": 0.5},
+    "FedAvg": {"step_size": 0.1},
+    "FedMAML": {"adaptation": 0.1, "step_size": 0.1},
+    "TR-MAML": {"adaptation": 0.05, "step_size": 0.1, "weight_step": 0.08},
+    "Ditto": {"step_size": 0.2, "personal_step_size": 0.2, "proximity": 0.1},
+    "ComFedL-DAMAML": {"adaptation": 0.05, "step_size": 0.1, "temperature": 0.5},
 }
 """The journal's hyper-parameters of each method."""
 OURS, FEDAVG = "ComFedL-DAMAML", "FedAvg"
@@ -88,7 +88,7 @@ def compared(plan: study.Plan) -> study.Study:
     """Search and run all methods, vary τ, γ and ρ, and judge the sentences."""
     of = personalised.SIZES[plan.profile]
     plain = of.base(plan)
-    methods = {NAMES[name]: plain.but(method=name, **given) for name, given in JOURNAL.items()}
+    methods = {name: plain.but(method=name, **given) for name, given in JOURNAL.items()}
     size, varied = personalised.smaller(plain), personalised.varied
     keys = {
         "gap": [(OURS, f"τ = {tau}") for tau in of.gaps],
@@ -121,7 +121,7 @@ def compared(plan: study.Plan) -> study.Study:
         setting=[*personalised.setting(plain), f"as printed: {study.methods(methods)}"],
         shown=("accuracy", "worst", "loss"),
         figures=[
-            *personalised.figures(f"ρ = {plain.share:g}, τ = {of.local_steps}"),
+            *personalised.figures(f"ρ = {plain.share:g}, τ = {plain.local_steps}"),
             *(
                 study.Figure(name, f"{name} varied", "accuracy", labels)
                 for name, labels in keys.items()

@@ -3,7 +3,7 @@
 Without Adult's files a table is generated. A score of merit u ~ N(0, 1) is seen with noise, and one
 is labelled positive above a threshold that is 0.3 for the majority and 1.2 for the minority, a
 fifth of all. The best decision on what is seen asks the minority for more, so that its true
-positive rate is lower, by ``generated_gap``: an unfairness that is known, and in the labels.
+positive rate is lower: an unfairness that is in the labels.
 """
 
 from __future__ import annotations
@@ -97,22 +97,6 @@ def _generated(random: np.random.Generator, count: int) -> Table:
     return Table(inputs, labels, np.stack([group == 0, group == 1], 1), group)
 
 
-def generated_gap() -> float:
-    """Return TPR − TPR_minority of the best decision on what the generated table shows.
-
-    With v = σ² the noise, u given the seen s is N(s/(1 + v), v/(1 + v)), so that the better guess
-    is "positive" for s > t(1 + v); (u, s) are jointly normal.
-    """
-    from scipy.stats import multivariate_normal, norm
-
-    v = NOISE**2
-    joint = multivariate_normal([0, 0], [[1, 1], [1, 1 + v]])
-    # P(u > t, s > t') = P(−u < −t, −s < −t')
-    both = np.array([joint.cdf([-t, -t * (1 + v)]) for t in THRESHOLDS])
-    positive, shares = norm.sf(THRESHOLDS), np.array([1 - MINORITY, MINORITY])
-    return float((shares @ both) / (shares @ positive) - both[1] / positive[1])
-
-
 @dataclass(frozen=True, eq=False)
 class Federation:
     """The training table at eight clients.
@@ -159,10 +143,7 @@ def setting(data: Path | None, seed: int) -> list[str]:
         f"{name} {share:.1%}"
         for name, share in zip(known.groups, known.train.member.mean(0), strict=True)
     )
-    made = "" if data else (
-        ", not UCI Adult (no --data); the best decision on what is seen has a violation of "
-        f"{generated_gap():.3f}, by how the table is made"
-    )  # fmt: skip
+    made = "" if data else ", not UCI Adult (no --data)"
     table, lines = known.train, []
     for split in SPLITS:
         parts = federation(data, split, seed).parts

@@ -9,12 +9,15 @@ Printed: ResNet-20, a batch of 16 a client, learning rates from {0.001, 0.01, 0.
 * FastDRO: the exact maximum over a minibatch of all clients, with the same penalty;
 * in place of PDSGD (Xu 2020), whose program is not named: primal-dual SGD on (3), ours. The step of
   the samples' weights is ρ = 0.1;
+* how CIFAR10-ST is made (``ReducedClasses``) of the images to train on (``Data.apart``); pixels are
+  normalised by the mean and the deviation of each colour over the images that were dealt;
 * no momentum, weight decay or augmentation; normalisation with the statistics of a client's own
   minibatch, in the test with those of as many images as ``samples.piece_of`` takes at a time.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -23,24 +26,92 @@ from torch import Tensor
 
 from driftproof.synthetic.network_problems.evaluated import evaluated
 from driftproof.synthetic.network_problems.robust import RobustSamples
+from driftproof.synthetic.network_problems.samples import ClientData
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.algorithms.fastdro import FastDRO
 from driftproof.toolkit.algorithms.feddro import FedDRO
 from driftproof.toolkit.algorithms.mbsgd import MBSGD
 from driftproof.toolkit.algorithms.pdsgd import PDSGD
+from driftproof.toolkit.dataset import Data, Split, read
 from driftproof.toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.heterogeneity import Heterogeneity, heterogeneity
 from driftproof.toolkit.network import Model
 from driftproof.toolkit.networks.resnet import ResNet
-from driftproof.toolkit.oracles import on_every_client
-from driftproof.toolkit.worst_case import Geometry, worst_case_weights
+from driftproof.toolkit.splits.reduced_classes import ReducedClasses
 from driftproof.verifiers import experiment as study
 from driftproof.verifiers.experiment import averaged
-from driftproof.verifiers.papers.feddro.experiments._step_imbalance_data import (
-    CLIENTS,
-    SHARE,
-    Dealt,
-    dealt,
-)
+
+CLIENTS = 8
+SHARE = 0.02
+"""What is kept of a rare class."""
+
+
+class Dealt(NamedTuple):
+    """What the clients hold, and what models are tested on.
+
+    Attributes:
+        train: the clients' images and classes.
+        inputs, classes: of the test, [images, channels, height, width] and [images].
+        rare: how many classes are rare: those numbered below.
+        of: the data set.
+        unlike: the measured heterogeneity.
+    """
+
+    train: ClientData
+    inputs: np.ndarray
+    classes: np.ndarray
+    rare: int
+    of: Data
+    unlike: Heterogeneity
+
+
+@lru_cache(maxsize=1)
+def dealt(folder: Path | None, side: int, seed: int, choosing: bool = False) -> Dealt:
+    """Deal a data set.
+
+    Args:
+        folder: of the data set; None for scikit-learn's digits.
+        side: images with more pixels a side are halved, by means over 2 × 2 pixels.
+        seed: of the partition.
+        choosing: whether the test images are those of a search, which judge nothing.
+
+    Raises:
+        DriftproofError: the examples are no images.
+    """
+    data = read(folder)
+    train, *others = data.apart
+    test = others[0 if choosing else 1]
+    labels, random = train.labels, np.random.Generator(np.random.Philox(key=seed))
+    parts = ReducedClasses(share=SHARE).parts(labels, CLIENTS, random)
+    images = [_images(data, train, part, side) for part in parts]
+    together = np.concatenate(images)
+    mean, deviation = (
+        of(together, axis=(0, 2, 3), keepdims=True, dtype=np.float64).astype(np.float32)
+        for of in (np.mean, np.std)
+    )
+    deviation = np.maximum(deviation, np.float32(1e-6))
+    held_out = random.permutation(len(test.labels))
+    inputs = _images(data, test, held_out, side)
+    return Dealt(
+        ClientData([(part - mean) / deviation for part in images], [labels[p] for p in parts]),
+        (inputs - mean) / deviation,
+        test.labels[held_out],
+        data.classes // 2,
+        data,
+        heterogeneity(labels, parts, data.classes),
+    )
+
+
+def _images(data: Data, split: Split, rows: np.ndarray, side: int) -> np.ndarray:
+    """Return images in [0, 1], [images, channels, height, width], halved while they are larger."""
+    channels, height, width = data.picture
+    images = split.scaled(rows).astype(np.float32).reshape(len(rows), channels, height, width)
+    while min(height, width) > side:
+        height, width = height // 2, width // 2
+        images = images[:, :, : 2 * height, : 2 * width]
+        images = images.reshape(len(rows), channels, height, 2, width, 2).mean((3, 5))
+    return images
+
 
 Divergence: TypeAlias = Literal["kl", "chi-square"]
 BATCH = 16
@@ -58,13 +129,11 @@ class Net(NamedTuple):
         width: channels of the first stage.
         blocks: a stage.
         side: pixels a side at most.
-        normalisation: "batch" or "group".
     """
 
     width: int = 16
     blocks: int = 3
     side: int = 32
-    normalisation: Literal["batch", "group"] = "batch"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +148,9 @@ class ImbalancedRun(study.TrackedRun):
         shown: training and test images, of each so many at most, on which accuracy is measured.
     """
 
-    scales = {"Φ": "cost", "drift": "loss"}
+    scales = {"drift": "loss"}
+    drawn = ("feddro/step-imbalance",)
+    """FedDRO and MBSGD draw the same minibatches, and so do FastDRO and PDSGD."""
 
     method: str = "FedDRO"
     step_size: float = LEARNING_RATES[-1]
@@ -97,7 +168,7 @@ class ImbalancedRun(study.TrackedRun):
     @property
     def sizes(self) -> str:
         """Clients, network and images."""
-        width, blocks, side, _ = self.net
+        width, blocks, side = self.net
         return (
             f"{CLIENTS} clients, {6 * blocks + 2} layers, {width} channels, {side} × {side} pixels"
         )
@@ -113,9 +184,8 @@ class ImbalancedRun(study.TrackedRun):
     @property
     def model(self) -> Model:
         """The network. A small one is computed for all clients at once, also on a CPU."""
-        width, blocks, _, normalisation = self.net
-        network = ResNet(width=width, blocks=blocks, normalisation=normalisation)
-        images = self.dealt
+        width, blocks, _ = self.net
+        network, images = ResNet(width=width, blocks=blocks), self.dealt
         model = network.model(images.inputs.shape[1:], images.of.classes)
         return replace(model, convolutional=width > 8)
 
@@ -130,27 +200,21 @@ class ImbalancedRun(study.TrackedRun):
     @property
     def algorithm(self) -> Algorithm:
         """The method at its first learning rate."""
-        given: dict[str, Any] = {"step_size": self.step_size, "batch": BATCH}
-        match self.method:
-            case "FedDRO":
-                return FedDRO(local_steps=self.local_steps, momentum=MOMENTUM, **given)
-            case "FastDRO":
-                return FastDRO(geometry=_penalty(self.divergence), size=PENALTY, **given)
-            case "primal-dual SGD, for PDSGD":
-                dual: dict[str, Any] = {"dual_step": DUAL_STEP, "dual_penalty": PENALTY}
-                return PDSGD(divergence=self.divergence, **dual, **given)
-        return MBSGD(**given)
+        geometry = "kl-penalty" if self.divergence == "kl" else "chi-square-penalty"
+        kinds: dict[str, tuple[type[Algorithm], dict[str, Any]]] = {
+            "FedDRO": (FedDRO, {"momentum": MOMENTUM}),
+            "FastDRO": (FastDRO, {"geometry": geometry, "size": PENALTY}),
+            PRIMAL_DUAL: (PDSGD, {"dual_step": DUAL_STEP, "dual_penalty": PENALTY}),
+            "MBSGD": (MBSGD, {}),
+        }
+        kind, given = kinds[self.method]
+        return self.made(kind, batch=BATCH, **given)
 
     @property
     def phases(self) -> list[tuple[int, Algorithm]]:
         """The learning rate drops after 90 rounds."""
         first = (min(DROPS_AFTER, self.rounds), self.algorithm)
         return [first, (self.rounds, self.but(step_size=self.step_size / DROP).algorithm)]
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """FedDRO and MBSGD draw the same minibatches, and so do FastDRO and PDSGD."""
-        return str(self.seed), "feddro/step-imbalance", str(self.partition)
 
     def recorded(self, problem: RobustSamples, ctx: BatchedContext, state: Any) -> dict[str, Any]:
         """Return accuracies and drift."""
@@ -174,70 +238,14 @@ class ImbalancedRun(study.TrackedRun):
         )
         return float(evaluated(problem.model, [point], [inputs], [classes]).accuracy[0])
 
-    def _weighed(
-        self, problem: RobustSamples, point: Tensor, log_weights: Tensor
-    ) -> dict[str, float]:
-        """Return the total variation from equal weights, of PDSGD's p and of x̄'s worst case."""
-        oracles = _in_turn(problem).oracles(point.dtype, self.device)
-        every = on_every_client(point[:, None], problem.clients)
-        losses, shares = oracles.sample_losses(every, None)[0][..., 0], oracles.sample_weights
-        equal = (shares / shares.sum())[..., 0]
-        worst = worst_case_weights(
-            losses.reshape(-1, 1), equal.reshape(-1, 1), _penalty(self.divergence), PENALTY
-        )
-        own = equal * log_weights[..., 0].exp()
-        return {
-            name: float((weights.flatten() - equal.flatten()).abs().sum() / 2)
-            for name, weights in (("own weights", own / own.sum()), ("worst weights", worst))
-        }
-
     def concluded(self, problem: RobustSamples, ctx: BatchedContext, state: Any) -> dict[str, Any]:
-        """Return Φ(x̄), and the test accuracy on rare and other classes."""
-        point = averaged(getattr(state, self.algorithm.iterate))
-        images, whole = self.dealt, _in_turn(problem)
-        told: dict[str, Any] = {"Φ": float(whole.objective(point[:, None]))}
-        if self.method == PRIMAL_DUAL:
-            told |= self._weighed(problem, point, state.log_weights)
-        rare = images.classes < images.rare
-        told |= {
+        """Return the test accuracy on rare and other classes."""
+        point, rare = averaged(getattr(state, self.algorithm.iterate)), self.dealt.rare
+        of_rare = self.dealt.classes < rare
+        return {
             name: self._accuracy(problem, point, rows)
-            for name, rows in (("rare", rare), ("other", ~rare))
+            for name, rows in (("rare", of_rare), ("other", ~of_rare))
         }
-        return told
-
-
-def _in_turn(problem: RobustSamples) -> RobustSamples:
-    """Return the problem with one client after another: with all images, that takes less memory."""
-    return replace(problem, model=replace(problem.model, convolutional=True))
-
-
-def _penalty(divergence: Divergence) -> Geometry:
-    return "kl-penalty" if divergence == "kl" else "chi-square-penalty"
-
-
-@dataclass(frozen=True)
-class Size:
-    """How much is run.
-
-    Attributes:
-        rounds: in which the model is sent.
-        seeds: partitions that are judged.
-        budget: runs of each search.
-        points: moments at which a run is measured.
-        shown: training and test images, of each so many at most, on which it is measured.
-    """
-
-    rounds: int
-    seeds: int
-    budget: int
-    points: int
-    shown: int
-    net: Net
-
-    def base(self, plan: study.Plan) -> ImbalancedRun:
-        """Return FedDRO with I = 1, at this size."""
-        given = {"points": self.points, "net": self.net, "shown": self.shown}
-        return ImbalancedRun.planned(plan, rounds=self.rounds, **given)
 
 
 PARTS = ("training", "test")
@@ -246,7 +254,7 @@ RATES = {"step_size": LEARNING_RATES}
 
 def smaller(base: ImbalancedRun) -> str:
     """Say what is smaller than printed."""
-    width, blocks, side, _ = base.net
+    width, blocks, side = base.net
     images = sum(map(len, base.dealt.train.targets))
     return study.smaller(
         {
@@ -260,15 +268,13 @@ def smaller(base: ImbalancedRun) -> str:
 
 def setting(base: ImbalancedRun) -> list[str]:
     """Return what was run and what was chosen, for the head of the page."""
-    images, net = base.dealt, base.net
+    images = base.dealt
     counts = np.bincount(np.concatenate(images.train.targets), minlength=images.of.classes)
     return [
         f"of each of the first {images.rare} classes the last {SHARE:.0%} are kept ({counts[0]} "
         f"images of class 0, {counts[-1]} of the last), {sum(counts):,} images dealt equally; "
         f"{len(images.classes):,} test images",
         f"measured heterogeneity: {images.unlike}. The clients differ by chance alone",
-        f"residual network of {6 * net.blocks + 2} layers, {net.width} channels, normalisation by "
-        f"{net.normalisation}",
         f"objective: λ log mean exp(ℓ/λ), λ = {PENALTY:g}; batch {BATCH} a client; FedDRO's β = "
         f"{MOMENTUM:g}; primal-dual SGD's ρ = {DUAL_STEP:g} (λ, β and ρ are chosen here)",
         f"learning rate divided by 10 after {DROPS_AFTER} rounds, chosen by the accuracy on images "

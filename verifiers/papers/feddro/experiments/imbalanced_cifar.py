@@ -18,26 +18,30 @@ its models were trained 200 times as long. The print is followed.
 CIFAR100-ST is the same with CIFAR-100 in the folder that --data names.
 """
 
+from typing import Any
+
 from driftproof.verifiers import experiment as study
 from driftproof.verifiers.experiment import Figure, Says, experiment
 from driftproof.verifiers.papers.feddro.experiments import _step_imbalance as common
 from driftproof.verifiers.papers.feddro.experiments._step_imbalance import (
     METHODS,
     PARTS,
-    PRIMAL_DUAL,
     Divergence,
+    ImbalancedRun,
     Net,
-    Size,
 )
 
 MARGIN = 0.02
 """A test accuracy that is lower by less than this is comparable."""
-SIZES = {
-    "smoke": Size(3, 2, 1, 3, 80, Net(2, 1, 8)),
-    "quick": Size(120, 8, 4, 9, 1000, Net(8, 1, 16)),
-    "paper": Size(120, 8, 8, 21, 2000, Net()),
+SIZES: dict[str, tuple[int, int, dict[str, Any]]] = {
+    "smoke": (2, 1, {"rounds": 3, "points": 3, "shown": 80, "net": Net(2, 1, 8)}),
+    "quick": (8, 4, {"rounds": 120, "points": 9, "shown": 1000, "net": Net(8, 1, 16)}),
+    "paper": (8, 8, {"rounds": 120, "points": 21, "shown": 2000}),
 }
-"""Eight seeds where five are printed: five cannot decide a sentence with three comparisons."""
+"""Seeds, runs of a search, and what runs have.
+
+Eight seeds where five are printed: five cannot decide a sentence with three comparisons.
+"""
 OBJECTIVES: dict[str, Divergence] = {"objective (4), KL": "kl", "objective (5), χ²": "chi-square"}
 """The sentences are judged on each at paper size, on the first below it."""
 
@@ -50,8 +54,9 @@ OBJECTIVES: dict[str, Divergence] = {"objective (4), KL": "kl", "objective (5), 
 )
 def imbalanced_cifar(plan: study.Plan) -> study.Study:
     """Choose every method's learning rate, run it on every partition, and judge the sentences."""
-    size = SIZES[plan.profile]
-    base, objectives = size.base(plan), list(OBJECTIVES)[: 2 if plan.profile == "paper" else 1]
+    seeds, budget, given = SIZES[plan.profile]
+    base = ImbalancedRun.planned(plan, **given)
+    objectives = list(OBJECTIVES)[: 2 if plan.profile == "paper" else 1]
     methods = {
         (method, on): base.but(method=method, divergence=OBJECTIVES[on])
         for on in objectives
@@ -59,29 +64,23 @@ def imbalanced_cifar(plan: study.Plan) -> study.Study:
     }
     return study.Study(
         methods=methods,
-        seeds=size.seeds,
+        seeds=seeds,
         grids=dict.fromkeys(methods, common.RATES),
-        budget=size.budget,
+        budget=budget,
         by="test",
-        search={"points": 2},
         says=sentences(objectives, base.dealt.of.classes),
         size=common.smaller(base),
-        setting=[*common.setting(base), f"comparable: lower by less than {MARGIN:g}"],
-        shown=("training", "test", "rare", "other", "Φ", "own weights", "worst weights"),
+        setting=[
+            *common.setting(base),
+            f"comparable: lower by less than {MARGIN:g}; FedDRO and MBSGD differ in β alone",
+        ],
+        shown=("training", "test", "rare", "other"),
         figures=[
             Figure("training", "training accuracy", "training"),
             Figure("test", "test accuracy", "test"),
             Figure("training-bytes", "training accuracy", "training", None, study.MEGABYTES),
             Figure("training-samples", "training accuracy", "training", None, common.SAMPLES),
         ],
-        more=lambda runs: study.More(
-            findings=[
-                f"{PRIMAL_DUAL}, moves the weight of an image only when it is drawn: own "
-                "weights are their total variation from equal ones, worst weights that of "
-                "those that maximise (3) at its last model.",
-                "FedDRO and MBSGD differ in β alone.",
-            ]
-        ),
     )
 
 
@@ -95,7 +94,6 @@ def sentences(objectives: list[str], classes: int) -> list[Says]:
             text="FedDRO provides comparable test accuracy",
             pairs=pairs,
             of=PARTS[1:],
-            test=study.no_worse_by_seeds,
             margin=MARGIN,
         ),
         Says(text=f"both on {other}", reason=f"not run: {other} has a run of its own, by --data"),

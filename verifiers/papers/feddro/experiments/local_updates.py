@@ -16,6 +16,7 @@ Learning rates are tuned for every I, as in figure 1. They drop after 90 rounds,
 """
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -26,17 +27,19 @@ from driftproof.verifiers.papers.feddro.experiments._step_imbalance import (
     PARTS,
     ImbalancedRun,
     Net,
-    Size,
 )
 
 MARGIN = 0.01
 """A gain in accuracy below which the performance does not improve."""
-SIZES = {
-    "smoke": Size(4, 2, 1, 5, 80, Net(2, 1, 8)),
-    "quick": Size(16, 8, 4, 5, 1000, Net(8, 1, 8)),
-    "paper": Size(120, 8, 8, 21, 2000, Net()),
+SIZES: dict[str, tuple[int, int, dict[str, Any]]] = {
+    "smoke": (2, 1, {"rounds": 4, "points": 5, "shown": 80, "net": Net(2, 1, 8)}),
+    "quick": (8, 4, {"rounds": 16, "points": 5, "shown": 1000, "net": Net(8, 1, 8)}),
+    "paper": (8, 8, {"rounds": 120, "points": 21, "shown": 2000}),
 }
-"""Eight seeds where five are printed: five cannot decide a sentence with six comparisons."""
+"""Seeds, runs of a search, and what runs have.
+
+Eight seeds where five are printed: five cannot decide a sentence with six comparisons.
+"""
 LOCAL_STEPS = (1, 2, 4, 8, 16, 32)
 STEPS = study.STEPS._replace(label="steps of a client")
 
@@ -49,35 +52,32 @@ STEPS = study.STEPS._replace(label="steps of a client")
 )
 def local_updates(plan: study.Plan) -> study.Study:
     """Choose a learning rate for every I, run it on every partition, and judge the sentences."""
-    size = SIZES[plan.profile]
-    base = size.base(plan)
+    seeds, budget, given = SIZES[plan.profile]
+    base = ImbalancedRun.planned(plan, **given)
     methods = {
         _label(i): base.but(local_steps=i)
         for i in LOCAL_STEPS[: 3 if plan.profile == "smoke" else None]
     }
     return study.Study(
         methods=methods,
-        seeds=size.seeds,
+        seeds=seeds,
         grids=dict.fromkeys(methods, common.RATES),
-        budget=size.budget,
+        budget=budget,
         by="test",
-        search={"points": 2},
         says=sentences(list(methods), base.dealt.of.classes),
         size=common.smaller(base),
         setting=[
             *common.setting(base),
             f"I steps a round; no improvement: less than {MARGIN:g} in accuracy",
         ],
-        shown=("training", "test", "rare", "other", "Φ", "drift"),
+        shown=("training", "test", "rare", "other", "drift"),
         figures=[
             Figure("training", "training accuracy", "training"),
             Figure("test", "test accuracy", "test"),
             Figure("training-steps", "training accuracy", "training", None, STEPS),
             Figure("training-samples", "training accuracy", "training", None, common.SAMPLES),
-            Figure("training-bytes", "training accuracy", "training", None, study.MEGABYTES),
-            Figure("drift", "drift: (1/K) Σ ‖x_k − x̄‖", "drift"),
         ],
-        more=lambda runs: study.More(
+        more=lambda runs: study.Conclusion(
             sentences=study.judged(
                 "… capturing the effect of client drift (training accuracy at equal steps)",
                 at_equal_steps(runs),
@@ -112,19 +112,9 @@ def sentences(labels: list[str], classes: int) -> list[Says]:
     ]
 
 
-def saturated(
-    text: str,
-    setting: str,
-    fewer: np.ndarray,
-    more: np.ndarray,
-    *,
-    margin: float,
-    comparisons: int,
-) -> Sentence:
+def saturated(*compared: Any, **level: Any) -> Sentence:
     """Judge that fewer steps are no worse; that they are refutes nothing at a larger I."""
-    made = study.no_worse_by_seeds(
-        text, setting, fewer, more, margin=margin, comparisons=comparisons
-    )
+    made = study.judged_by_seeds(*compared, **level)
     if made.verdict != "not reproduced":
         return made
     return study.undecided_if(made, "the print does not say from which I on")

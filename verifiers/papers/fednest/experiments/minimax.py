@@ -11,46 +11,142 @@ divides the rates by d. Each with all clients and with 5 % sampled. Beside the s
 the code's, whose y has no b_i. LFedNest with T = 1 and all 500 steps in one cohort tells what new
 cohorts at every FedInn are worth. On the side λ, the t_i, general A_i and Σ b_i = 0 are varied.
 
+All Hessians are equal, so that variance reduction changes no average: FedNest and LFedNest are the
+same method here.
+
 "Linear" is judged by the slope of the log distance over the last quarter of the rounds: it has to
 be more than half the predicted one.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from driftproof.synthetic.problems.random_minimax import RandomMinimax
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
+from driftproof.toolkit.algorithms.fednest import FedNest
+from driftproof.toolkit.algorithms.lfednest import LFedNest
 from driftproof.verifiers import experiment as study
-from driftproof.verifiers.experiment import Outcome, Panel, Says, Sentence, curve, experiment
-from driftproof.verifiers.papers.fednest.experiments._minimax_run import (
-    METHODS,
-    RATE,
-    SINGLE,
-    WITHOUT,
-    MinimaxRun,
-    Setting,
-    Size,
-)
+from driftproof.verifiers.experiment import Figure, Outcome, Outcomes, Run, Says, experiment
+from driftproof.verifiers.minimax_rounds import moments
 
-SIZES = {
-    "smoke": Size(2, 60, clients=4, dim=3, sampled=0.5, calls=2, outer_steps=100),
-    "quick": Size(8, 200),
-    "paper": Size(20, 200),
+RATE = 0.01
+"""lr and hlr of the public notebook."""
+WITHOUT = "FedNest, b left out"
+SINGLE = "LFedNest, T = 1"
+METHODS = ("FedNest", "LFedNest", "FedAvg-S", WITHOUT, SINGLE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MinimaxRun(Run):
+    """One method in one setting.
+
+    ``WITHOUT`` is FedNest as the public notebook writes it, without b_i in y's step. Its step on x
+    knows no b_i either, so that it is FedNest on the problem whose b_i are 0; where it ends is
+    measured from the saddle point of the problem that has them.
+
+    Attributes:
+        objective: the problem, whose data are drawn for each seed.
+        participation: the share of clients in a cohort.
+        calls, inner_steps, outer_steps: T, and the local steps of FedInn and of FedOut.
+    """
+
+    fields = ("x", "y")
+    scales = {"distance": "loss"}
+    units = {"distance": "squared, from the saddle point"}
+    drawn = ("fednest/minimax",)
+    """All methods are compared on the same cohorts."""
+
+    method: str = "FedNest"
+    objective: RandomMinimax
+    participation: float = 1.0
+    calls: int = 10
+    inner_steps: int = 50
+    outer_steps: int = 500
+
+    @property
+    def problem(self) -> RandomMinimax:
+        """The problem, b_i and all."""
+        return replace(self.objective, partition=self.data_seed)
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """The method; the notebook divides its rates by the dimension."""
+        rate = RATE / self.objective.dim if self.objective.form == "halved" else RATE
+        rates = {"inner_step_size": rate, "outer_step_size": rate}
+        calls, steps = self.calls, self.inner_steps
+        if self.method == "FedAvg-S":
+            return self.made(FedAvgS, local_steps=calls * steps, order="alternating", **rates)
+        if self.method == SINGLE:
+            calls, steps = 1, calls * steps
+        kind = LFedNest if self.method in ("LFedNest", SINGLE) else FedNest
+        return self.made(kind, inner_calls=calls, inner_steps=steps, terms=0, **rates)
+
+    @property
+    def sizes(self) -> str:
+        """Clients, sampled ones, dimension."""
+        sampled = f"{100 * self.participation:g} % sampled"
+        return f"{self.objective.clients:,} clients, {sampled}, d = {self.objective.dim}"
+
+    def measured(self) -> dict[str, Any]:
+        """Return squared distances from the saddle point, ‖x‖² + ‖y‖², and what is predicted.
+
+        That is the limit of the mean squared distance, and the rate: the spectral radius of a
+        round's mean map, less the constant.
+        """
+        problem = self.problem
+        moved = replace(problem, spread=0.0) if self.method == WITHOUT else problem
+        x, y = self.followed(moved).fields.values()
+        of_round, d = moments(moved, self.algorithm), moved.dim
+        limit = of_round.limit()
+        away = _squares(x - problem.saddle[0]) + _squares(y - problem.saddle[1])
+        return {
+            "round": list(range(len(away))),
+            "distance": away.tolist(),
+            "norms": (_squares(x) + _squares(y)).tolist(),
+            "saddle": [float(v @ v) for v in problem.saddle],
+            "end": [x[-1].tolist(), y[-1].tolist()],
+            "floor": float(limit[:d].sum()) + float(limit[d:].sum()),
+            "rate": of_round.rate,
+        }
+
+
+def _squares(values: np.ndarray) -> np.ndarray:
+    squares: np.ndarray = (values**2).sum(1)
+    return squares
+
+
+MAIN: dict[str, tuple[str, dict[str, Any]]] = {
+    "slides' objective, s = 1": ("slides-s1", {}),
+    "slides' objective, s = 10": ("slides-s10", {"spread": 10.0}),
+    "public code's objective, s = 1": ("code-s1", {"form": "halved"}),
+    "public code's objective, s = 10": ("code-s10", {"form": "halved", "spread": 10.0}),
 }
-MAIN = tuple(Setting(form=form, spread=s) for form in ("printed", "halved") for s in (1.0, 10.0))
-VARIED = (
-    Setting(regulariser=1.0),
-    Setting(coupling=1.0),
-    Setting(matrices_drawn="general"),
-    Setting(centring="clients"),
-)
-VARIED_SIZES = {"quick": (100, 100), "paper": (1000, 200)}
+VARIED: dict[str, tuple[str, dict[str, Any]]] = {
+    "slides' objective, s = 1, λ = 1": ("lambda1", {"regulariser": 1.0}),
+    "slides' objective, s = 1, t_i ~ U(0, 1)": ("t1", {"coupling": 1.0}),
+    "slides' objective, s = 1, A_i general": ("general", {"matrices_drawn": "general"}),
+    "slides' objective, s = 1, Σ b_i = 0": ("centred", {"centring": "clients"}),
+}
+"""Settings: a name for files, and parameters of the problem."""
+PRINTED = RandomMinimax(clients=1000, dim=10)
+SIZES = {
+    "smoke": (
+        2,
+        {"rounds": 60, "calls": 2, "outer_steps": 100},
+        replace(PRINTED, clients=4, dim=3),
+        0.5,
+    ),
+    "quick": (8, {"rounds": 200}, PRINTED, 0.05),
+    "paper": (20, {"rounds": 200}, PRINTED, 0.05),
+}
+"""Seeds, what runs have, the problem, and the share of clients where some are sampled."""
+FEW = {"quick": (100, 100), "paper": (1000, 200)}
 """Clients and rounds where the rest is varied."""
 SMALL = 1e-22
 """Share of the first squared distance under which rounding begins to be seen."""
-Runs = Mapping[tuple[Setting, float, str], Outcome[MinimaxRun]]
-"""By setting, participation and method."""
 
 
 @experiment(
@@ -59,51 +155,61 @@ Runs = Mapping[tuple[Setting, float, str], Outcome[MinimaxRun]]
     statement="LFedNest performs slightly better than FedAvg-S; FedNest converges linearly "
     "despite heterogeneity",
 )
-def minimax(plan: study.Plan) -> study.Steps:
+def minimax(plan: study.Plan) -> study.Study:
     """Run all methods with all clients and with some, in the slides' setting and the code's."""
-    size = SIZES[plan.profile]
-    sizes = dict.fromkeys(MAIN[::2] if plan.profile == "smoke" else MAIN, size)
-    if plan.profile != "smoke":
-        clients, rounds = VARIED_SIZES[plan.profile]
-        sizes |= dict.fromkeys(VARIED, replace(size, clients=clients, rounds=rounds))
-    base = MinimaxRun.planned(plan, setting=MAIN[0], size=size, rounds=size.rounds)
-    wanted = {
-        (setting, share, method): base.but(
-            method=method, setting=setting, participation=share, size=own, rounds=own.rounds
-        )
-        for setting, own in sizes.items()
-        for share in (1.0, size.sampled)
-        for method in METHODS
-        if method not in (WITHOUT, SINGLE) or (setting in MAIN and share < 1)
-    }
-    runs = yield from study.outcomes(wanted, size.seeds)
-    few = next(reversed(sizes.values()))
-    return study.Conclusion(
+    seeds, given, problem, sampled = SIZES[plan.profile]
+    base = MinimaxRun.planned(plan, objective=problem, **given)
+    few = base
+    if plan.profile in FEW:
+        clients, rounds = FEW[plan.profile]
+        few = base.but(objective=replace(problem, clients=clients), rounds=rounds)
+    main = list(MAIN)[:: 2 if plan.profile == "smoke" else 1]
+    other = list(VARIED) if plan.profile in FEW else []
+    runs: dict[Any, MinimaxRun] = {}
+    figures = []
+    for setting in (*main, *other):
+        name, changed = (MAIN | VARIED)[setting]
+        own = base if setting in MAIN else few
+        objective = replace(own.objective, **changed)
+        for share in (1.0, sampled):
+            place = where(setting, share)
+            keys = [
+                (place, method)
+                for method in METHODS
+                if method not in (WITHOUT, SINGLE) or (setting in MAIN and share < 1)
+            ]
+            runs |= {
+                key: own.but(method=key[1], objective=objective, participation=share)
+                for key in keys
+            }
+            file = f"{name}-{'all' if share == 1 else 'sampled'}"
+            figures.append(Figure(file, place, "distance", keys, log="y"))
+    shares = 1.0, sampled
+    return study.Study(
+        methods=runs,
+        seeds=seeds,
+        says=sentences(
+            *([where(setting, share) for setting in of for share in shares] for of in (main, other))
+        ),
         setting=[
-            f"{size.clients:,} clients, d = {size.dim}, {size.rounds} rounds, {size.seeds} seeds "
-            f"(data and cohorts), {100 * size.sampled:g} % of the clients where some are sampled; "
+            f"d = {problem.dim}, {100 * sampled:g} % of the clients where some are sampled; "
             "λ, t_i, A_i and Σ b_i = 0 are varied with "
-            f"{few.clients:,} clients, {few.rounds} rounds",
-            f"T = {size.calls} calls of FedInn of {size.inner_steps} steps, FedOut of "
-            f"{size.outer_steps}; FedAvg-S {size.calls * size.inner_steps} steps",
+            f"{few.objective.clients:,} clients, {few.rounds} rounds",
+            f"T = {base.calls} calls of FedInn of {base.inner_steps} steps, FedOut of "
+            f"{base.outer_steps}; FedAvg-S {base.calls * base.inner_steps} steps",
             f"slides' objective: step size {RATE:g} (the slides give none); the code's: {RATE:g}/d",
             "no noise; the indirect part of the hypergradient left out, as in the code (N = 0)",
         ],
-        sentences=sentences(runs),
-        findings=_findings(runs),
-        panels=_panels(runs),
-        numbers={
-            f"{where(setting, share)}; {method}": {
-                "distance": float(last_quarter(of, "distance").mean()),
-                "predicted": float(last_quarter(of, "predicted").mean()),
-                **{
-                    name: float(np.mean([r[name] for r in of.results]))
-                    for name in ("floor", "rate")
-                },
-            }
-            for (setting, share, method), of in runs.items()
-        },
+        shown=("distance",),
+        figures=figures,
+        more=_more,
     )
+
+
+def where(setting: str, participation: float) -> str:
+    """Name a setting and who takes part."""
+    share = "all clients" if participation == 1 else f"{100 * participation:g} % of clients sampled"
+    return f"{setting}; {share}"
 
 
 def last_quarter(of: Outcome[Any], name: str) -> np.ndarray:
@@ -119,14 +225,7 @@ def nearness(of: Outcome[Any], name: str) -> np.ndarray:
 
 def linear(of: Outcome[Any], name: str) -> np.ndarray:
     """Return each seed's ``steepness`` of the distances, or of the notebook's norms."""
-    distances = {"distance": lambda r: r["distance"], "norms": norms}[name]
-    return np.array([steepness(distances(r), r["rate"]) for r in of.results])
-
-
-def norms(result: Mapping[str, Any]) -> np.ndarray:
-    """Return ‖x_k‖² + ‖y_k‖²: what the public notebook calls convergence."""
-    total: np.ndarray = np.add(result["norm of x"], result["norm of y"])
-    return total
+    return np.array([steepness(r[name], r["rate"]) for r in of.results])
 
 
 def steepness(distances: Any, rate: float) -> float:
@@ -141,20 +240,8 @@ def steepness(distances: Any, rate: float) -> float:
     return float(slope / (2 * np.log(rate)))
 
 
-def where(setting: Setting, participation: float) -> str:
-    """Name a setting."""
-    share = "all clients" if participation == 1 else f"{100 * participation:g} % of clients sampled"
-    return f"{setting.label}; {share}"
-
-
-def sentences(runs: Runs) -> list[Sentence]:
-    """Judge both sentences in every setting, and the second of the notebook's own variant."""
-    keyed = {_key(key): of for key, of in runs.items()}
-    main, other = (
-        list(dict.fromkeys(where(*key[:2]) for key in runs if (key[0] in MAIN) == own))
-        for own in (True, False)
-    )
-    without = [_key(key) for key in runs if key[2] == WITHOUT]
+def sentences(main: list[str], other: list[str]) -> list[Says]:
+    """Return both sentences in every place, and the second of the notebook's own variant."""
     slope: Any = {"by": linear, "how": "slope of its log over the predicted one, at the end"}
     text = "FedNest converges linearly despite heterogeneity"
     says = [
@@ -177,75 +264,37 @@ def sentences(runs: Runs) -> list[Sentence]:
             ),
         )
     ]
-    says.append(
-        Says(text=f"{text} (of the notebook's ‖x‖² + ‖y‖², b left out of y's step)",
-             pairs=[(key, 0.5) for key in without], of=("norms",), **slope)
-    )  # fmt: skip
-    return [sentence for each in says for sentence in study.judge(each, keyed)]
+    notebooks = f"{text} (of the notebook's ‖x‖² + ‖y‖², b left out of y's step)"
+    pairs = [((place, WITHOUT), 0.5) for place in main if place.endswith("sampled")]
+    return [*says, Says(text=notebooks, pairs=pairs, of=("norms",), **slope)]
 
 
-def _key(key: tuple[Setting, float, str]) -> tuple[str, str]:
-    return where(*key[:2]), key[2]
-
-
-def _findings(runs: Runs) -> list[str]:
-    """Return what the runs show beside the sentences; the numbers have distances and floors.
-
-    All Hessians are equal, so that variance reduction changes no average: FedNest and LFedNest are
-    the same method here.
-    """
+def _more(runs: Outcomes) -> study.Conclusion:
+    """Return what the runs show beside the sentences, with the predicted floors and rates."""
     gap = max(
         float(np.abs(np.subtract(one["end"], other["end"])).max())
-        for (setting, share, method), of in runs.items()
+        for (place, method), of in runs.items()
         if method == "FedNest"
-        for one, other in zip(of.results, runs[setting, share, "LFedNest"].results, strict=True)
+        for one, other in zip(of.results, runs[place, "LFedNest"].results, strict=True)
     )
-    left_out = {key: of for key, of in runs.items() if key[2] == WITHOUT}
-    ends = {
-        key: [np.mean([r[f"norm of {v}"][-1] for r in of.results]) for v in ("x", "y")]
-        for key, of in left_out.items()
-    }
-    there = {key: np.mean([r["saddle"] for r in of.results], 0) for key, of in left_out.items()}
-    halved = [
-        [r["norm of y"] for r in of.results]
-        for key, of in left_out.items()
-        if key[0].form == "halved"
-    ]
-    apart = np.abs(np.subtract(halved[0], halved[-1])).max() if len(halved) > 1 else np.nan
-    return [
+    findings = [
         "On the same cohorts the last iterates of FedNest and LFedNest differ by at most "
-        f"{gap:.2g} in any entry, over all settings and seeds.",
-        *(
-            f"{where(*key[:2])}: with b left out of y's step FedNest goes to 0 (‖x‖² = "
-            f"{ends[key][0]:.2g}, ‖y‖² = {ends[key][1]:.2g} at the end) and not to the saddle "
-            f"point (‖x*‖² = {there[key][0]:.2g}, ‖y*‖² = {there[key][1]:.2g})."
-            for key in left_out
-        ),
-        f"With b left out, s is not in the iteration: with the public code's objective the curves "
-        f"for s = 1 and s = 10, where both are run, differ by {apart:.2g}.",
+        f"{gap:.2g} in any entry, over all settings and seeds."
     ]
-
-
-def _panels(runs: Runs) -> list[Panel]:
-    """Return a plot of the distances in every setting, and of the notebook's norms."""
-    plots, norm_plots = [], []
-    for setting, share in dict.fromkeys((s, p) for s, p, _ in runs):
-        own = {m: of for (s, p, m), of in runs.items() if (s, p) == (setting, share)}
-        name, place = setting.short(share), where(setting, share)
-        rounds = range(own["FedNest"].run.rounds + 1)
-        predicted = [
-            curve(f"{m}, predicted mean", rounds,
-                  np.array([r["predicted"] for r in own[m].results]), "y")
-            for m in ("FedNest", "FedAvg-S")
-        ]  # fmt: skip
-        label = "squared distance from the saddle point"
-        shown = study.plot(name, place, own, "distance", label, log="y")
-        plots.append(replace(shown, curves=[*shown.curves, *predicted]))
-        if WITHOUT in own:
-            some = {m: of for m, of in own.items() if m != SINGLE}
-            title = f"as the public code plots: {place}"
-            norm_plots += [
-                study.plot(f"norm-{v}-{name}", title, some, f"norm of {v}", f"‖{v}‖²", log="y")
-                for v in ("x", "y")
-            ]
-    return plots + norm_plots
+    for (place, method), of in runs.items():
+        if method == WITHOUT:
+            x, y = np.mean([np.square(r["end"]).sum(1) for r in of.results], 0)
+            there = np.mean([r["saddle"] for r in of.results], 0)
+            findings.append(
+                f"{place}: with b left out of y's step FedNest goes to 0 (‖x‖² = {x:.2g}, ‖y‖² = "
+                f"{y:.2g} at the end) and not to the saddle point (‖x*‖² = {there[0]:.2g}, ‖y*‖² = "
+                f"{there[1]:.2g})."
+            )
+    numbers = {
+        study.called(key): {
+            "distance": float(last_quarter(of, "distance").mean()),
+            **{name: float(np.mean([r[name] for r in of.results])) for name in ("floor", "rate")},
+        }
+        for key, of in runs.items()
+    }
+    return study.Conclusion(findings=findings, numbers=numbers)

@@ -31,9 +31,9 @@ from driftproof.verifiers.papers.localsgd.claims._steps import CONTRACTING, dist
         ),
         *over(
             [
-                smooth_strongly_convex(L=1, mu=for_all("0 < mu < L")),
+                smooth_strongly_convex(L=for_all("0 < L"), mu=for_all("0 < mu < L")),
                 shared_minimiser(),
-                start_within(R=1),
+                start_within(R=for_all("0 < R")),
             ],
             FedAvg(local_steps=sweep(1, 2), step_size=for_all("0 < eta <= 2/(L + mu)")),
             rounds=1,

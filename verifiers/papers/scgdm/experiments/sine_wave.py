@@ -7,7 +7,7 @@ hidden units and ReLU"; inner learning rate 0.001; p = 5; the settings in ``_sin
 
 **Chosen here**, before anything was run: the grids around the printed values; the number of steps;
 the loss is the squared error; "a two-layer network with 40 hidden units" is read as one hidden
-layer, and the main comparison is repeated with two; every client has an estimate u of its own for
+layer; every client has an estimate u of its own for
 each task, and Local-SCGD and Local-SCGDM average the clients' i-th ones, as printed ("we average
 the model states and inner states u"). Local-SCGD is (2), whose outer gradient is taken at the
 estimate before the step. A model is tested after one adaptation step on 10 points, on an even grid
@@ -29,7 +29,6 @@ import numpy as np
 from driftproof.verifiers import experiment as study
 from driftproof.verifiers.experiment import (
     WORST,
-    Axis,
     Figure,
     Outcome,
     Outcomes,
@@ -39,7 +38,7 @@ from driftproof.verifiers.experiment import (
     curve,
     experiment,
 )
-from driftproof.verifiers.papers.scgdm.experiments import _sine_tasks as tasks
+from driftproof.verifiers.papers.scgdm.experiments import _sine_run as tasks
 from driftproof.verifiers.papers.scgdm.experiments._sine_run import (
     INNER_RATE,
     LOCAL_STEPS,
@@ -63,7 +62,6 @@ ZERO = 0.1
 """"All zero": the function's mean square is at most this share of the training tasks'."""
 OURS, PLAIN = "Local-SCGDM", "FedAvg, plain losses"
 BASELINES = ("Local-BSGD", "Local-SCGD", "Local-MOML")
-OWN_U, AFTER = "u kept by its client", "outer gradient at the new u"
 LOSSES = ("training", "validation")
 
 
@@ -80,8 +78,6 @@ def sine_wave(plan: study.Plan) -> study.Study:
     base = SineRun.planned(plan, rounds=rounds, points=points)
     runs = _runs(base)
     main = {method: runs[method] for method in (*BASELINES, OURS)}
-    means = tasks.training_tasks(range(seeds)).values(tasks.GRID).mean(1)  # of each client
-    apart = float(np.sqrt(np.square(means - means.mean(0)).mean((0, 2))).mean())
     return study.Study(
         methods=runs,
         seeds=seeds,
@@ -91,8 +87,6 @@ def sine_wave(plan: study.Plan) -> study.Study:
             "data: generated as printed, 25 sine waves on 5 clients, 3 of 5 tasks a step, "
             "fresh points in each step (10 a task for the inner step, 10 others for the "
             "outer loss)",
-            f"heterogeneity: the clients' mean curves lie {apart:.2f} from their common "
-            "mean (root mean square over clients, x and seeds)",
             f"settings as printed, inner rate {INNER_RATE:g}, p = {LOCAL_STEPS}: "
             f"{study.methods(main)}",
             "loss: squared error after one adaptation step on 10 points, on "
@@ -113,10 +107,6 @@ def _at_rate(method: str) -> str:
     return f"{method}, inner rate {RATES[1]:g}"
 
 
-def _deeper(method: str) -> str:
-    return f"{method}, two hidden layers"
-
-
 def _value(letter: str, value: float) -> str:
     return f"Local-SCGD, γ = {value:g}" if letter == "SCGD" else f"{letter} = {value:g}"
 
@@ -127,17 +117,12 @@ def _runs(base: SineRun) -> dict[str, SineRun]:
     runs: dict[str, SineRun] = {}
     for method in (*BASELINES, OURS):
         own = base.but(method=method)
-        runs |= {
-            method: own,
-            _at_rate(method): own.but(rate=RATES[1]),
-            _deeper(method): own.but(hidden_layers=2),
-        }
+        runs |= {method: own, _at_rate(method): own.but(rate=RATES[1])}
     runs |= {_value("γ", gamma): base.with_(inner_momentum=gamma) for gamma in GRIDS["γ"]}
     runs |= {_value("α", alpha): base.with_(momentum=alpha) for alpha in GRIDS["α"]}
     runs |= {_value("p", p): base.but(local_steps=p, rounds=steps // p) for p in PERIODS}
     runs |= {_value("SCGD", gamma): scgd.with_(inner_momentum=gamma) for gamma in GRIDS["SCGD"]}
-    runs |= {PLAIN: base.but(method="FedAvg"), OWN_U: base.with_(averaged="mx")}
-    return runs | {AFTER: scgd.with_(evaluate_at="after")}
+    return runs | {PLAIN: base.but(method="FedAvg")}
 
 
 def growth(of: Outcome[Any], name: str) -> np.ndarray:
@@ -163,7 +148,6 @@ def outperforms(own: str, named: Any) -> list[Says]:
             text=f"… with a great margin{own}",
             pairs=pairs,
             of=LOSSES,
-            test=study.no_worse_by_seeds,
             margin=-GREAT,
         ),
     ]
@@ -213,37 +197,23 @@ SAYS = [
 
 
 def _figures() -> list[Figure]:
-    """Return one plot for each side of a figure."""
-    methods = (*BASELINES, OURS)
-    groups: dict[str, tuple[str, list[str]]] = {
-        "figure-2": ("figure 2", list(methods)),
-        "figure-3": ("figure 3", [_value("γ", v) for v in GRIDS["γ"]]),
-        "figure-4": ("figure 4", [_value("p", v) for v in PERIODS]),
-        "figure-5": ("figure 5", [_value("α", v) for v in GRIDS["α"]]),
-        "rate-0.01": ("as figure 2, inner rate 0.01", list(map(_at_rate, methods))),
-        "two-layers": ("as figure 2, two hidden layers", list(map(_deeper, methods))),
-    }
-    scgd = [*(_value("SCGD", v) for v in GRIDS["SCGD"]), "Local-SCGD", AFTER]
-    axes = {
-        "rounds": Axis("round of communication", along="sent"),
-        "bytes": study.SENT,
+    """Return one plot for each side of figures 2 to 5."""
+    groups = {
+        2: [*BASELINES, OURS],
+        3: [_value("γ", v) for v in GRIDS["γ"]],
+        4: [_value("p", v) for v in PERIODS],
+        5: [_value("α", v) for v in GRIDS["α"]],
     }
     return [
-        *(
-            Figure(f"{name}-{loss}", f"{title}, {loss}", loss, labels, study.STEPS, "y")
-            for name, (title, labels) in groups.items()
-            for loss in LOSSES
-        ),
-        Figure("scgd-momentum", "Local-SCGD's momentum: squared error in training", "training",
-               scgd, study.STEPS, "y"),
-        *(
-            Figure(f"figure-2-{name}", "figure 2: squared error", "validation", methods, axis, "y")
-            for name, axis in axes.items()
-        ),
-    ]  # fmt: skip
+        Figure(
+            f"figure-{number}-{loss}", f"figure {number}, {loss}", loss, labels, study.STEPS, "y"
+        )
+        for number, labels in groups.items()
+        for loss in LOSSES
+    ]
 
 
-def _more(runs: Outcomes) -> study.More:
+def _more(runs: Outcomes) -> study.Conclusion:
     """Return what plain pre-training gives, and the curves of figure 1."""
     main = {method: runs[method] for method in (*BASELINES, OURS)}
     alone = [study.called(key) for key, of in runs.items() if of.bad_steps]
@@ -251,10 +221,10 @@ def _more(runs: Outcomes) -> study.More:
         f"Repeated seed by seed, as a seed diverged: {'; '.join(alone)}. Seeds after the first "
         "then draw other training points: comparisons with them are not paired in these points."
     )
-    return study.More(
+    return study.Conclusion(
         sentences=pre_training(runs[PLAIN]),
         findings=[repeated] if alone else [],
-        panels=[*(_fitted(main, steps) for steps in STEPS_SHOWN), _pre_training(runs[PLAIN])],
+        panels=[_fitted(main, steps) for steps in STEPS_SHOWN],
     )
 
 
@@ -277,16 +247,3 @@ def _fitted(main: Outcomes, steps: int) -> Panel:
     curves += [curve(name, x, np.array([of])) for name, of in shown.items() if of]
     title = f"figure 1, first seed, adaptation steps: {steps}"
     return Panel(f"figure-1-{steps}", title, "x", "y", curves, note=study.note("", 1))
-
-
-def _pre_training(plain: Outcome[SineRun]) -> Panel:
-    x = tasks.GRID
-    none = np.full(len(x), np.nan)  # of a run that diverged: a gap
-    functions = np.array([told.get("function", none) for told in plain.results], float)
-    curves = [
-        curve("FedAvg on all tasks", x.tolist(), functions),
-        curve("mean of the 25 tasks", x.tolist(), tasks.mean_curve(x)[None]),
-        curve("all zero", x.tolist(), np.zeros((1, len(x)))),
-    ]
-    seeds = study.note(plain.run.sizes, len(functions))
-    return Panel("pre-training", "what plain pre-training gives", "x", "y", curves, note=seeds)

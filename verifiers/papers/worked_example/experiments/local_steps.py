@@ -37,6 +37,9 @@ class FedAvgRun(Run):
         data: folder of a data set, or None for scikit-learn's digits.
     """
 
+    drawn = ("worked-example/local-steps",)
+    """Every τ has the same draws on the same partition."""
+
     local_steps: int = 1
     data: Path | None = None
 
@@ -51,11 +54,6 @@ class FedAvgRun(Run):
     def algorithm(self) -> FedAvg:
         """FedAvg with minibatches of 10."""
         return FedAvg(local_steps=self.local_steps, step_size=0.1, batch=10)
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Every τ has the same draws on the same partition."""
-        return str(self.seed), "worked-example/local-steps", str(self.partition)
 
     def measured(self) -> dict[str, Any]:
         """Return the rounds, and the clients' mean validation accuracy at each."""
