@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from driftproof.synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax
-from driftproof.toolkit.algorithms import ComFedL, FedAvg
+from driftproof.toolkit.algorithms import ComFedL, FedAvg, LocalSCGDM
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.measure import average, each, sq
@@ -66,6 +66,23 @@ def test_a_trial_step_is_made_for_a_measure_of_steps_alone(monkeypatch, trials, 
     monkeypatch.setattr(ComFedL, "step", lambda *given: made.append(1) or step(*given))
     assert np.all(measured(left, rounds=3).values >= 0)
     assert len(made) == 3 * 2 + trials
+
+
+def test_a_kernel_finds_the_first_bad_step_though_a_measure_keeps_one_field():
+    """Steps of 1e308 overflow after some, wherever a measure looks."""
+    algorithm = LocalSCGDM(local_steps=3, step_size=0.5, step_factor=1e308)
+    lefts = [
+        None,
+        *(of_states(lambda view, name=name: each("step", view.mean(name)[0])) for name in "xum"),
+        of_states(lambda view: each("step", view.client("x")[0, 0])),
+    ]  # fmt: skip
+    for left in lefts:
+        bad = {
+            measured(left, algorithm, rounds=9, kernels=kernels).bad_step
+            for kernels in (True, False)
+        }
+        assert len(bad) == 1, bad
+        assert bad != {None}
 
 
 @pytest.mark.parametrize(
