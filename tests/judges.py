@@ -50,9 +50,9 @@ MODULES = (
     "verifiers/worst_case/statement.py",
 )
 TESTS = (
-    "judges", "statistics", "domains", "evidence", "rates", "sampled_rounding", "readings",
-    "ground_truth_bounds", "given_past", "measured_means", "declared", "enclosed", "signs",
-    "schedules", "comparisons", "constants", "judged_branches", "recorded",
+    "judges", "statistics", "domains", "evidence", "rates", "resolutions", "sampled_rounding",
+    "readings", "ground_truth_bounds", "given_past", "measured_means", "declared", "enclosed",
+    "signs", "schedules", "comparisons", "constants", "judged_branches", "recorded",
     "certificates", "worst_counterexamples",
 )  # fmt: skip
 LONG = "tests/test_statistics.py::test_verdicts_on_simulated_claims_err_no_more_often_than_promised"

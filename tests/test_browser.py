@@ -79,11 +79,30 @@ def scrolled(page):
     assert page.evaluate(SCROLL) == ""
 
 
-def test_every_plot_is_drawn_and_nothing_goes_wrong(opened, verified):
+def test_every_plot_is_drawn_with_a_legend_and_whole_ticks_and_nothing_goes_wrong(opened, verified):
+    """A legend shows each curve as it is drawn; ticks of whole numbers are whole."""
     page = opened(verified)
     assert page.locator(".plot").count() > 10
     scrolled(page)
     assert page.locator(".plot[data-drawn=yes]").count() == page.locator(".plot").count()
+    for plot in page.locator(".plot").all():
+        entries = plot.locator(".curves li")
+        texts = entries.all_inner_texts()
+        assert len(texts) == len(set(texts))
+        assert not any(text.strip() in ("low", "high") for text in texts)
+        swatches = entries.locator("svg").evaluate_all("all => all.map(s => s.innerHTML)")
+        assert len(swatches) == len(set(swatches))
+    ticks = page.evaluate(
+        """() => [...document.querySelectorAll(".plot")].map(p => p.uplot)
+          .filter(u => u.data[0].every(Number.isInteger) && u.scales.x.distr !== 3)
+          .map(u => u.axes[0]._splits)"""
+    )
+    assert len(ticks) > 10
+    for of_plot in ticks:
+        assert all(float(tick).is_integer() for tick in of_plot)
+    button = page.locator(".plot .curves button").first
+    button.click()
+    assert button.get_attribute("aria-pressed") == "false"
     assert page.troubles == []
 
 
@@ -172,34 +191,6 @@ def test_the_page_is_short_until_claims_are_opened(opened, verified):
     assert page.evaluate("document.documentElement.scrollHeight") < 20_000
 
 
-def test_a_legend_shows_each_curve_as_it_is_drawn(opened, verified):
-    page = opened(verified)
-    scrolled(page)
-    for plot in page.locator(".plot").all():
-        entries = plot.locator(".curves li")
-        texts = entries.all_inner_texts()
-        assert len(texts) == len(set(texts))
-        assert not any(text.strip() in ("low", "high") for text in texts)
-        swatches = entries.locator("svg").evaluate_all("all => all.map(s => s.innerHTML)")
-        assert len(swatches) == len(set(swatches))
-    button = page.locator(".plot .curves button").first
-    button.click()
-    assert button.get_attribute("aria-pressed") == "false"
-
-
-def test_ticks_of_whole_numbers_are_whole(opened, verified):
-    page = opened(verified)
-    scrolled(page)
-    ticks = page.evaluate(
-        """() => [...document.querySelectorAll(".plot")].map(p => p.uplot)
-          .filter(u => u.data[0].every(Number.isInteger) && u.scales.x.distr !== 3)
-          .map(u => u.axes[0]._splits)"""
-    )
-    assert len(ticks) > 10
-    for of_plot in ticks:
-        assert all(float(tick).is_integer() for tick in of_plot)
-
-
 def test_a_formula_that_is_cut_shows_it(opened, verified):
     """A shadow lies on the side to which there is more, and only there."""
     page = opened(verified, viewport={"width": 390, "height": 800}, is_mobile=True)
@@ -220,17 +211,6 @@ def test_a_formula_that_is_cut_shows_it(opened, verified):
     cut.evaluate("m => m.scrollTo(1e6, 0)")
     left, right = darkness()
     assert left > right + 20
-
-
-def test_on_a_phone_every_cell_of_the_table_says_what_it_is(opened, verified):
-    page = opened(verified, viewport={"width": 390, "height": 800}, is_mobile=True)
-    page.locator("#table > summary").click()
-    labels = page.locator("#summary tbody td").evaluate_all(
-        "all => all.map(td => getComputedStyle(td, '::before').content)"
-    )
-    assert {label.strip('"') for label in labels} == {
-        "form", "verdict", "evidence", "cases", "tightness",
-    }  # fmt: skip
 
 
 def test_the_keyboard_reaches_what_the_mouse_does(opened, verified):
@@ -280,10 +260,16 @@ def test_text_stands_out_in_both_colour_schemes(opened, verified, scheme):
     assert dark == (scheme == "dark")
 
 
-def test_a_phone_does_not_scroll_sideways(opened, verified):
+def test_a_phone_does_not_scroll_sideways_and_every_cell_says_what_it_is(opened, verified):
     page = opened(verified, viewport={"width": 390, "height": 800}, is_mobile=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     scrolled(page)
+    labels = page.locator("#summary tbody td").evaluate_all(
+        "all => all.map(td => getComputedStyle(td, '::before').content)"
+    )
+    assert {label.strip('"') for label in labels} == {
+        "form", "verdict", "evidence", "cases", "tightness",
+    }  # fmt: skip
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.troubles == []
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from fractions import Fraction
-from importlib.resources import files
 
-import jsonschema
 import numpy as np
 import pytest
 import sympy
@@ -42,13 +39,12 @@ from driftproof.toolkit.measure import Reduction, Steps, average, each, sq
 from driftproof.toolkit.verdict import Evidence, Verdict
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.judges import worst_cases
-from driftproof.verifiers.running.jobs import pack_rows, unpack_rows
-from driftproof.verifiers.verify import Settings, judge, select, verify
+from driftproof.verifiers.verify import Settings, judge
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.certificate import certify
 from driftproof.verifiers.worst_case.check import check
 from driftproof.verifiers.worst_case.check_counterexample import check as check_counterexample
-from driftproof.verifiers.worst_case.solve import UnsolvedError, matrices, solve
+from driftproof.verifiers.worst_case.solve import UnsolvedError, solve
 from driftproof.verifiers.worst_case.witness import witness
 
 STRONGLY = smooth_strongly_convex(L=1, mu=0.1)
@@ -271,75 +267,6 @@ def test_assumptions_and_letters_apply_to_a_class():
     row = row_of(claim(ONE, lambda c: c.zeta))
     assert row.verdict is Verdict.INAPPLICABLE
     assert "gradient_dissimilarity" in row.reason
-
-
-OWN = """
-from driftproof import Reduction, Steps, bound, each, sq
-from driftproof.algorithms import FedAvg
-from driftproof.classes import over, smooth_strongly_convex, start_within
-
-
-def right(c):
-    return (1 - c.eta * c.mu) ** (2 * c.tau) * c.R**2
-
-
-@bound(
-    name="mine/contraction",
-    source="my notes",
-    statement=r"\\|w_\\tau - x^*\\|^2 \\le (1-\\eta\\mu)^{2\\tau}R^2",
-    classes=over(
-        [smooth_strongly_convex(L=1, mu=0.1), start_within(R=1)],
-        FedAvg(local_steps=2, step_size=0.5),
-        rounds=1,
-        clients=1,
-    ),
-    right=right,
-    false_siblings=[("half", lambda c: right(c) / 2)],
-)
-def distance(view: Steps) -> Reduction | None:
-    return each("round", "local_step", sq(view.mean("w") - view.minimiser)) if view.last else None
-"""
-
-
-def test_a_claim_of_ones_own_is_proved_and_its_certificates_are_written(tmp_path):
-    path, out = tmp_path / "mine.py", tmp_path / "out"
-    path.write_text(OWN, encoding="utf-8")
-    out.mkdir()
-    _, rows = verify(select([str(path)]), Settings(), out)
-    assert [row.verdict for row in rows] == [Verdict.SUPPORTED]
-    assert unpack_rows(pack_rows(rows)) == rows
-    written = json.loads((out / "results.json").read_text(encoding="utf-8"))
-    schema = json.loads(
-        files("driftproof.toolkit").joinpath("report/assets/results.schema.json").read_text()
-    )
-    jsonschema.validate(written, schema)
-    (name,) = written["results"][0]["certificates"]
-    proved = check((out / "certificates" / name).read_text(encoding="utf-8"))
-    assert proved.conclusion.right == fmpq(95, 100) ** 4
-    assert proved.said[-1] == (
-        "‖x_0 − 1/2 ∇f_0(x_0) − 1/2 ∇f_0(x_1)‖² ≤ R**2*(-eta*mu + 1)**(2*tau) = 130321/160000 "
-        "(about 0.81450625), where R = 1, eta = 1/2, mu = 1/10, tau = 2"
-    )
-    assert f"certificates/{name}" in (out / "index.html").read_text(encoding="utf-8")
-    (sibling,) = (row for row in judge(select([str(path)]), Settings(siblings=True))
-                  if row.form == "sibling")  # fmt: skip
-    assert sibling.verdict is Verdict.REFUTED
-
-
-def test_a_witness_meets_every_condition_and_nearly_the_worst_case():
-    for classes in (TWO, over([STRONGLY, similar(zeta=1), start_at_minimiser()],
-                              FedAvg(local_steps=2, step_size=0.5), rounds=1)):  # fmt: skip
-        (case,) = classes
-        program = build(case.algorithm, case.problem, rounds=1, left=distance)[-1]
-        solved = solve(program)
-        found = witness(program, solved)
-        assert float(found.value) == pytest.approx(solved.value, rel=1e-7)
-        columns = np.array(found.coordinates, dtype=float)
-        gram, values = columns @ columns.T, np.array(found.values, dtype=float)
-        made = matrices(program)
-        left = np.tensordot(made.gram, gram, 2) + made.values @ values
-        assert np.all(left <= made.bounds + 1e-12)
-        assert np.linalg.eigvalsh(gram).min() >= -1e-12
 
 
 def test_cases_and_classes_may_stand_beside_each_other():

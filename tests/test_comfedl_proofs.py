@@ -11,7 +11,6 @@ import pytest
 
 from driftproof.synthetic.problems.piecewise_composition import PiecewiseComposition
 from driftproof.toolkit.algorithms.comfedl import ComFedL
-from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.federation import run_exactly
 from driftproof.verifiers.papers.comfedl.claims._theorem_bounds import squared_gradient
 from driftproof.verifiers.papers.comfedl.claims.full_participation import (
@@ -24,7 +23,6 @@ from driftproof.verifiers.papers.comfedl.claims.optimal_rate import (
     largest,
     sampled_floor,
 )
-from driftproof.verifiers.verify import Settings, judge
 
 SLOPE, BEND, VALUE, JACOBIAN, OUTER = 1.0, 0.7, 0.4, 0.3, 0.5
 
@@ -146,12 +144,3 @@ def test_a_small_step_and_all_clients_are_checked_for_each_case():
         problem = type(case.problem)(clients=4)
         algorithm = type(case.algorithm)(**change)
         assert said in unmet(full_participation, Case(problem, algorithm, 1), form)
-
-
-def test_lemma_2_is_attained_and_lemma_1_compares_the_saddle():
-    rows = judge([leaves("claim")["comfedl/lemma-2"].load()], Settings())
-    assert max(row.ratio for row in rows) == pytest.approx(1.0, abs=1e-9)
-    claim = leaves("claim")["comfedl/lemma-1"].load()
-    case = next(c for c in claim.cases if c.problem.loss == "logistic")
-    assert "min over w" in [c.what for c in claim.compare(case, claim.forms[0].right)]
-    assert len(claim.prove(claim.forms[0].right)) == 4 + 2

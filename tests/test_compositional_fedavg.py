@@ -29,14 +29,3 @@ def test_the_printed_pseudo_code(problem, sharing, decay, kernels):
     made = run(problem, given, ctx, rounds=4, kernels=kernels).state
     expected = transcribed(problem, given, 4)
     np.testing.assert_allclose(made.x[..., 0].numpy(), expected, rtol=1e-12, atol=1e-14)
-
-
-def test_sharing_differs_where_the_clients_do():
-    ends = {
-        sharing: run(
-            BiasAmplification(), CompositionalFedAvg(sharing=sharing),
-            sampled_context(BiasAmplification(), ("d",), replicates=1), rounds=30,
-        ).state.x.mean().item()
-        for sharing in ("case-1", "case-2", "every-step")
-    }  # fmt: skip
-    assert ends["every-step"] < -0.4 < 0 < ends["case-2"] < ends["case-1"]

@@ -13,7 +13,7 @@ from driftproof.toolkit.federation import run_exactly
 from driftproof.toolkit.measure import average, each, sq
 from driftproof.toolkit.statistics import BETS, exceeds, log_wealth
 from driftproof.toolkit.stretches import _seed
-from driftproof.toolkit.verdict import Evidence, Row, Verdict
+from driftproof.toolkit.verdict import Evidence, Row, Verdict, overall
 from driftproof.verifiers.judges import bounds, enclosed
 from driftproof.verifiers.judges.bounds import (
     LEVEL,
@@ -253,6 +253,12 @@ def test_roles_of_a_run_and_enclosures_of_a_gap():
 def row(verdict, vacuous=False, alpha=None, form="printed", key="k"):
     return Row("comfedl/lemma-2", form, "", "", "bound", {"key": key}, verdict, None, "",
                vacuous=vacuous, alpha=alpha)  # fmt: skip
+
+
+def test_one_case_that_is_not_vacuous_makes_a_claim():
+    supported = Verdict.SUPPORTED
+    assert overall([row(supported, vacuous=True), row(supported)]) is supported
+    assert overall([row(supported, vacuous=True)]) is Verdict.INCONCLUSIVE
 
 
 def test_the_union_bound_counts_rows_and_controls_are_not_always_good():

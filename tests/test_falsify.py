@@ -24,7 +24,7 @@ from driftproof.verifiers.search.families import FAMILIES
 from driftproof.verifiers.search.finding import CANDIDATE, NOTHING
 from driftproof.verifiers.search.search import Effort, falsify, spaces_of
 from driftproof.verifiers.search.structure import MOST_STEPS, with_values
-from tests.commands import driftproof, started
+from tests.commands import driftproof
 from tests.test_search_families import CANDIDATES, column, decoded, structure_of
 from tests.users import DRIFT
 
@@ -60,7 +60,7 @@ REFUTED = {
 @pytest.mark.parametrize("select", REFUTED)
 def test_what_is_refuted_on_record_is_found_again(select, tmp_path):
     words = ("falsify", select, "--climbs", "3", "--no-controls", "--out", "s")
-    done = started(*words, cwd=tmp_path)
+    done = driftproof(*words, cwd=tmp_path)
     assert done.returncode == 0, "whatever is found is refuted on record"
     assert quiet(done), done.stderr
     found = {(f["claim"], f["form"]) for f in data(tmp_path / "s") if f["lhs"] is not None}

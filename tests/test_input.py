@@ -14,7 +14,7 @@ import pytest
 
 from driftproof.toolkit.errors import after_system_error
 from driftproof.toolkit.names import NAME_LETTERS, check_name
-from tests.commands import DRIFTPROOF, driftproof
+from tests.commands import DRIFTPROOF, Late, driftproof
 
 SMOKE = ("--profile", "smoke", "--workers", "1")
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux")
@@ -192,10 +192,9 @@ def test_files_that_cannot_be_read_are_refused_at_once(tmp_path):
     commands = ("verify", "falsify", "show", "counterexample", "controls", "check", "prove")
     tried = [(command, f"{name}.py") for command in commands for name in ("loop", "pipe")]
     tried += [("run", "comfedl/imbalanced", "--data", name) for name in ("loop.py", "data")]
+    waits = Late(60.0, lambda process: os.killpg(process, signal.SIGKILL))
     for words in tried:
-        ended = subprocess.run(
-            [*DRIFTPROOF, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60
-        )
+        ended = driftproof(*words, cwd=tmp_path, late=waits)
         assert ended.returncode in (2, 3), (words, ended.stderr)
         assert "remedy: " in ended.stderr
         assert "internal error" not in ended.stderr

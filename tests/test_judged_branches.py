@@ -578,6 +578,14 @@ def test_the_letter_m_of_comfedl_counts_the_cohort():
     assert bounds.right_side(claim, case, lambda c: c.n) == (5.0, 5.0)
 
 
+def test_a_replicate_above_its_range_by_rounding_counts_as_the_range():
+    row = sampled([[1.0 + bounds.SLACK / 2] * 64], 0.9, 0.9)
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert row.lhs["mean"] == 1.0
+    assert sampled([[-bounds.SLACK / 2] * 64], 0.9, 0.9).lhs["mean"] == 0.0
+    assert "range(c) is from 0 to 1" in sampled([[1.0 + 5e-9] * 64], 0.9, 0.9).reason
+
+
 @pytest.mark.parametrize("odd", [1.5, -0.5])
 def test_the_replicate_that_lies_outside_its_range_is_quoted(odd):
     told = sampled([[0.2, odd] * 32], 0.9, 0.9).reason
@@ -597,6 +605,13 @@ def test_replicates_that_equal_the_right_side_are_told_so():
 def test_components_are_compared_at_the_size_of_the_larger_vector():
     for left, right in (([3.0, 4.0], [0.0, 0.0]), ([0.0, 0.0], [3.0, 4.0])):
         assert [c.scale for c in components("{}", left, right)] == [5.0, 5.0]
+
+
+def test_a_simplex_without_mass_has_one_point():
+    assert comparisons.maximum_over_simplex(np.array([1.0, 2.0]), 0.5, 0.0) == (0.0, 0.0)
+    low, high = comparisons.maximum_over_simplex(np.array([1.0, 1.0]), 0.5, 2.0)
+    assert low <= 2.0 - np.log(2.0) <= high  # at r = (1, 1): Σ r f − γ Σ r log(2r)
+    assert high - low < 1e-6
 
 
 def test_a_weight_of_0_has_no_entropy():

@@ -20,7 +20,8 @@ from driftproof.verifiers.algebra.symbolic import (
     nonnegative,
     vanishes,
 )
-from driftproof.verifiers.judges import proofs
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.judges import comparisons, proofs
 from driftproof.verifiers.judges.comparisons import maximum_over_simplex
 from tests import judges, mutation
 from tests.calibration.rates import line
@@ -73,6 +74,23 @@ def test_a_proof_is_as_good_as_its_worst_step(holds, verdict):
     row = proofs.judge(claim, claim.forms[0], [computed("s", h, "w") for h in holds])
     assert row.verdict is verdict
     assert verdict is Verdict.SUPPORTED or "of 2 of the check" in row.reason
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "value", "verdict"),
+    [
+        (1.0, 1.0, 1.0, Verdict.SUPPORTED),
+        (1.0, 1.0, 1.0 + 1e-7, Verdict.SUPPORTED),  # within the margin, 1e-6
+        (1.0, 1.0, 1.0 + 2e-6, Verdict.REFUTED),
+        (1.0, 1.0, 1.0 - 2e-6, Verdict.REFUTED),
+        (0.9, 1.1, 1.0, Verdict.INCONCLUSIVE),
+    ],
+)
+def test_an_identity_is_judged_by_its_enclosure(low, high, value, verdict):
+    claim = leaves("claim")["comfedl/lemma-1"].load()
+    compared = [Comparison("good", 2.0, 2.0, 2.0), Comparison("shown", low, high, value)]
+    row = comparisons.judge(claim, claim.cases[0], claim.forms[0], compared)
+    assert row.verdict is verdict
 
 
 @pytest.mark.parametrize("mass", [0.0, 0.5, 1.0, 2.0])

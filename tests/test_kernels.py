@@ -143,49 +143,6 @@ def test_a_measure_that_looks_inside_is_taken_step_by_step(left):
     assert len(set(made[0][:, 0])) > 6
 
 
-class StepByStep:
-    """Stands for a kernel that runs stretches: plain steps whose states are kept."""
-
-    many_rounds = True
-
-    def __call__(self, ctx, oracles, algorithm, state, steps, *, record, among, **more):
-        path, first = [], ctx.t
-        for ctx.t in range(first, first + steps):
-            path.append(state)
-            state = algorithm.step(ctx, oracles, state)
-        kept = [
-            torch.stack([getattr(s, name) for s in path])
-            if among is None or name in among else torch.empty(0)
-            for name in state._fields
-        ]  # fmt: skip
-        if record == "mean":
-            kept = [x.mean(1, keepdim=True) if len(x) else x for x in kept]
-        return state, 0.0, type(state)(*kept)
-
-
-@pytest.mark.parametrize(
-    "left",
-    [
-        lambda view: each("round", sq(view.mean("x")), u=sq(view.mean("u"))),
-        lambda view: each("step", sq(view.gradient(view.mean("x")))),
-        lambda view: each("transition", "client", sq(view.client("x")), g=sq(view.own_gradients(
-            view.client("x")))),
-        lambda view: each("round", "local_step", view.objective(view.mean("x"))),
-    ],
-)  # fmt: skip
-def test_a_measure_of_states_is_the_same_to_the_bit_many_moments_at_once(left, monkeypatch):
-    """The states are the same, so nothing but the measure's own path can differ."""
-    monkeypatch.setattr("driftproof.toolkit.stretches.ROOM", 2_000)  # stretches of a few rounds
-    monkeypatch.setattr("driftproof.toolkit.federation.fused_for", lambda *given: StepByStep())
-    algorithm, problem = LocalSCGDM(local_steps=3), BoundedComposition(
-        clients=3, inner_curvature=0.4, inner_value_noise=0.3, heterogeneity=1.0
-    )  # fmt: skip
-    made = inside_and_outside(problem, algorithm, of_states(left), rounds=9)
-    np.testing.assert_array_equal(made[0].taken, made[1].taken)
-    np.testing.assert_array_equal(made[0].trace, made[1].trace)
-    assert len(np.unique(made[0].values)) > 100
-
-
 def test_the_type_of_the_view_says_whether_a_kernel_serves(monkeypatch):
     algorithm, problem = LocalSCGDM(local_steps=3), BoundedComposition()
     made, step = [], LocalSCGDM.step

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from driftproof.toolkit.groups import Group
-from driftproof.toolkit.report.page import render
 from driftproof.toolkit.verdict import Row, Verdict
 
 PLAIN = Row("own/x", "printed", "–", "", "bound", {"key": "k"}, Verdict.SUPPORTED, None, "",
@@ -55,4 +54,3 @@ def test_it_is_said_on_the_terminal_on_the_page_and_in_the_results(tmp_path, cap
     assert found.public()["weakly_tested"] is True
     (found,) = statements(head, judge([make()], Settings()))  # attained
     assert not found.weakly_tested
-    assert callable(render)
