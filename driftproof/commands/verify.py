@@ -225,8 +225,9 @@ def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> Non
     """Print how many printed statements of each paper have which verdict, and what is new."""
     from driftproof.toolkit.discover import leaves
     from driftproof.toolkit.groups import statements
+    from driftproof.toolkit.statements import sentences
 
-    printed = statements(head, rows)
+    printed = sentences(statements(head, rows))
     if len(printed) < 2:
         return
     papers: dict[str, list[Verdict]] = {}

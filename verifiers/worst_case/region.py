@@ -258,8 +258,8 @@ def multipliers(
     Raises:
         DriftproofError: none were found; it says how far it came.
     """
-    free = units(case, region)
-    source = map(free.shared, points(region))
+    scale = units(case, region)  # a program is solved where the letters that set units are 1
+    source = map(scale.shared, points(region))
     first = [Sample(case, point) for point in islice(source, TESTS)]
     kept = support(first, of_solution=of_solution)
     bounded = [k for k in kept if not vanishes(case.constraints[k].bound)]
@@ -271,7 +271,7 @@ def multipliers(
         own = sample.multipliers(kept)
         if own is None:
             continue
-        sought = {n: x for n, x in sample.point.items() if n not in free.letters}
+        sought = {n: x for n, x in sample.point.items() if n not in scale.letters}
         for k, x in own.items():
             made[k].append((sought, x))
         for k in wanted if number % EVERY == 0 else ():
@@ -287,7 +287,7 @@ def multipliers(
             "a worst case that one formula gives in the whole region",
             "take a smaller region, or fewer letters",
         )
-    found = {k: free.in_all_letters(k, of) for k, of in found.items()}
+    found = {k: scale.in_all_letters(k, of) for k, of in found.items()}
     if bounded and len(bounded) == 1:
         bound = fraction(right) if isinstance(right, fmpq) else right
         found[bounded[0]] = (bound - case.objective.constant) / case.constraints[bounded[0]].bound
