@@ -205,6 +205,16 @@ def test_verify_marks_what_is_machine_checked(tmp_path):
         assert "Theorem bound" in (tmp_path / "report/theorems" / name).read_text("utf-8")
 
 
+@COQ
+def test_nesterovs_method_on_the_page_is_machine_checked(tmp_path):
+    page = (Path(__file__).parents[1] / "docs/machine_checked.md").read_text("utf-8")
+    (claim,) = re.findall(r"```python\n(.*?)```", page, re.S)
+    (tmp_path / "nesterov.py").write_text(claim, encoding="utf-8")
+    assert driftproof("verify", "nesterov.py", "--prove", cwd=tmp_path).returncode == 0
+    results = json.loads(next(tmp_path.glob("report*/results.json")).read_text("utf-8"))["results"]
+    assert sum(len(row["machine_checked"]["theorems"]) for row in results) == 3
+
+
 def test_what_is_not_translated_is_refused_with_the_reason(tmp_path):
     other = next(text for text in counterexamples() if "two spaces" in kinds(text))
     (tmp_path / "other.json").write_text(other, encoding="utf-8")
