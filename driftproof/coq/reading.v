@@ -67,7 +67,7 @@ Proof. unfold reads. intro H. replace (Q2R 1) with 1 by (unfold Q2R; cbn; lra). 
   replace (Q2R 0) with 0 in H by (unfold Q2R; cbn; lra). rewrite scale_0, zero_add in H. rewrite <- H.
   rewrite (add_comm _ v), add_assoc, add_opposite, zero_add. reflexivity. Qed.
 (* g_0 + … + g_n = 0 determines the last one *)
-Lemma reads_opposite v w r : (v + w)%V = zero -> reads v 0 r -> reads w ((-1 # 1) * 0) (times_row (-1 # 1) r).
+Lemma reads_opposite v w a r : (v + w)%V = zero -> reads v a r -> reads w ((-1 # 1) * a) (times_row (-1 # 1) r).
 Proof. intros H R. replace w with (IZR (-1) * v)%V; [exact (reads_whole (-1) _ _ _ R)|].
   - apply (cancel v). rewrite H. apply add_opposite. Qed.
 Lemma at_point_read v a r p : reads v a r -> Qeq_bool a 1 && same r p = true -> v = (origin + comb p scaled)%V.
