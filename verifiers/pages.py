@@ -120,8 +120,8 @@ def errata_block(paper: str) -> str:
     if not printed:
         raise unknown_name("paper", paper, {name.partition("/")[0] for name in _statements()})
     found = worst_first(printed)
-    lines = ["| severity | depends on it | claim | what it changes |", "|---|---|---|---|"]
-    lines = lines if found else []
+    table = ["| severity | depends on it | claim | what it changes |", "|---|---|---|---|"]
+    lines = table if found else []
     for one in found:
         severity = f"({one.severity})" if one.same_as else str(one.severity)
         severity += ", rests on one character" if one.one_character else ""

@@ -57,7 +57,7 @@ def units(case: WorstCase, region: Region) -> Units:
     equations = list(_equations(case, region))
     places = {name: k for k, name in enumerate(sorted({n for e in equations for n in e}, key=str))}
     rows = [[equation.get(name, 0) for name in places] for equation in equations]
-    kernel = _kernel(fmpq_mat(rows)).tolist()
+    kernel = null_space(fmpq_mat(rows)).tolist()
     graded = {name: kernel[place] for name, place in places.items()}
     chosen = _independent(fmpq_mat([graded[name] for name in names]))
     basis = fmpq_mat([graded[names[k]] for k in chosen])
@@ -121,11 +121,14 @@ def _alike(of: Any, rest: Power) -> Iterator[Power]:
         yield {name: apart.get(name, 0) + rest.get(name, 0) for name in {*apart, *rest}}
 
 
-def _kernel(of: fmpq_mat) -> fmpq_mat:
-    """Return a basis of the vectors that a matrix takes to 0, as columns."""
+def null_space(of: fmpq_mat) -> fmpq_mat:
+    """Return a basis of the vectors that a matrix takes to 0, as columns.
+
+    >>> null_space(fmpq_mat([[1, 2, 0]])).tolist()
+    [[-2, 0], [1, 0], [0, 1]]
+    """
     reduced, rank = of.rref()
-    many = of.ncols()
-    leads = [next(c for c in range(many) if reduced[r, c] != 0) for r in range(rank)]
+    many, leads = of.ncols(), _leads(reduced, rank)
     free = [c for c in range(many) if c not in leads]
     made = fmpq_mat(many, len(free))
     for j, c in enumerate(free):
@@ -137,5 +140,9 @@ def _kernel(of: fmpq_mat) -> fmpq_mat:
 
 def _independent(of: fmpq_mat) -> list[int]:
     """Return the first rows that are independent of those before them."""
-    reduced, rank = of.transpose().rref()
-    return [next(c for c in range(of.nrows()) if reduced[r, c] != 0) for r in range(rank)]
+    return _leads(*of.transpose().rref())
+
+
+def _leads(reduced: fmpq_mat, rank: int) -> list[int]:
+    """Return the column of the first entry of each row of an echelon form."""
+    return [next(c for c in range(reduced.ncols()) if reduced[r, c] != 0) for r in range(rank)]

@@ -25,7 +25,7 @@ from driftproof.toolkit.ratios import Ratio, vanishes
 from driftproof.toolkit.spans.exact import Quantity, Vector
 from driftproof.verifiers.worst_case.exact import Exact, fraction, rational
 from driftproof.verifiers.worst_case.face import kernels, optimum
-from driftproof.verifiers.worst_case.homogeneous import units
+from driftproof.verifiers.worst_case.homogeneous import null_space, units
 from driftproof.verifiers.worst_case.program import Matrices, Solved
 from driftproof.verifiers.worst_case.record import WorstCase
 from driftproof.verifiers.worst_case.signs import Region
@@ -392,15 +392,10 @@ def _through(rows: Any, names: Sequence[str], above: Any, below: Any) -> Any:
     rough = [[int(x.p) * pow(int(x.q), -1, PRIME) % PRIME for x in row] for row in entries]
     if nmod_mat(len(rough), width, [x for row in rough for x in row], PRIME).rank() == width:
         return None
-    reduced, rank = fmpq_mat(entries).rref()
-    if rank == width:
+    solutions = null_space(fmpq_mat(entries))
+    if not solutions.ncols():
         return None
-    leads = [next(c for c in range(width) if reduced[r, c] != 0) for r in range(rank)]
-    free = next(c for c in range(width) if c not in leads)
-    solution = [fmpq(0)] * width
-    solution[free] = fmpq(1)
-    for r, lead in enumerate(leads):
-        solution[lead] = -reduced[r, free]
+    solution = [row[0] for row in solutions.tolist()]
     letters = [Ratio.letter(name) for name in names]
 
     def polynomial(coefficients: Any, powers: Any) -> Any:
