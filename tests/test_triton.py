@@ -42,10 +42,16 @@ KERNELS = [name for name, leaf in leaves("kernel").items() if "triton" in leaf.l
 whole = st.integers(0, 2**40)
 
 
+def stream(words, name, block, first=0):
+    """Return what a launch reads of a draw's stream."""
+    of = np.array([*words.key(name), block, first], np.uint64)
+    return torch.from_numpy(of.view(np.int64)).to(DEVICE)
+
+
 @triton.jit
-def _four_words(key, out, block, step, first, N: tl.constexpr):
+def _four_words(stream, out, step, first, N: tl.constexpr):
     place = tl.arange(0, N)
-    a, b, c, d = philox.four_words(first + place + 1, key, block, step)
+    a, b, c, d = philox.four_words(first + place + 1, stream, step)
     at = out + 4 * place
     tl.store(at, a.to(tl.int64, bitcast=True))
     tl.store(at + 1, b.to(tl.int64, bitcast=True))
@@ -56,21 +62,20 @@ def _four_words(key, out, block, step, first, N: tl.constexpr):
 @settings(max_examples=12, deadline=None)
 @given(st.text(max_size=9), st.integers(0, 2**31 - 1), st.integers(0, 2**31 - 1), whole)
 def test_words_are_numpys(name, block, step, first):
-    key = np.array(Words("seed", "case").key(name), np.uint64)
-    state = np.random.Philox(key=key)
+    words = Words("seed", "case")
+    state = np.random.Philox(key=np.array(words.key(name), np.uint64))
     state.advance(first + (step << 64) + (block << 128))
     expected = state.random_raw(32)
     out = torch.zeros(32, dtype=torch.int64, device=DEVICE)
-    at = torch.from_numpy(key.view(np.int64)).to(DEVICE)
-    _four_words[(1,)](at, out, block, step, first, N=8)
+    _four_words[(1,)](stream(words, name, block), out, step, first, N=8)
     np.testing.assert_array_equal(out.cpu().numpy().view(np.uint64), expected)
 
 
 @triton.jit
-def _signs(key, out, cumulative, block, step, first, ELEMENT: tl.constexpr,
+def _signs(stream, out, cumulative, step, first, ELEMENT: tl.constexpr,
            ELEMENTS: tl.constexpr, BATCH: tl.constexpr, R: tl.constexpr):  # fmt: skip
     k = tl.arange(0, 4)
-    made = philox.sign_mean(key, block, step, k + 3, first, cumulative, ELEMENT, ELEMENTS, BATCH, R)
+    made = philox.sign_mean(stream, step, k, first, cumulative, ELEMENT, ELEMENTS, BATCH, R)
     tl.store(out + k[:, None] * R + tl.arange(0, R)[None, :], made)
 
 
@@ -81,29 +86,28 @@ def test_means_of_signs_are_the_laws(elements, batch, first, replicates):
     words, law, clients = Words("signs"), SignMean(batch, (elements,)), range(3, 7)
     drawn = words.draw(law, "xi", block=2, step=5, clients=clients)
     expected = law.sample(drawn, clients, 64)[..., first : first + replicates]
-    key = torch.from_numpy(np.array(words.key("xi"), np.uint64).view(np.int64)).to(DEVICE)
     for element in range(elements):
         out = torch.zeros((4, replicates), dtype=torch.float64, device=DEVICE)
         _signs[(1,)](
-            key, out, device.cumulative(batch, DEVICE), 2, 5, first, ELEMENT=element,
-            ELEMENTS=elements, BATCH=batch, R=replicates,
+            stream(words, "xi", 2, clients.start), out, device.cumulative(batch, DEVICE), 5, first,
+            ELEMENT=element, ELEMENTS=elements, BATCH=batch, R=replicates,
         )  # fmt: skip
         np.testing.assert_array_equal(out.cpu().numpy(), expected[:, element])
 
 
 @triton.jit
-def _numbers(key, out, counts, block, step, batch, TILE: tl.constexpr):
+def _numbers(stream, out, counts, step, batch, TILE: tl.constexpr):
     k, r, j = tl.program_id(0), tl.program_id(1), tl.arange(0, TILE)
-    made = philox.sample_numbers(key, block, step, k, j, r, tl.load(counts + k), batch)
+    made = philox.sample_numbers(stream, step, k, j, r, tl.load(counts + k), batch)
     tl.store(out + (k * batch + j) * 64 + r, made, mask=j < batch)
 
 
 def test_sample_numbers_are_the_laws():
     words, law, clients = Words("numbers"), Indices((7, 1, 2**31 + 3), 3), range(3)
     drawn = words.draw(law, "xi", block=1, step=9, clients=clients)
-    key = torch.from_numpy(np.array(words.key("xi"), np.uint64).view(np.int64)).to(DEVICE)
     out = torch.zeros((3, 3, 64), dtype=torch.int64, device=DEVICE)
-    _numbers[(3, 64)](key, out, torch.tensor(law.samples, device=DEVICE), 1, 9, 3, TILE=4)
+    counts = torch.tensor(law.samples, device=DEVICE)
+    _numbers[(3, 64)](stream(words, "xi", 1), out, counts, 9, 3, TILE=4)
     np.testing.assert_array_equal(out.cpu().numpy(), law.sample(drawn, clients, 64))
 
 
@@ -217,3 +221,4 @@ def test_kernels_compile_for_a_gpu_that_is_not_there():
         assert row["shared"] <= HOPPER_SHARED, row
         assert row["stack"] <= 512, row  # spilled registers, and the sine's own array
         assert not row["tf32"], row
+        assert not row["upper words"], row

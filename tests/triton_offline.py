@@ -3,7 +3,8 @@
     python -m tests.triton_offline
 
 Prints one line of JSON a kernel: its name, bytes of shared memory, registers and bytes of stack a
-thread, and whether its matrix products are rounded to tf32.
+thread, whether its matrix products are rounded to tf32, and whether an instruction makes upper words
+of products (``_triton_philox``).
 """
 
 from __future__ import annotations
@@ -75,7 +76,10 @@ def main() -> None:
     def compiled(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         kernel = launch(self, *args, grid=grid, warmup=True, **kwargs)
         ptx, cubin = kernel.asm["ptx"], kernel.asm["cubin"]
-        found = {"name": kernel.name, "shared": kernel.metadata.shared, "tf32": "tf32" in ptx}
+        found = {
+            "name": kernel.name, "shared": kernel.metadata.shared, "tf32": "tf32" in ptx,
+            "upper words": "mul.hi" in ptx,
+        }  # fmt: skip
         made.append(found | resources(cubin))
         return kernel
 

@@ -21,8 +21,8 @@ from torch import Tensor
 from driftproof.synthetic.kernels import _triton_philox as philox
 from driftproof.toolkit.kernels import device
 
-TILE = 2048
-"""Reals of the rows that a program of two warps holds at a time."""
+TILE = 8 << 10
+"""Bytes of the rows that a program of two warps holds at a time."""
 
 
 def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:
@@ -40,13 +40,13 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
 
     width = triton.next_power_of_2(dim)
     part = min(width, 64 // w.element_size())  # of a row, 64 bytes: four threads share its score
-    tile = min(triton.next_power_of_2(batch), max(1, TILE // width))
+    tile = min(triton.next_power_of_2(batch), max(1, TILE // (width * w.element_size())))
     with device.current(ctx.device):
         _local_steps[clients, replicates](
             w, ends, largest, model.rows, model.row_labels, model.starts,
             device.kept(oracles, "counts", counts), device.constants(numbers, w.dtype, ctx.device),
-            device.key_of(ctx, law, "xi"), ctx.local.start, ctx.block, first, steps, batch,
-            dim, replicates, *w.stride(), TILE=tile, PARTS=width // part, PART=part,
+            device.stream_of(ctx, law, "xi"), first, steps, batch, dim, replicates,
+             *w.stride(), TILE=tile, PARTS=width // part, PART=part,
             num_warps=2 if tile * width >= 1024 else 1,
         )  # fmt: skip
     ctx.t = first + steps - 1
@@ -54,12 +54,11 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     return type(state)(averaged), float(largest.max()) ** 0.5
 
 
-@triton.jit(do_not_specialize=["first_client", "block", "first", "steps", "batch", "replicates"])
+@triton.jit(do_not_specialize=["first", "steps", "batch", "replicates"])
 def _local_steps(
     w: tl.tensor, out: tl.tensor, largest: tl.tensor, rows: tl.tensor, labels: tl.tensor,
-    starts: tl.tensor, counts: tl.tensor, numbers: tl.tensor, key: tl.tensor,
-    first_client: tl.tensor, block: tl.tensor, first: tl.tensor, steps: tl.tensor,
-    batch: tl.tensor, dim: tl.tensor, replicates: tl.tensor, by_client: tl.tensor,
+    starts: tl.tensor, counts: tl.tensor, numbers: tl.tensor,
+    stream: tl.tensor, first: tl.tensor, steps: tl.tensor, batch: tl.tensor, dim: tl.tensor, replicates: tl.tensor, by_client: tl.tensor,
     by_row: tl.tensor, by_replicate: tl.tensor, TILE: tl.constexpr, PARTS: tl.constexpr,
     PART: tl.constexpr,
 ) -> None:  # fmt: skip
@@ -75,7 +74,7 @@ def _local_steps(
             j = place + tl.arange(0, TILE)
             taken = j < batch
             drawn = start + philox.sample_numbers(
-                key, block, first + t, first_client + k, j, r, count, batch
+                stream, first + t, k, j, r, count, batch
             )
             label = tl.load(labels + drawn, mask=taken, other=0.0)
             row = tl.load(

@@ -33,35 +33,34 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     cohort = ctx.cohort(algorithm.cohort_size(ctx.clients), since=first)
     numbers = (algorithm.step_size, oracles.regulariser, oracles.noise)
     clients, dim, replicates = len(w), w.shape[1] // 2, w.shape[2]
-    batch, mask, double = device.signs_of(law), ctx.mask, w.dtype == torch.float64
+    batch, mask = device.signs_of(law), ctx.mask
     buffers = torch.empty((2, *w.shape), dtype=w.dtype, device=w.device)
-    buffers[:] = w  # both: a client in no cohort of a tile has moved from neither
     with device.current(ctx.device):
         _local_steps[clients, triton.cdiv(replicates, REPLICATES)](
-            buffers, w if mask is None else mask.contiguous(), oracles.matrices.contiguous(),
+            w, buffers, w if mask is None else mask.contiguous(), oracles.matrices.contiguous(),
             oracles.offsets.contiguous(), device.constants(numbers, w.dtype, ctx.device),
-            device.key_of(ctx, law, "xi"), device.cumulative(max(batch, 1), ctx.device),
-            ctx.local.start, ctx.block, first, steps, clients, dim, replicates,
+            device.stream_of(ctx, law, "xi"), device.cumulative(max(batch, 1), ctx.device),
+            first, steps, clients, dim, replicates, *w.stride(),
             ROWS=min(ROWS, max(LEAST, triton.next_power_of_2(dim))),
-            CHUNK=LEAST if double else 2 * LEAST, R=REPLICATES, BATCH=batch,
-            SAMPLED=mask is not None, num_warps=4 if double else 8,
+            CHUNK=LEAST, R=REPLICATES, BATCH=batch, SAMPLED=mask is not None, num_warps=4,
         )  # fmt: skip
     ctx.t = first + steps - 1
     weights = oracles.client_weights if algorithm.weighting == "samples" else None
     return type(state)(*cohort.average(buffers[steps % 2], weights=weights)), 0.0
 
 
-@triton.jit(do_not_specialize=["first_client", "block", "first", "steps", "clients"])
+@triton.jit(do_not_specialize=["first", "steps", "clients"])
 def _local_steps(
-    buffers: tl.tensor, members: tl.tensor, matrices: tl.tensor, offsets: tl.tensor,
-    numbers: tl.tensor, key: tl.tensor, cumulative: tl.tensor, first_client: tl.tensor,
-    block: tl.tensor, first: tl.tensor, steps: tl.tensor, clients: tl.tensor, dim: tl.tensor,
-    replicates: tl.tensor, ROWS: tl.constexpr, CHUNK: tl.constexpr, R: tl.constexpr,
-    BATCH: tl.constexpr, SAMPLED: tl.constexpr,
+    w: tl.tensor, buffers: tl.tensor, members: tl.tensor, matrices: tl.tensor, offsets: tl.tensor,
+    numbers: tl.tensor, stream: tl.tensor, cumulative: tl.tensor, first: tl.tensor,
+    steps: tl.tensor, clients: tl.tensor, dim: tl.tensor, replicates: tl.tensor,
+    by_client: tl.tensor, by_row: tl.tensor, by_replicate: tl.tensor, ROWS: tl.constexpr,
+    CHUNK: tl.constexpr, R: tl.constexpr, BATCH: tl.constexpr, SAMPLED: tl.constexpr,
 ) -> None:  # fmt: skip
-    """Move (x, y) from the first buffer into the one of the parity of ``steps``.
+    """Move (x, y) from w into the buffer of the parity of ``steps``.
 
     Args:
+        w: pointer to [clients, 2·dim, replicates], of any strides.
         buffers: pointer to [2, clients, 2·dim, replicates].
         members: pointer to [clients, replicates], 1 in the cohort and 0 elsewhere (if SAMPLED).
     """
@@ -70,9 +69,18 @@ def _local_steps(
     size = clients.to(tl.int64) * 2 * dim * replicates
     own, a = buffers + k * 2 * dim * replicates + r, matrices + k * dim * dim
     eta, lam, noise = tl.load(numbers), tl.load(numbers + 1), tl.load(numbers + 2)
+    begin = own
     if SAMPLED:
         chosen = tl.load(members + k * replicates + r, mask=r < replicates, other=0.0)
-        steps = steps * (tl.max(tl.max(chosen, 1), 0) > 0).to(tl.int32)
+        moves = (tl.max(tl.max(chosen, 1), 0) > 0).to(tl.int32)
+        begin += (1 - moves) * (steps % 2) * size  # one in no cohort of the tile ends where it is
+        steps = steps * moves
+    for start in range(0, 2 * dim, ROWS):
+        i = start + tl.arange(0, ROWS)[:, None]
+        present = (i < 2 * dim) & (r < replicates)
+        value = tl.load(w + k * by_client + i * by_row + r * by_replicate, mask=present)
+        tl.store(begin + i * replicates, value, mask=present)
+    tl.debug_barrier()
     for t in range(steps):
         here, there = own + (t % 2) * size, own + ((t + 1) % 2) * size
         for start in range(0, dim, ROWS):
@@ -97,12 +105,12 @@ def _local_steps(
             u = lam * x - u
             v = y - tl.load(offsets + k * dim + i, mask=i < dim, other=0.0) + v
             if BATCH > 0:
-                row, client = noise * (i == 0).to(u.dtype), first_client + k + tl.arange(0, 1)
+                row, client = noise * (i == 0).to(u.dtype), k + tl.arange(0, 1)
                 u += row * philox.sign_mean(
-                    key, block, first + t, client, tile, cumulative, 0, 2, BATCH, R
+                    stream, first + t, client, tile, cumulative, 0, 2, BATCH, R
                 ).to(u.dtype)  # fmt: skip
                 v += row * philox.sign_mean(
-                    key, block, first + t, client, tile, cumulative, 1, 2, BATCH, R
+                    stream, first + t, client, tile, cumulative, 1, 2, BATCH, R
                 ).to(u.dtype)  # fmt: skip
             tl.store(there + at, x - eta * u, mask=present)
             tl.store(there + dim * replicates + at, y - eta * v, mask=present)

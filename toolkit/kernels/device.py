@@ -44,20 +44,23 @@ def current(device: str) -> AbstractContextManager[Any]:
     return torch.cuda.device(device) if device.startswith("cuda") else nullcontext()
 
 
-def key_of(ctx: Any, law: Law | None, name: str) -> Tensor:
-    """Return the key of a draw, int64 [2] on the context's device (no law: what nobody reads)."""
+def stream_of(ctx: Any, law: Law | None, name: str) -> Tensor:
+    """Return where a context's draws begin: the two words of the key, its block, its first client.
+
+    int64 [4] on the context's device (no law: what nobody reads).
+    """
     if law is None:
-        return constants((0, 0), torch.int64, ctx.device)
+        return constants((0, 0, 0, 0), torch.int64, ctx.device)
     if type(ctx)._sample is not BatchedContext._sample:
         ctx.draw(law, name)  # one that allows no noise says so here
         raise TypeError(f"{type(ctx).__name__} makes its draws itself")
 
     def make() -> Tensor:
-        words = np.array(ctx._words.key(name), dtype=np.uint64).view(np.int64)
-        return torch.from_numpy(words).to(ctx.device)
+        words = [*ctx._words.key(name), ctx.block, ctx.local.start]
+        return torch.from_numpy(np.array(words, dtype=np.uint64).view(np.int64)).to(ctx.device)
 
-    key: Tensor = kept(ctx, ("key", name), make)
-    return key
+    stream: Tensor = kept(ctx, ("stream", name), make)
+    return stream
 
 
 def signs_of(law: Law | None) -> int:
