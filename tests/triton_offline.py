@@ -3,8 +3,8 @@
     python -m tests.triton_offline
 
 Prints one line of JSON a kernel: its name, bytes of shared memory, registers and bytes of stack a
-thread, whether its matrix products are rounded to tf32, and whether an instruction makes upper words
-of products (``_triton_philox``).
+thread, whether its matrix products are rounded to tf32, and whether one instruction makes the upper
+word of a product (``_triton_philox``).
 """
 
 from __future__ import annotations

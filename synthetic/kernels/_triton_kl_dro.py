@@ -57,10 +57,10 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
 @triton.jit(do_not_specialize=["first", "steps", "batch", "replicates"])
 def _local_steps(
     w: tl.tensor, out: tl.tensor, largest: tl.tensor, rows: tl.tensor, labels: tl.tensor,
-    starts: tl.tensor, counts: tl.tensor, numbers: tl.tensor,
-    stream: tl.tensor, first: tl.tensor, steps: tl.tensor, batch: tl.tensor, dim: tl.tensor, replicates: tl.tensor, by_client: tl.tensor,
-    by_row: tl.tensor, by_replicate: tl.tensor, TILE: tl.constexpr, PARTS: tl.constexpr,
-    PART: tl.constexpr,
+    starts: tl.tensor, counts: tl.tensor, numbers: tl.tensor, stream: tl.tensor,
+    first: tl.tensor, steps: tl.tensor, batch: tl.tensor, dim: tl.tensor, replicates: tl.tensor,
+    by_client: tl.tensor, by_row: tl.tensor, by_replicate: tl.tensor, TILE: tl.constexpr,
+    PARTS: tl.constexpr, PART: tl.constexpr,
 ) -> None:  # fmt: skip
     k, r = tl.program_id(0).to(tl.int64), tl.program_id(1)
     start, count = tl.load(starts + k), tl.load(counts + k)
@@ -73,9 +73,7 @@ def _local_steps(
         for place in range(0, batch, TILE):
             j = place + tl.arange(0, TILE)
             taken = j < batch
-            drawn = start + philox.sample_numbers(
-                stream, first + t, k, j, r, count, batch
-            )
+            drawn = start + philox.sample_numbers(stream, first + t, k, j, r, count, batch)
             label = tl.load(labels + drawn, mask=taken, other=0.0)
             row = tl.load(
                 rows + drawn[:, None, None] * dim + i[None, :, :],

@@ -8,9 +8,9 @@ after each of which the key moves by the Weyl constants (Salmon et al. 2011). nu
 generates, so word w of client k, of which each has ``lanes`` counters, is word w mod 4 of the
 counter (k·lanes + ⌊w/4⌋ + 1, step, block, 0).
 
-Products are made of halves. Of ``a * b`` beside ``umulhi(a, b)`` ptxas 12.8 makes wrong code where a
-whole warp shares a: its carry goes to the wrong half, and a kernel drew other signs on an H200 at
-some sizes, wherever the block was not 0. ``tests/test_triton.py`` looks for such products.
+Products are made of halves. Of ``a * b`` beside ``umulhi(a, b)`` ptxas 12.8 makes wrong code where
+a whole warp shares a: it adds the wrong half, and a kernel drew other signs on an H200 at some
+sizes, wherever the block was not 0. ``tests/test_triton.py`` looks for such products.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ def sign_mean(stream: tl.tensor, step: tl.tensor, clients: tl.tensor, first: tl.
 
 @triton.jit
 def sample_numbers(stream: tl.tensor, step: tl.tensor, client: tl.tensor, places: tl.tensor,
-                   replicate: tl.tensor, count: tl.tensor, batch: tl.tensor) -> tl.tensor:  # fmt: skip
+                   replicate: tl.tensor, count: tl.tensor,
+                   batch: tl.tensor) -> tl.tensor:  # fmt: skip
     """Return the numbers at some places of an Indices(…, batch), int64 of the places' shape.
 
     Args:
