@@ -46,7 +46,7 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
             w, ends, largest, model.rows, model.row_labels, model.starts,
             device.kept(oracles, "counts", counts), device.constants(numbers, w.dtype, ctx.device),
             device.stream_of(ctx, law, "xi"), first, steps, batch, dim, replicates,
-             *w.stride(), TILE=tile, PARTS=width // part, PART=part,
+            *w.stride(), TILE=tile, PARTS=width // part, PART=part,
             num_warps=2 if tile * width >= 1024 else 1,
         )  # fmt: skip
     ctx.t = first + steps - 1
