@@ -150,7 +150,7 @@ def test_verify_prints_json_that_the_schema_allows(tmp_path):
     assert claims == {
         "comfedl/lemma-1", "comfedl/lemma-2", "comfedl/lemma-1-proof-v1", "comfedl/remark-1"
     }  # fmt: skip
-    assert {"index.html", "ledger.sqlite", "results.json", "plots"} <= {
+    assert {"index.html", "ledger.sqlite", "results.json"} <= {
         path.name for path in tmp_path.iterdir()
     }
 

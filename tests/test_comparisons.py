@@ -185,7 +185,7 @@ def test_whatever_is_compared_is_reported(tmp_path, kind, compared):
     head["claims"] = {made.name: {
         "kind": kind, "source": "", "statement": "x", "assumes": [], "forms": {}, "notes": {},
         "explain": "", "command": "c"}}  # fmt: skip
-    write_report(tmp_path, head, [row])
+    write_report(tmp_path, head, [row], plots=True)
     (public,) = json.loads((tmp_path / "results.json").read_text())["results"]
     assert public["verdict"] == row.verdict
     assert (public["rhs"] is None) == (not np.isfinite(row.rhs))

@@ -87,10 +87,10 @@ def test_a_column_is_of_one_kind():
 
 
 def test_each_plot_has_its_data(folder):
-    drawn = list((folder / "plots").glob("*.svg"))
-    assert drawn
     ledger = command("report", "out", cwd=folder.parent)
     assert ledger.returncode == 0, ledger.stderr
+    drawn = list((folder / "plots").glob("*.svg"))
+    assert drawn
     for path in drawn:
         assert path.with_suffix(".pdf").exists()
         with path.with_suffix(".csv").open(encoding="utf-8", newline="") as file:
@@ -163,6 +163,7 @@ def test_the_pages_command_prints_what_is_shown(as_on_the_page):
 
 def test_the_pages_files_are_those_that_are_written(as_on_the_page):
     folder, _ = as_on_the_page
+    assert command("report", "report", cwd=folder).returncode == 0
     named = re.findall(r"^\| `(.+?)` \|", PAGE, re.M)
     for name in (name for cell in named for name in re.findall(r"[\w.-]+\.\w+", cell)):
         pattern = name.replace("NAME", "*").removeprefix("plots/")

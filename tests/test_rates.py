@@ -566,5 +566,5 @@ def test_left_sides_that_no_order_has_decide_nothing_and_are_reported(tmp_path, 
         "is nan" in judge_slope(held, followed.measured_form(held), held.cases[:5], nothing).reason
     )
     head = header(select(["comfedl/remark-2"]), Settings()) | {"union_bound": 0.0}
-    write_report(tmp_path, head, [row])
+    write_report(tmp_path, head, [row], plots=True)
     assert json.loads((tmp_path / "results.json").read_text())["results"][0]["lhs"] is None

@@ -45,8 +45,7 @@ def wheel(tmp_path_factory):
 def test_the_recipe_for_conda_asks_for_what_the_wheel_does():
     recipe = yaml.safe_load((ROOT / "recipe" / "recipe.yaml").read_text(encoding="utf-8"))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    called = {"brotli-python": "brotli", "cvxpy-base": "cvxpy", "matplotlib-base": "matplotlib",
-              "pytorch": "torch"}  # fmt: skip
+    called = {"cvxpy-base": "cvxpy", "matplotlib-base": "matplotlib", "pytorch": "torch"}
     asked = (line.split() for line in recipe["requirements"]["run"])
     wanted = [*project["dependencies"], f"python{project['requires-python']}"]
     assert {called.get(name, name) + version for name, version in asked} == set(wanted)

@@ -25,7 +25,7 @@ PRELOADED = (
     "scipy.optimize",
     "driftproof.verifiers.controls", "driftproof.toolkit.report.files",
     "driftproof.toolkit.report.mathml", "matplotlib.backends.backend_svg",
-    "matplotlib.backends.backend_pdf", "fontTools.subset", "cvxpy", "sklearn.datasets",
+    "matplotlib.backends.backend_pdf", "cvxpy", "sklearn.datasets",
 )  # fmt: skip
 
 

@@ -16,4 +16,4 @@ def rebuild(folder: Path, head: Mapping[str, Any], rows: Sequence[dict[str, Any]
     if head.get("what") == "experiment":
         write_experiment(folder, head)
         return
-    write_report(folder, head, [row_from(row) for row in rows])
+    write_report(folder, head, [row_from(row) for row in rows], plots=True)

@@ -125,7 +125,7 @@ class Verification(Sequence[Row]):
         There is no ledger: ``driftproof verify`` keeps one.
         """
         head = header(self.sources, self.settings) | {"union_bound": union_bound(self.rows)}
-        write_report(Path(folder), head, self.rows)
+        write_report(Path(folder), head, self.rows, plots=True)
         return Path(folder) / "index.html"
 
     def counterexample(self, claim: str | None = None) -> Case | None:

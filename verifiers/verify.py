@@ -162,7 +162,7 @@ def verify(
     progress: Callable[[str], None] = lambda text: None,
     about: Mapping[str, Any] | None = None,
 ) -> tuple[dict[str, Any], list[Row]]:
-    """Verify claims and write ``results.json``, ``index.html`` and plots to a folder.
+    """Verify claims and write ``results.json``, ``index.html`` and tables to a folder.
 
     Args:
         failed: why other claims, which the page names too, could not be judged.
@@ -179,7 +179,7 @@ def verify(
             rows = machine_checked(rows, settings.workers, progress)
         head["union_bound"] = union_bound(rows)
         ledger.finish(head, [vars(row) for row in rows])
-        write_report(out, head, rows)
+        write_report(out, head, rows, plots=False)
     return head, rows
 
 

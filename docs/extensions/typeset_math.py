@@ -7,7 +7,6 @@ indices are lowered and the powers raised.
 
 from __future__ import annotations
 
-import logging
 import re
 from pathlib import Path
 from typing import Any
@@ -66,18 +65,15 @@ def _checked(node: nodes.Element, *, block: bool) -> str:
 
 
 def add_font(app: Sphinx, exception: Exception | None) -> None:
-    """Cut the font to the letters of all pages, and write it beside them."""
+    """Write the font of formulas beside the pages."""
     if exception is None and app.builder.format == "html":
-        pages = [page.read_text(encoding="utf-8") for page in Path(app.outdir).rglob("*.html")]
-        used = [page for page in pages if re.search("<math", page)]
         rule = f'math{{font-family:"{FONT}",math}}\n'
-        folder = Path(app.outdir, "_static")
-        (folder / "formulas.css").write_text(font_face(used) + rule, encoding="utf-8")
+        css = Path(app.outdir, "_static", "formulas.css")
+        css.write_text(font_face() + rule, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the renderer."""
-    logging.getLogger("fontTools").setLevel(logging.WARNING)  # it tells every table that it drops
     app.add_html_math_renderer("typeset", (inline, None), (block, None))
     app.add_css_file("formulas.css")
     app.add_post_transform(Words)

@@ -18,7 +18,7 @@ from driftproof.commands import _shared as shared
 @click.argument("other", metavar="[OTHER]", type=click.Path(path_type=Path), required=False)
 @shared.as_json
 def command(folder: Path, other: Path | None, as_json: bool) -> None:
-    """Rebuild results.json, index.html, the tables and the plots of DIR from its ledger.
+    """Rebuild results.json, index.html and the tables of DIR, and write its plots as files.
 
     With OTHER, list what changed from DIR to OTHER instead, and write OTHER/difference.html.
     """
@@ -28,7 +28,7 @@ def command(folder: Path, other: Path | None, as_json: bool) -> None:
 
         with _shown_of(folder):
             rebuild(folder, head, rows)
-        click.echo(f"page: {folder / 'index.html'}")
+        click.echo(f"page: {folder / 'index.html'}\nplots: {folder / 'plots'}")
         return
     _compare(folder, other, head, rows, as_json)
 

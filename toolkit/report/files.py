@@ -12,16 +12,11 @@ from typing import Any
 
 from driftproof.toolkit.errors import DriftproofError, after_system_error
 from driftproof.toolkit.groups import statements
-from driftproof.toolkit.report.figures import Figure, draw
+from driftproof.toolkit.report.figures import draw
 from driftproof.toolkit.report.page import figures, render
 from driftproof.toolkit.report.results_table import csv_of, table_of
 from driftproof.toolkit.verdict import Row
-from driftproof.toolkit.workers import pool, warm
 
-PLOTS_IF_WARM, PLOTS_IF_COLD = 24, 100
-"""Plots from which on workers draw them: those that are there, or ones that are started for it."""
-PARTS = 8
-"""Shares in which they are drawn."""
 LONELY = "backslashreplace"
 """How half a pair of UTF-16 is written, which JSON of somebody else's may hold."""
 CERTIFICATES = "certificates"
@@ -31,10 +26,12 @@ THEOREMS = "theorems"
 PUBLIC = ("schema", "profile", "seed", "overrides", "union_bound", "environment", "failed")
 
 
-def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row]) -> None:
-    """Write ``results.json``, ``index.html``, tables and ``plots/`` to a folder.
+def write_report(
+    out: Path, head: Mapping[str, Any], rows: Sequence[Row], *, plots: bool
+) -> None:  # fmt: skip
+    """Write ``results.json``, ``index.html`` and tables to a folder, and ``plots/`` if asked.
 
-    Smoke has the page's own plots alone: as files they would take longer than all its verdicts.
+    The page draws its plots itself: as files they can take longer than the verdicts.
     """
     texts = {
         "results.json": json.dumps(results_of(head, rows), indent=1, allow_nan=False),
@@ -43,9 +40,14 @@ def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row]) -> Non
         **{f"{CERTIFICATES}/{name}": text for row in rows for name, text in row.proofs.items()},
         **{f"{THEOREMS}/{name}": text for row in rows for name, text in row.theorems.items()},
     }
-    kept = figures(rows).values() if head["profile"] != "smoke" else ()
-    drawn = [figure for of_claim in kept for figure in of_claim if figure.map or figure.is_line]
-    write_all(out, texts, lambda folder: draw_all(drawn, folder))
+    kept = [figure for of_claim in figures(rows).values() for figure in of_claim] if plots else []
+
+    def draw_all(folder: Path) -> None:
+        for figure in kept:
+            if figure.map or figure.is_line:
+                draw(figure, folder)
+
+    write_all(out, texts, draw_all)
 
 
 def results_of(head: Mapping[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
@@ -55,21 +57,6 @@ def results_of(head: Mapping[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
         "statements": [one.public() for one in statements(head, rows)],
         "results": [row.public() for row in rows],
     }
-
-
-def draw_all(drawn: Sequence[Figure], folder: Path) -> None:
-    """Draw plots, many of them on workers: matplotlib takes 0.1 s a file."""
-    if len(drawn) < (PLOTS_IF_WARM if warm() else PLOTS_IF_COLD):
-        _draw_some(drawn, folder)
-        return
-    shares = [drawn[k::PARTS] for k in range(PARTS)]
-    for share in [pool().submit(_draw_some, share, folder) for share in shares]:
-        share.result()
-
-
-def _draw_some(drawn: Sequence[Figure], folder: Path) -> None:
-    for figure in drawn:
-        draw(figure, folder)
 
 
 def write_all(out: Path, texts: Mapping[str, str], plots: Callable[[Path], None]) -> None:
@@ -88,7 +75,6 @@ def write_all(out: Path, texts: Mapping[str, str], plots: Callable[[Path], None]
             (part / name).parent.mkdir(exist_ok=True)
             (part / name).write_text(text, encoding="utf-8", errors=LONELY)
         plots(part / "plots")
-        (out / "plots").mkdir(exist_ok=True)
         for folder in (CERTIFICATES, THEOREMS):  # those of an earlier run
             shutil.rmtree(out / folder, ignore_errors=True)
         for path in sorted(part.rglob("*.*")):

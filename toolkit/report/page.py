@@ -76,7 +76,7 @@ def document(template: str, **facts: Any) -> str:
         policy=_policy(scripts),
         **facts,
     )
-    return page.replace("/*font*/", font_face([page]), 1)
+    return page.replace("/*font*/", font_face(), 1)
 
 
 def filled(template: str, **facts: Any) -> str:
