@@ -37,7 +37,6 @@ from driftproof.verifiers.running.jobs import (
     users_file,
 )
 from driftproof.verifiers.running.scheduler import Cache, run_jobs
-from driftproof.verifiers.worst_case.machine_checked import machine_checked
 
 PROFILES = ("smoke", "quick", "full")
 
@@ -176,6 +175,8 @@ def verify(
     with Ledger(out / "ledger.sqlite") as ledger:
         rows = judge(chosen, settings, ledger=ledger, started=started, ended=ended)
         if settings.prove:
+            from driftproof.verifiers.worst_case.machine_checked import machine_checked
+
             rows = machine_checked(rows, settings.workers, progress)
         head["union_bound"] = union_bound(rows)
         ledger.finish(head, [vars(row) for row in rows])

@@ -37,8 +37,6 @@ from driftproof.verifiers.judges import (
     proofs,
     rates,
     slope,
-    theorems,
-    worst_cases,
 )
 from driftproof.verifiers.judges.evidence import Measured, joined
 from driftproof.verifiers.judges.rows import row_of
@@ -111,6 +109,8 @@ class ClaimTask:
         if self.kind == "proof":
             return pack_rows([proofs.judge(claim, form, _steps_of(claim, form))])
         if self.kind == "class":
+            from driftproof.verifiers.judges import theorems, worst_cases
+
             assert isinstance(claim, BoundClaim)
             forms = [claim.forms[k] for k in _sharing(claim)[self.form]]
             case = claim.classes[self.number]
@@ -352,6 +352,8 @@ def _bound(claim: BoundClaim, case: Case, forms: Sequence[Form], at: ClaimTask, 
 
 def _over_class(claim: BoundClaim, case: Case, forms: Sequence[Form], at: ClaimTask) -> Job:
     """Judge a bound over a whole class of functions."""
+    from driftproof.verifiers.judges import theorems, worst_cases
+
     ((blob, seconds),) = yield [at]
     measured = json.loads(blob)
     if theorems.has_letters(case):
