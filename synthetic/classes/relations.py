@@ -17,7 +17,7 @@ from driftproof.toolkit.spans.exact import Quantity
 Kind = Literal[
     "equal", "shared-minimiser", "similar", "similar-everywhere", "start-distance", "start-gap",
     "start-at-minimiser", "start-anywhere", "start-gradient", "lower-level", "upper-level",
-    "recurs", "minima-apart", "bounded-steps",
+    "recurs", "minima-apart", "bounded-steps", "any-state",
 ]  # fmt: skip
 OF_MINIMISERS = (
     "shared-minimiser", "similar", "start-distance", "start-at-minimiser", "start-anywhere",
@@ -110,6 +110,14 @@ def start_anywhere(R: float, a: float) -> Relation:
     in such a state (``Algorithm.anywhere``). What is proved of one round then holds of each.
     """
     return Relation("start-anywhere", {"R": positive("R", R), "a": positive("a", a)})
+
+
+def any_state() -> Relation:
+    """A run begins at any state that a round can begin with (``Algorithm.anywhere``).
+
+    Nothing bounds it: a measure has to be compared with one of that state.
+    """
+    return Relation("any-state", {})
 
 
 def start_gap(delta: float) -> Relation:
