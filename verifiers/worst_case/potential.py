@@ -133,7 +133,7 @@ def potential(
     def left(view: Steps) -> Reduction | None:
         if not view.last:
             return None
-        made = {}
+        made: dict[str, Any] = {}
         for when, point in (("before", view.round_start), ("after", view.mean)):
             points = {name: point(name) for name in view.state._fields}
             vectors = {name: at - view.minimiser for name, at in points.items()}
@@ -182,9 +182,9 @@ def potential(
     size = Fraction(ceil(proof.bound * 100), 100)
     of_start = {k: c for k, c in proof.multipliers.items() if k < len(begin.constraints)}
     made = Potential(rho, size, weights, x, {})
-    before, after = (_sum(one.parts, when, weights) for when in ("before", "after"))
+    before = _sum(one.parts, "before", weights)
     files = {
-        "decrease": (one, after - before * rho, of_decrease),
+        "decrease": (one, _sum(one.parts, "after", weights) - before * rho, of_decrease),
         "above": (one, one.objective - before, of_above),
         "start": (begin, first - length * size, of_start),
     }
@@ -247,7 +247,9 @@ def _both(case: WorstCase, of: FunctionClass, rho: Fraction) -> WorstCase:
         return Vector({Second(j + size): c for j, c in of.coefficients.items()})
 
     def quantity(of: Quantity) -> Quantity:
-        gram = {(Second(j + size), Second(k + size)): q for (j, k), q in of.gram.items()}
+        gram: dict[tuple[int, int], Fraction] = {
+            (Second(j + size), Second(k + size)): q for (j, k), q in of.gram.items()
+        }
         return Quantity(gram, {j + count: a for j, a in of.values.items()}, of.constant)
 
     triples = tuple(
@@ -287,9 +289,6 @@ def _at_rest(name: str, curvature: Fraction) -> Fraction:
     return curvature ** (name.count("∇") * (2 if name.startswith("‖") else 1))
 
 
-def _sum(parts: Mapping[str, Quantity], when: str, weights: Mapping[str, Fraction]) -> Quantity:
+def _sum(parts: Mapping[str, Quantity], when: str, weights: Mapping[str, Fraction]) -> Any:
     """Return V before the round, or after it."""
-    total = Quantity()
-    for name, weight in weights.items():
-        total = total + parts[f"{when} {name}"] * weight
-    return total
+    return sum((parts[f"{when} {name}"] * c for name, c in weights.items()), Quantity())
