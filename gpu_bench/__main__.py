@@ -24,7 +24,7 @@ def main() -> int:
         plan = planned(given.kernel, device=given.device, peers=given.peers)
         head = run_benchmark(plan, ended=lambda name: print(name, file=sys.stderr, flush=True))  # noqa: T201
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted; the same command begins anew\n")
+        sys.stderr.write("interrupted; the same command begins again\n")
         return 130
     except DriftproofError as error:
         sys.stderr.write(f"{error.got}\n    wanted: {error.wanted}\n    remedy: {error.remedy}\n")

@@ -50,7 +50,7 @@ class _Finder:
 
 
 def check(module: ModuleType) -> None:
-    """Put checked functions in the place of a module's functions and methods."""
+    """Put checked functions in place of a module's functions and methods."""
     own = [x for x in vars(module).values() if getattr(x, "__module__", "") == module.__name__]
     for holder in [module, *(x for x in own if isinstance(x, type))]:
         for name, value in list(vars(holder).items()):

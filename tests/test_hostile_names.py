@@ -1,6 +1,6 @@
 """Names, statements and labels that somebody else wrote are text: on pages, plots and in LaTeX.
 
-Every string of a ledger is made hostile, and the command makes its pages anew. A browser then runs
+Every string of a ledger is made hostile, and the command makes its pages again. A browser then runs
 no script of theirs and fetches nothing, with the page's own policy and without it: escaping alone
 has to do.
 """

@@ -1,7 +1,7 @@
 """PEPit's constrained, composite and online examples, and those with implicit steps.
 
 Each is named as PEPit 0.5.1 names it, with the numbers of its docstring; the methods are written
-anew. The value is what PEPit prints, with its six digits, and beside it the closed form, if any.
+again. The value is what PEPit prints, with its six digits, and beside it the closed form, if any.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def iterates(algorithm):
 
 @pytest.mark.parametrize(("name", "algorithm"), RUNS)
 def test_a_batch_runs_as_its_members_do(name, algorithm):
-    """Step sizes too lie beside each other: a tensor in the place of a number."""
+    """Step sizes too lie beside each other: a tensor in place of a number."""
     family, random = FAMILIES[name], np.random.default_rng(3)
     structure = structure_of(name, random, noises=FAMILIES[name].choices(
         algorithm, SimpleNamespace(offers=""), set()).noises, clients=2, coupled=True)  # fmt: skip

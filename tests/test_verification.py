@@ -1,4 +1,4 @@
-"""``driftproof.verify``: one object of what claims came to, as text, as HTML and as a page."""
+"""``driftproof.verify``: one object of verdicts, as text, as HTML and as a page."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def _folder_of(point: EntryPoint) -> Path:
         raise MissingError(
             f"{error.got}, which the entry point {point.name} of {package} names",
             "the name of a package that is installed",
-            f"install {package} anew, or uninstall it",
+            f"install {package} again, or uninstall it",
         ) from error
 
 

@@ -144,10 +144,10 @@ def _mended(error: BaseException, frame: FrameType | None) -> tuple[str, str]:
     if isinstance(error, TypeError) and ("expression to float" in said or "loop of ufunc" in said):
         return (
             "sympy's functions of letters, which stand for all numbers",
-            "write sympy.sqrt(…) in the place of math.sqrt(…) or numpy.sqrt(…), say",
+            "write sympy.sqrt(…) in place of math.sqrt(…) or numpy.sqrt(…), say",
         )
     if isinstance(error, TypeError) and "operand type(s) for ^" in said:
-        return "a power", "write ** in the place of ^"
+        return "a power", "write ** in place of ^"
     name, known = _asked_for(error, frame)
     home = _home_of(name) if isinstance(error, ImportError | NameError) else None
     if home is not None:

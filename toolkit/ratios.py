@@ -153,7 +153,7 @@ class Ratio:
         return Fraction(int(value.p), int(value.q))
 
     def put(self, values: Mapping[str, Any]) -> Any:
-        """Return it with numbers or rational functions in the place of some letters."""
+        """Return it with numbers or rational functions in place of some letters."""
         each = [values.get(name, Ratio.letter(name)) for name in self.letters]
         parts = []
         for polynomial in (self.top, self.bottom):

@@ -213,7 +213,7 @@ def printed(script: Path) -> list[tuple[str, str, str, str]]:
 
 
 def _instead(entry: Mapping[str, Any], about: Mapping[str, Any]) -> list[str]:
-    """Return what holds in the place of the print: the corrected form, and readings that hold."""
+    """Return what holds in place of the print: the corrected form, and readings that hold."""
     lines: list[str] = []
     if entry["corrected"]:
         right = as_written(leaf_of(entry)).get("corrected", about["forms"].get("corrected", ""))

@@ -96,7 +96,7 @@ def block(head: Mapping[str, Any]) -> str:
 
 
 def written_into(text: str, runs: Mapping[str, tuple[Path, dict[str, Any]]]) -> str:
-    """Return the page with the runs' sections made anew."""
+    """Return the page with the runs' sections made afresh."""
     marked = {name for name, _ in MARK.findall(text)}
     for name in sorted(set(runs) - marked):
         text = f"{text.rstrip()}\n\n## {name}\n\n<!-- figure: {name} -->\n<!-- end -->\n"

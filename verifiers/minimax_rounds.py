@@ -7,11 +7,11 @@ v = (x − x*, y − y*, 1), and the server's are the mean of its cohort's, L_C 
 * FedOut without series, q = (1 − αλ)^τ: x ↦ q x + ((1 − q)/λ)A_iᵀy, y held;
 * a round of FedAvg-S: τ steps of both.
 
-Variance reduction puts the cohort's mean gradient in the place of a client's, and all Hessians are
+Variance reduction puts the cohort's mean gradient in place of a client's, and all Hessians are
 equal (I in y, λI in x), so the mean L_C is the same with it and without: FedNest, FedNest_SGD and
 LFedNest (with ``terms=0``) have the same server iterates.
 
-**Cohorts** are drawn uniformly without replacement, n of m, and anew for each call. Hence
+**Cohorts** are drawn uniformly without replacement, n of m, and again for each call. Hence
 E[L_C ⊗ L_C] = L̄ ⊗ L̄ + γ((1/m) Σ L_i ⊗ L_i − L̄ ⊗ L̄), γ = (m − n)/(n(m − 1)), moves the second
 moment E[vvᵀ] over one call exactly, and products over calls over a round; its fixed point gives the
 stationary mean squared distances.

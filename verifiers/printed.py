@@ -45,7 +45,7 @@ def unlike(claim: Claim[Any], statement: str | None = None) -> dict[str, str] | 
     Where nothing is printed, the form is the one that we state.
 
     Args:
-        statement: LaTeX of a paper's, in the place of the claim's own.
+        statement: LaTeX of a paper's, in place of the claim's own.
 
     Returns:
         Empty if one of them is what the statement says; None if that cannot be read.

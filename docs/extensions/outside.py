@@ -15,7 +15,7 @@ OUTSIDE = ("CONTRIBUTING.md", "CHANGELOG.md")
 
 
 def turned(app: Sphinx, page: str, source: list[str]) -> None:
-    """Put the text of a file above docs/ in the place of its page, and turn links to it."""
+    """Put the text of a file above docs/ in place of its page, and turn links to it."""
     for name in OUTSIDE:
         if name.lower() == f"{page}.md":
             path = Path(app.srcdir).parent / name

@@ -74,7 +74,7 @@ def _latest(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
             f"{folder}, a file",
             "a folder that driftproof verify or run has written",
             f"driftproof verify {folder} writes {written}, and driftproof report {written} makes "
-            "its page anew",
+            "its page again",
         )
     with Ledger(folder / "ledger.sqlite", create=False) as ledger, _shown_of(folder):
         return ledger.latest()

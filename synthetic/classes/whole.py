@@ -58,7 +58,7 @@ class WholeClass(Problem):
     """Every federation whose clients' functions are of a class, in every dimension.
 
     A run of it is symbolic (``toolkit.engines.symbolic``); ``asked`` then holds what the run asked
-    for. It is made anew for each run (``fresh``).
+    for. It is made afresh for each run (``fresh``).
 
     Args:
         conditions: one class of functions, and what relates clients and the start.

@@ -34,7 +34,7 @@ CHOOSING = 900
 
 @dataclass(frozen=True)
 class Followed:
-    """What a run came to, at every round's start and at the end.
+    """The state of a run at every round's start and at the end.
 
     Attributes:
         fields: of the first client's state, [moments, dim] each. There are rounds + 1 moments,

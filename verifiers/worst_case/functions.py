@@ -2,7 +2,7 @@ r"""Makes functions of a class from a worst case: oracles on which the algorithm
 
 A Gram matrix G = VᵀV gives the unknown vectors as columns of V, and every triple (x_i, g_i, f_i).
 The function, with c = f − (μ/2)‖·‖², ℓ = L − μ (μ = −L where f need not be convex), and the triples
-of c in the place of those of f, is
+of c in place of those of f, is
 
     c(x) = min over α ≥ 0, Σ α_i = 1 of (ℓ/2)‖x − Σ α_i (x_i − g_i/ℓ)‖² + Σ α_i (f_i − ‖g_i‖²/(2ℓ)).
 

@@ -40,7 +40,7 @@ def printed(jacobian: Expression, slope: Expression) -> Expression:
     edition="ComFedL, arXiv v1 and v3",
     false_siblings=[
         ("the Jacobian transposed", lambda j, s: s.T * (j.T if j.is_square else j)),
-        ("∇g² in the place of ∇g", lambda j, s: s.applyfunc(lambda e: e**2).T * j),
+        ("∇g² in place of ∇g", lambda j, s: s.applyfunc(lambda e: e**2).T * j),
     ],
     explain="Right entry by entry. As printed it is a row, where the update needs a column.",
 )

@@ -1,4 +1,4 @@
-"""Other increasing functions in the place of exp.
+"""Other increasing functions in place of exp.
 
 **Statement.** "In fact, we can apply the other monotonically increasing functions instead of the
 function g(·) = exp(·) in the problem (6). Clearly, the problem (6) is a special case of the above
@@ -47,7 +47,7 @@ class Property(Enum):
 
 
 class Substitute(NamedTuple):
-    """A function in the place of exp, and what is claimed of (6) with it."""
+    """A function in place of exp, and what is claimed of (6) with it."""
 
     claimed: Property
     outer: OuterFunction

@@ -28,7 +28,7 @@ from driftproof.verifiers.papers.comfedl.claims._lemma_1_proof import displays, 
     corrected=gamma,
     correction=(
         "d/dr [γ r log(rn)] = γ log(rn) + γ, so the term is γ, as the journal version prints. "
-        "(19) and the middle of (24) then have γ in the place of γ/n, (20) to (23) have 1 in the "
+        "(19) and the middle of (24) then have γ in place of γ/n, (20) to (23) have 1 in the "
         "place of 1/n; the value in (24) stays."
     ),
     false_siblings=[("without the term", 0 * gamma), ("n times the term", n * gamma)],

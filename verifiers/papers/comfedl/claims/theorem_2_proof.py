@@ -1,4 +1,4 @@
-"""The displays of Theorem 2's proof: as of Theorem 1's, with Lemma 4 in the place of Lemma 3.
+"""The displays of Theorem 2's proof: as of Theorem 1's, with Lemma 4 in place of Lemma 3.
 
 **Source.** The proof of Theorem 4 (which is Theorem 2 again); not in arXiv v3.
 """

@@ -1,7 +1,7 @@
 """ComFedL (journal version), equation (6): g(·) = exp(·/γ) of f^i(w)/γ divides by γ twice.
 
 (6) is to be solved instead of (5), min_w γ log((1/n) Σ exp(f^i(w)/γ)).
-Read as printed, (6) has exp(f^i/γ²), and is (5) with γ² in the place of γ.
+Read as printed, (6) has exp(f^i/γ²), and is (5) with γ² in place of γ.
 Its minimiser is another one, unless γ = 1. Divided by γ once, the two problems have one minimiser.
 The instance has two clients, f^1(w) = w², f^2(w) = 2(w - 1)² and γ = 1/2.
 Both sums are strictly convex, so each has one minimiser, where its derivative is 0.

@@ -16,7 +16,7 @@ and all others together. The objective is the mean loss plus
     log( (1 + Σ_j exp(s (P_j − R − ε))) / (m + 1) ),   s = 1 (α = γ = 0.1),   ε = 0.01,
 
 with P_j the mean loss of group j's positives and R the mean loss of *everybody*. (Of its two
-estimates one starts at a random number, and neither begins anew; here both are GCIVR's.) The
+estimates one starts at a random number, and neither begins again; here both are GCIVR's.) The
 violation is max_j (TPR − TPR_j), where a group that does better than all does not count. Where
 positives are the rarer class and have the larger loss, this penalty raises their weight whether or
 not groups differ.

@@ -1,6 +1,6 @@
 r"""One round of gradient-tracking GDA (FedGDA-GT) is nearly K central steps, from any state.
 
-**Kind.** Bound over a class. A state is z alone: the corrections are made anew each round. A step
+**Kind.** Bound over a class. A state is z alone: the corrections are made afresh each round. A step
 T_i = I − ηG_i has ‖T_i z − T_i z'‖² ≤ γ²‖z − z'‖², γ² = 1 − 2ημ + η²L², and a local step is
 z_{i,k+1} = T_i z_{i,k} + p_i with Σ p_i = 0, where Σ T_i z* = nz*. So of the mean z̄_k and the
 variance D_k² of the clients' points ‖z̄_{k+1} − z*‖² ≤ γ²(‖z̄_k − z*‖² + D_k²), as the mean of
