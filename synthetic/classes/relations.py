@@ -17,7 +17,7 @@ from driftproof.toolkit.spans.exact import Quantity
 Kind = Literal[
     "equal", "shared-minimiser", "similar", "similar-everywhere", "start-distance", "start-gap",
     "start-at-minimiser", "start-anywhere", "start-gradient", "lower-level", "upper-level",
-    "recurs", "minima-apart", "bounded-steps", "any-state",
+    "recurs", "minima-apart", "bounded-steps",
 ]  # fmt: skip
 OF_MINIMISERS = (
     "shared-minimiser", "similar", "start-distance", "start-at-minimiser", "start-anywhere",
@@ -117,7 +117,7 @@ def any_state() -> Relation:
 
     Nothing bounds it: a measure has to be compared with one of that state.
     """
-    return Relation("any-state", {})
+    return Relation("start-anywhere", {})
 
 
 def start_gap(delta: float) -> Relation:
@@ -189,7 +189,10 @@ def _start_distance(asked: AskedFunctions, R: Fraction) -> Iterator[Constraint]:
     yield Constraint("start", asked.start * asked.start, R**2)
 
 
-def _start_anywhere(asked: AskedFunctions, R: Fraction, a: Fraction) -> Iterator[Constraint]:
+def _start_anywhere(asked: AskedFunctions, *bounds: Fraction) -> Iterator[Constraint]:
+    if not bounds:
+        return
+    R, a = bounds
     total = asked.start * asked.start
     for client, own in enumerate(asked.own):
         away = own - asked.solution(client).gradient

@@ -188,7 +188,7 @@ class WholeClass(Problem):
     @property
     def begins_anywhere(self) -> bool:
         """Whether a run begins at any state that a round can begin with."""
-        return any(of.kind in ("start-anywhere", "any-state") for of in self.relations)
+        return any(relation.kind == "start-anywhere" for relation in self.relations)
 
     @property
     def recurs(self) -> bool:
