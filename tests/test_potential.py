@@ -11,13 +11,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from flint import fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftproof.algorithms import FedAvg, FedAvgS, HeavyBall, Nesterov
 from driftproof.classes import (
+    any_state,
     bounded_gradients,
     convex,
+    equal,
     for_all,
     potential,
     shared_minimiser,
@@ -26,9 +29,18 @@ from driftproof.classes import (
     smooth_strongly_convex,
     strongly_convex_concave,
 )
+from driftproof.synthetic.classes.whole import WholeClass
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.engines.symbolic import run_symbolically
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.measure import Steps, each, sq
+from driftproof.toolkit.spans.exact import Vector
+from driftproof.toolkit.spans.tensor import entries_of
 from driftproof.verifiers.worst_case.check import RefusedCertificateError, check
 from driftproof.verifiers.worst_case.digest import sealed
+from driftproof.verifiers.worst_case.exact import fraction, rational
+from driftproof.verifiers.worst_case.homogeneous import null_space
 from driftproof.verifiers.worst_case.potential import terms
 from tests.commands import driftproof
 from tests.test_guides import ran
@@ -68,6 +80,12 @@ def test_local_steps_from_one_minimiser_contract_by_each():
         assert rate <= made.rho <= rate + Fraction(1, 500)
 
 
+def test_two_clients_with_one_function_are_one():
+    method, L, _ = METHODS["heavy ball"]
+    made = potential(method, [smooth_strongly_convex(L=L, mu=1), equal()], clients=2, digits=3)
+    assert made.rho == found("heavy ball").rho
+
+
 def test_a_quadratic_bounds_the_rate_of_accelerated_descent_from_below():
     """On x²/2 iterates shrink by the spectral radius; the proof in print has 1 − √(μ/L)."""
     step = np.array([[0.0, 0.9], [-0.52, 1.52 * 0.9]])  # (x, y) → (0.9 y, 1.52·0.9 y − 0.52 x)
@@ -80,6 +98,82 @@ def test_polyaks_heavy_ball_has_none():
     with pytest.raises(DriftproofError, match="no potential with ρ < 1 of HeavyBall"):
         potential(HeavyBall(step_size=1 / 9, momentum=4 / 9),
                   [smooth_strongly_convex(L=25, mu=1)], gradients=True)  # fmt: skip
+
+
+@settings(max_examples=25)
+@given(st.integers(1, 19), st.integers(1, 20))
+def test_no_heavy_ball_that_cycles_has_one(j, i):
+    """Points of a regular polygon repeat, if their gradients are those of some function.
+
+    Where they turn by w in a step, the conditions are on cosines alone; all values are 0.
+    """
+    beta = j / 20
+    alpha = 2 * (1 + beta) / 25 * i / 21
+    cycles = False
+    for count in range(3, 20):
+        for turn in range(1, count // 2 + 1):
+            x = np.exp(2j * np.pi * turn * np.arange(count) / count)
+            g = ((1 + beta) * x - beta * np.roll(x, 1) - np.roll(x, -1)) / alpha
+            dx, dg = x[1:] - x[0], g[1:] - g[0]
+            left = abs(dg) ** 2 + 25 * abs(dx) ** 2 - 2 * (dg * dx.conj()).real
+            cycles |= max(left / 48 - (g[1:] * dx.conj()).real) < -1e-7
+    try:
+        potential(HeavyBall(step_size=alpha, momentum=beta), [smooth_strongly_convex(L=25, mu=1)],
+                  gradients=True, digits=2)  # fmt: skip
+    except DriftproofError:
+        return
+    assert not cycles
+
+
+# --- any state ---------------------------------------------------------------------------------
+
+ANYWHERE = [leaf.load() for leaf in leaves("algorithm").values()
+            if leaf.load().anywhere is not Algorithm.anywhere]  # fmt: skip
+
+
+class AtRest(HeavyBall):
+    """Says that each round begins at rest, which is false."""
+
+    def anywhere(self, ctx, oracles, start, own):
+        return self.init(ctx, oracles, start)
+
+
+def stays(algorithm):
+    """Tell whether a round leads to a state of the kind that ``anywhere`` says.
+
+    What is linear and 0 of every such state has to be 0 after the round as well.
+    """
+    moments = []
+
+    def left(view: Steps):
+        moments.append(view._moment)
+        return each("round", "local_step", sq(view.mean(algorithm.iterate)))
+
+    classes = (smooth_strongly_convex(L=1, mu=0.1), similar(zeta=1), any_state())
+    run_symbolically(WholeClass(conditions=classes, clients=2), algorithm,
+                     rounds=1, left=left)  # fmt: skip
+    before, after = (
+        [v for field in state for v in entries_of(field).flat]
+        for state in (moments[-1].start, moments[-1].state)
+    )
+    names = sorted({j for v in before for j in v.coefficients})
+    rows = [[rational(v.coefficients.get(j, 0)) for v in before] for j in names]
+    zero = null_space(fmpq_mat(rows))
+    return all(
+        sum((v * fraction(c) for v, c in zip(after, column, strict=True)), Vector()) == Vector()
+        for column in zero.transpose().tolist()
+    )
+
+
+@pytest.mark.parametrize("leaf", ANYWHERE, ids=lambda leaf: leaf.leaf_name)
+def test_a_round_begins_where_the_algorithm_says(leaf):
+    for member in leaf.examples():
+        if member.participation == 1 and getattr(member, "form", "constant") == "constant":
+            assert stays(member)
+
+
+def test_a_state_that_the_algorithm_leaves_is_seen():
+    assert not stays(AtRest())
 
 
 # --- the files ------------------------------------------------------------------------------------
