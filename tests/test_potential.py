@@ -93,6 +93,10 @@ def test_a_quadratic_bounds_the_rate_of_accelerated_descent_from_below():
     assert radius**2 <= found("nesterov").rho < 1 - sqrt(0.1)
 
 
+def test_some_heavy_ball_is_faster_than_any_gradient_descent():
+    assert found("heavy ball with gradients").rho < Fraction(24, 26) ** 2
+
+
 def test_polyaks_heavy_ball_has_none():
     """It cycles on a function of this class (Lessard, Recht & Packard 2016)."""
     with pytest.raises(DriftproofError, match="no potential with ρ < 1 of HeavyBall"):
