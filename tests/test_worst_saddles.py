@@ -27,6 +27,7 @@ from driftproof.synthetic.classes import (
 from driftproof.synthetic.classes.conditions import Constraint
 from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.synthetic.problems import QuadraticMinimax
+from driftproof.toolkit.algorithms.decaying_fedavg import DecayingFedAvg
 from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
 from driftproof.toolkit.algorithms.fednest import FedNest
@@ -354,5 +355,5 @@ def test_a_false_invariant_would_be_seen():
 
 
 def test_an_algorithm_that_does_not_say_what_its_states_are_is_refused():
-    with pytest.raises(DriftproofError, match="FedAvg from any state"):
-        worst_case(FedAvg(), ANYWHERE, rounds=1, left=distance("w"))
+    with pytest.raises(DriftproofError, match="DecayingFedAvg from any state"):
+        worst_case(DecayingFedAvg(), ANYWHERE, rounds=1, left=distance("w"))

@@ -15,6 +15,7 @@ from driftproof.synthetic.classes.functions import (
     strongly_convex_concave,
 )
 from driftproof.synthetic.classes.relations import (
+    any_state,
     bounded_steps,
     equal,
     lower_level,
@@ -34,6 +35,7 @@ from driftproof.synthetic.classes.whole import over
 from driftproof.toolkit.letters import for_all
 
 __all__ = [
+    "any_state",
     "bounded_composition",
     "bounded_gradients",
     "bounded_steps",

@@ -112,6 +112,14 @@ def start_anywhere(R: float, a: float) -> Relation:
     return Relation("start-anywhere", {"R": positive("R", R), "a": positive("a", a)})
 
 
+def any_state() -> Relation:
+    """A run begins at any state that a round can begin with (``Algorithm.anywhere``).
+
+    Nothing bounds it: a measure has to be compared with one of that state.
+    """
+    return Relation("start-anywhere", {})
+
+
 def start_gap(delta: float) -> Relation:
     """F(x_0) − inf F ≤ Δ."""
     return Relation("start-gap", {"delta": positive("delta", delta)})
@@ -181,7 +189,10 @@ def _start_distance(asked: AskedFunctions, R: Fraction) -> Iterator[Constraint]:
     yield Constraint("start", asked.start * asked.start, R**2)
 
 
-def _start_anywhere(asked: AskedFunctions, R: Fraction, a: Fraction) -> Iterator[Constraint]:
+def _start_anywhere(asked: AskedFunctions, *bounds: Fraction) -> Iterator[Constraint]:
+    if not bounds:
+        return
+    R, a = bounds
     total = asked.start * asked.start
     for client, own in enumerate(asked.own):
         away = own - asked.solution(client).gradient

@@ -74,6 +74,10 @@ class FedAvg(Algorithm):
         """Every client starts at the same point."""
         return State(ctx.everywhere(start))
 
+    def anywhere(self, ctx: Context, oracles: GradientField, start: Tensor, own: Tensor) -> State:
+        """Every client has the same point as a round begins."""
+        return State(ctx.everywhere(start))
+
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One local step; the last of a round is followed by the average."""
         cohort = ctx.cohort(self.cohort_size(ctx.clients), since=ctx.t - ctx.t % self.local_steps)

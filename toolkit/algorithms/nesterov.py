@@ -63,6 +63,10 @@ class Nesterov(Algorithm):
         """Begin at rest."""
         return State(ctx.everywhere(start), ctx.everywhere(start))
 
+    def anywhere(self, ctx: Context, oracles: GradientField, start: Tensor, own: Tensor) -> State:
+        """Begin in any motion: ``own`` is y."""
+        return State(ctx.everywhere(start), own)
+
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One gradient step from y, and the move beyond it."""
         xi = ctx.draw(oracles.field_law(self.batch), "xi")

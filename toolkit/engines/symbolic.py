@@ -81,12 +81,14 @@ def run_symbolically(
     *,
     rounds: int,
     left: Callable[[Any], Any],
+    first: int = 0,
 ) -> SymbolicRun:
     """Run an algorithm once on every function of a class.
 
     Args:
         problem: a class of functions, with ``fresh()``.
         left: the measure.
+        first: the round that the run begins with.
 
     Raises:
         NotLinearError: the algorithm or the measure leaves the span of the start and the gradients.
@@ -102,10 +104,10 @@ def run_symbolically(
     method = exactly(algorithm, Quantities.of)
     try:
         counting = SymbolicContext(problem.clients)
-        made = _run(problem.fresh(), method, counting, rounds, left)
+        made = _run(problem.fresh(), method, counting, range(first, rounds), left)
         if counting.atom_count > 1:
             every = SymbolicContext(problem.clients, atoms=counting.digits)
-            made = _run(problem.fresh(), method, every, rounds, left)
+            made = _run(problem.fresh(), method, every, range(first, rounds), left)
     except TooManyAtoms as error:
         raise DriftproofError(
             f"{algorithm} for {rounds} rounds, whose sampling has more than {SCENARIOS} outcomes",
@@ -119,15 +121,15 @@ def _run(
     problem: Any,
     algorithm: Algorithm,
     ctx: SymbolicContext,
-    rounds: int,
+    rounds: range,
     left: Callable[[Any], Any],
 ) -> SymbolicRun:
     tau = ctx.local_steps = algorithm.local_steps
-    ctx.horizon = rounds
+    ctx.horizon = rounds.stop
     oracles: Any = problem.oracles(ctx.dtype, ctx.device, ctx.local)
-    taker = _Taker(Measure(left), _reduced(problem, algorithm, rounds, left))
+    taker = _Taker(Measure(left), _reduced(problem, algorithm, rounds.stop, left))
     state = previous = first = _first(problem, algorithm, ctx, oracles)
-    for s in range(rounds):
+    for s in rounds:
         ctx.t, begun = s * tau, state
         begin = Moment(ctx, problem, state, begun, s)
         taker.take(("round",), begin, f"at the start of round {s}")

@@ -25,12 +25,14 @@ def build(
     rounds: int,
     left: Callable[[Any], Any],
     clients: int = 2,
+    first: int = 0,
 ) -> list[WorstCase]:
     """Return the program of every comparison that a measure makes, of one run.
 
     Args:
         classes: one class of functions, and what relates clients and the start.
         left: the measure, as a claim has it.
+        first: the round that the run begins with.
 
     Raises:
         NotLinearError: the algorithm or the measure leaves what can be followed; it names the line.
@@ -40,11 +42,11 @@ def build(
     whole = classes
     if not isinstance(whole, WholeClass):
         whole = WholeClass(conditions=tuple(whole), clients=clients)
-    programs = _built(whole, algorithm, rounds, left)
+    programs = _built(whole, algorithm, rounds, left, first)
     again = []
     for size in OTHER_SIZES:
         with sizes(*size):
-            again.append(_built(whole, algorithm, rounds, left))
+            again.append(_built(whole, algorithm, rounds, left, first))
     if any(other != programs for other in again):
         raise DriftproofError(
             "a measure, or an algorithm, with the dimension or a shape in it",
@@ -55,11 +57,11 @@ def build(
 
 
 def _built(
-    whole: WholeClass, algorithm: Algorithm, rounds: int, left: Callable[[Any], Any]
+    whole: WholeClass, algorithm: Algorithm, rounds: int, left: Callable[[Any], Any], first: int
 ) -> list[WorstCase]:
     REFUSED.clear()
     INEXACT.clear()
-    made = run_symbolically(whole, algorithm, rounds=rounds, left=left)
+    made = run_symbolically(whole, algorithm, rounds=rounds, left=left, first=first)
     if REFUSED:
         raise REFUSED[0]
     if not made.measures:

@@ -1,0 +1,265 @@
+"""Potentials: known rates, certificates that say what was found, iterates, what is refused."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from functools import cache
+from math import sqrt
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from driftproof.algorithms import FedAvg, FedAvgS, HeavyBall, Nesterov
+from driftproof.classes import (
+    bounded_gradients,
+    convex,
+    for_all,
+    potential,
+    shared_minimiser,
+    similar,
+    smooth_convex,
+    smooth_strongly_convex,
+    strongly_convex_concave,
+)
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.verifiers.worst_case.check import RefusedCertificateError, check
+from driftproof.verifiers.worst_case.digest import sealed
+from driftproof.verifiers.worst_case.potential import terms
+from tests.commands import driftproof
+from tests.test_guides import ran
+
+METHODS = {
+    "gradient descent": (FedAvg(step_size=2 / 11), 10, False),
+    "heavy ball": (HeavyBall(step_size=0.04, momentum=0.25), 25, False),
+    "heavy ball with gradients": (HeavyBall(step_size=0.08, momentum=0.5), 25, True),
+    "nesterov": (Nesterov(step_size=0.1, form="constant", momentum=0.52), 10, False),
+    "nesterov with gradients": (Nesterov(step_size=0.1, form="constant", momentum=0.5), 10, True),
+}
+"""Method → its text, L of the class with μ = 1, whether V has gradients."""
+
+
+@cache
+def found(name):
+    method, L, gradients = METHODS[name]
+    return potential(method, [smooth_strongly_convex(L=L, mu=1)], gradients=gradients, digits=3)
+
+
+@pytest.mark.parametrize(("L", "mu"), [(1, 0.1), (3, 1), (50, 2), (1000, 10)])
+def test_gradient_descent_has_the_rate_of_the_textbook(L, mu):
+    classes = [smooth_strongly_convex(L=L, mu=mu)]
+    made = potential(FedAvg(step_size=2 / (L + mu)), classes, digits=7)
+    assert float(made.rho) == pytest.approx(((L - mu) / (L + mu)) ** 2, abs=1e-6)
+    assert made.size < 1.1  # V = ‖x − x*‖² will do
+
+
+def test_local_steps_from_one_minimiser_contract_by_each():
+    """Two clients, two steps, and a cohort of one: (1 − ημ)⁴ and, in the mean, (1 − ημ)²."""
+    classes = [smooth_strongly_convex(L=10, mu=1), shared_minimiser()]
+    for method, rate in (
+        (FedAvg(local_steps=2, step_size=0.1), Fraction(9, 10) ** 4),
+        (FedAvg(step_size=0.1, participation=0.5), Fraction(9, 10) ** 2),
+    ):
+        made = potential(method, classes, clients=2, digits=3)
+        assert rate <= made.rho <= rate + Fraction(1, 500)
+
+
+def test_a_quadratic_bounds_the_rate_of_accelerated_descent_from_below():
+    """On x²/2 iterates shrink by the spectral radius; the proof in print has 1 − √(μ/L)."""
+    step = np.array([[0.0, 0.9], [-0.52, 1.52 * 0.9]])  # (x, y) → (0.9 y, 1.52·0.9 y − 0.52 x)
+    radius = max(abs(np.linalg.eigvals(step)))
+    assert radius**2 <= found("nesterov").rho < 1 - sqrt(0.1)
+
+
+def test_polyaks_heavy_ball_has_none():
+    """It cycles on a function of this class (Lessard, Recht & Packard 2016)."""
+    with pytest.raises(DriftproofError, match="no potential with ρ < 1 of HeavyBall"):
+        potential(HeavyBall(step_size=1 / 9, momentum=4 / 9),
+                  [smooth_strongly_convex(L=25, mu=1)], gradients=True)  # fmt: skip
+
+
+# --- the files ------------------------------------------------------------------------------------
+
+
+STEPS = {
+    "gradient descent": lambda w, c, g: (w - Fraction(2, 11) * g, None),
+    "heavy ball": lambda w, c, g: (w - g / 25 + (w - c) / 4, w),
+    "nesterov": lambda w, c, g: (
+        c - g / 10,
+        (c - g / 10) * Fraction(38, 25) - w * Fraction(13, 25),
+    ),
+}
+"""Method → a step written once more: w, the other point and the gradient → both points."""
+OTHER = {"heavy ball": "before", "nesterov": "y"}
+
+
+def value(file, vectors, values):
+    """Return the left side of a file's conclusion at vectors of fractions."""
+
+    def total(of):
+        return sum(Fraction(c) * vectors[name] for name, c in of.items())
+
+    of = file["conclusion"]
+    products = (Fraction(c) * (total(u) @ total(v)) for c, u, v in of["products"])
+    return sum(products) + sum(Fraction(a) * values[name] for name, a in of["values"].items())
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_files_state_what_was_found(name):
+    made, rng = found(name), np.random.default_rng(1)
+
+    def drawn(*shape):
+        return np.array([Fraction(int(x)) for x in rng.integers(-9, 9, shape).flat]).reshape(shape)
+
+    def V(w, other, gap):  # noqa: N802
+        points = {"w": w[:, None]} | ({OTHER[name]: other[:, None]} if name in OTHER else {})
+        of = terms(points, {"w": gap})
+        return sum(c * of[name].item() for name, c in made.weights.items())
+
+    files = {of: json.loads(text) for of, text in made.certificates.items()}
+    vectors = {v: drawn(3) for v in files["decrease"]["vectors"]}
+    values = {v: drawn(1) for v in files["decrease"]["values"]}
+    w, c = vectors["x_0"], vectors["c_0"]
+    asked = files["decrease"]["functions"]["f_0"]["points"]
+    (at,) = [
+        p["g"] for p in asked.values() if p["x"] == {"c_0" if name == "nesterov" else "x_0": "1"}
+    ]
+    after, other = STEPS[name](w, c, vectors[next(iter(at))])
+    (gap,) = [
+        values[next(iter(p["f"]))] for p in asked.values()
+        if p["x"] and (sum(Fraction(a) * vectors[v] for v, a in p["x"].items()) == after).all()
+    ]  # fmt: skip
+    now = V(w, c, values["f_0(x_0)"])
+    assert value(files["decrease"], vectors, values) == V(after, other, gap) - made.rho * now
+    assert value(files["above"], vectors, values) == w @ w - now
+    at_rest = V(w, w, values["f_0(x_0)"]) - made.size * (w @ w)
+    assert value(files["start"], vectors, values) == at_rest
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_files_prove_that_and_no_more(name):
+    """A twentieth of what V may be, or of ‖x_0‖², beside it is refused."""
+    made = found(name)
+    for of, text in made.certificates.items():
+        check(text)
+        file = json.loads(text)
+        share = made.size if of != "above" else Fraction(1)
+        file["conclusion"]["products"].append([str(share / 20), {"x_0": "1"}, {"x_0": "1"}])
+        with pytest.raises(RefusedCertificateError):
+            check(sealed(file))
+    assert str(made).startswith(f"‖w_t − x*‖² ≤ {float(made.size)}·{float(made.rho)}^t·‖w_0 − x*‖²")
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_smaller_rate_is_refused(name):
+    """ρ is less by 1/500: of gradient descent the statement is then false."""
+    made = found(name)
+    file, less = json.loads(made.certificates["decrease"]), Fraction(1, 500)
+    vectors = {"w": "x_0", OTHER.get(name): "c_0"}
+    for term, weight in made.weights.items():
+        if term.startswith("(F"):
+            values = file["conclusion"]["values"]
+            values["f_0(x_0)"] = str(Fraction(values["f_0(x_0)"]) + less * weight)
+        else:
+            names = term.strip("‖²⟨⟩").split(", ")
+            pair = [{vectors[of]: "1"} for of in (names[0], names[-1])]
+            file["conclusion"]["products"].append([str(less * weight), *pair])
+    with pytest.raises(RefusedCertificateError):
+        check(sealed(file))
+
+
+# --- the iterates ---------------------------------------------------------------------------------
+
+
+class Bent:
+    """F(x) = Σ h(x_i), h with curvature c up to |x_i| = 1, and d beyond; not quadratic if c ≠ d."""
+
+    def __init__(self, inside, beyond):
+        self.inside, self.beyond = (torch.tensor(of)[:, None] for of in (inside, beyond))
+
+    def field_law(self, batch):
+        return None
+
+    def field_grad(self, x, noise):
+        far = (x.abs() - 1).clamp(min=0)
+        return x.sign() * (self.inside * (x.abs() - far) + self.beyond * far)
+
+    def gap(self, x):
+        far = (x.abs() - 1).clamp(min=0)
+        near = x.abs() - far
+        return (self.inside * (near**2 / 2 + near * far) + self.beyond * far**2 / 2).sum(-2)[0]
+
+
+SHARES = st.lists(st.floats(0, 1), min_size=2, max_size=2)
+POINTS = st.lists(st.floats(-9, 9), min_size=2, max_size=2)
+
+
+@pytest.mark.parametrize("name", METHODS)
+@settings(max_examples=20)
+@given(SHARES, SHARES, POINTS, POINTS)
+def test_the_algorithms_own_text_obeys_it(name, inside, beyond, start, own):
+    """From rest, and from any other state."""
+    (method, L, gradients), made = METHODS[name], found(name)
+    problem = Bent(*([1 + (L - 1) * share for share in of] for of in (inside, beyond)))
+    ctx = SimpleNamespace(
+        t=0, clients=1, everywhere=lambda x: x[None], draw=lambda law, name: None,
+        mark=lambda name, value: None, average=lambda *of: of,
+        cohort=lambda size, since: SimpleNamespace(average=lambda *of, weights: of),
+    )  # fmt: skip
+
+    def V(state):  # noqa: N802
+        points = state._asdict()
+        vectors = points | (
+            {f"∇F({n})": problem.field_grad(x, None) for n, x in points.items()}
+            if gradients
+            else {}
+        )
+        of = terms(vectors, {n: problem.gap(x) for n, x in points.items()})
+        return sum(float(c) * of[n].item() for n, c in made.weights.items())
+
+    x, y = (torch.tensor(of, dtype=torch.float64)[:, None] for of in (start, own))
+    at_rest = method.init(ctx, problem, x)
+    room = 1e-9 * float(made.size) * 1000  # of rounding, by what V may be
+    assert V(at_rest) <= float(made.size) * (x**2).sum() + room
+    for state in (at_rest, method.anywhere(ctx, problem, x, y[None])):
+        now = V(state)
+        for ctx.t in range(12):
+            assert (state.w**2).sum() <= now + room
+            state = method.step(ctx, problem, state)
+            last, now = now, V(state)
+            assert now <= float(made.rho) * last + room
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+CLASS = smooth_strongly_convex(L=1, mu=0.1)
+
+
+@pytest.mark.parametrize(
+    ("method", "classes", "clients", "said"),
+    [
+        (FedAvg(step_size=1.0), [smooth_convex(L=1)], 1, "no potential with ρ < 1 of FedAvg"),
+        (HeavyBall(step_size=0.08), [smooth_strongly_convex(L=25, mu=1)], 1, "or gradients=True"),
+        (Nesterov(), [CLASS], 1, "round 7 has other steps than its round 0"),
+        (FedAvg(), [CLASS, similar(zeta=1)], 2, "'similar' has a size"),
+        (FedAvg(), [bounded_gradients(convex(), G=1)], 1, "has a size"),
+        (FedAvg(step_size=for_all("0 < eta < 1")), [CLASS], 1, "wanted: numbers"),
+        (FedAvgS(), [strongly_convex_concave(L=1, mu=0.1)], 1, "FedAvgS from any state"),
+    ],
+)  # fmt: skip
+def test_what_has_no_potential_is_refused(method, classes, clients, said):
+    with pytest.raises(DriftproofError, match=said):
+        potential(method, classes, clients=clients)
+
+
+def test_the_page_has_an_example(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = ran("theorems.md", capsys)
+    made = driftproof("check", *(str(path) for path in sorted(tmp_path.glob("nesterov-*.json"))))
+    assert made.returncode == 0, made.stderr
+    assert "3 certificates hold, 0 do not" in made.stdout
+    assert names["found"].rho == Fraction(57, 100)

@@ -1,0 +1,294 @@
+r"""Searches a potential of an algorithm over a class: a round from any state, and so all rounds.
+
+Of the points s_1, s_2, … of an algorithm's state and its iterate x, all measured from x*, let
+
+    V(s) = Σ_{i≤j} p_ij ⟨s_i, s_j⟩ + a (F(x) − F*).
+
+Wanted are p, a and ρ < 1 such that a round takes any state s to one with V(s⁺) ≤ ρV(s), and that
+‖x − x*‖² ≤ V(s). Then ‖x_t − x*‖² ≤ V(s_t) ≤ ρ^t V(s_0) after every number t of rounds.
+
+For fixed ρ both are linear in p, a and the multipliers (Taylor, Van Scoy & Lessard 2018). They are
+one worst case, of two runs that have nothing to do with each other: how large is ‖x − x*‖² at the
+start of the second one, if each term of V is there its value after the first run less ρ times that
+before it? The multipliers of these equations are p and a, and a proof of a bound is a potential.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from math import ceil
+from typing import Any
+
+from flint import fmpq
+
+from driftproof.synthetic.classes.conditions import Constraint, FunctionClass
+from driftproof.synthetic.classes.relations import Relation, any_state
+from driftproof.synthetic.classes.whole import WholeClass
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.measure import Reduction, Steps, each, sq
+from driftproof.toolkit.spans.exact import Quantity, Second, Vector
+from driftproof.verifiers.worst_case.builder import build
+from driftproof.verifiers.worst_case.certificate import SHARP, certify
+from driftproof.verifiers.worst_case.exact import fraction, rational
+from driftproof.verifiers.worst_case.record import WorstCase
+from driftproof.verifiers.worst_case.region import letters_of
+from driftproof.verifiers.worst_case.solve import solve
+from driftproof.verifiers.worst_case.statement import combined
+from driftproof.verifiers.worst_case.written import Right, certificate
+
+LATER = 7
+"""A round that has to be the same as the first one."""
+
+
+@dataclass(frozen=True)
+class Potential:
+    """V and ρ, with certificates of what V is good for.
+
+    Attributes:
+        rho: ρ. That none smaller, of as many digits, has such a V is the solver's word alone.
+        size: C, of V(s_0) ≤ C‖x_0 − x*‖² where the algorithm begins at x_0.
+        weights: the coefficients of V, by the names that ``terms`` gives.
+        iterate: the name of x.
+        certificates: files that ``driftproof check`` checks: "decrease" of V(s⁺) − ρV(s) ≤ 0 from
+            any state, "above" of ‖x − x*‖² − V(s) ≤ 0, "start" of V(s_0) − C‖x_0 − x*‖² ≤ 0.
+    """
+
+    rho: Fraction
+    size: Fraction
+    weights: Mapping[str, Fraction]
+    iterate: str
+    certificates: Mapping[str, str]
+
+    def __str__(self) -> str:
+        x, rho, size = self.iterate, float(self.rho), float(self.size)
+        return (
+            f"‖{x}_t − x*‖² ≤ {size}·{rho}^t·‖{x}_0 − x*‖² after every number t of rounds, since\n"
+            f"  at the start V ≤ {size}·‖{x}_0 − x*‖²,\n"
+            f"  a round from any state has V⁺ ≤ {rho}·V,\n"
+            f"  in any state ‖{x} − x*‖² ≤ V, where, with points measured from x*,\n"
+            f"  V = {combined((name, rational(c)) for name, c in self.weights.items())}"
+        )
+
+
+def terms(vectors: Mapping[str, Any], gaps: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what V is made of, by name: products of two vectors [dim, replicates], and gaps.
+
+    >>> from numpy import array
+    >>> terms({"w": array([[3]]), "y": array([[2]])}, {"w": array([5])})
+    {'‖w‖²': array([9]), '⟨w, y⟩': array([6]), '‖y‖²': array([4]), '(F(w) − F*)': array([5])}
+    """
+    pairs = combinations_with_replacement(vectors, 2)
+    products = {
+        f"‖{u}‖²" if u == v else f"⟨{u}, {v}⟩": (vectors[u] * vectors[v]).sum(-2) for u, v in pairs
+    }
+    return products | {f"(F({name}) − F*)": gap for name, gap in gaps.items()}
+
+
+def potential(
+    algorithm: Algorithm,
+    classes: Sequence[FunctionClass | Relation],
+    *,
+    clients: int = 1,
+    gradients: bool = False,
+    digits: int = 4,
+) -> Potential:
+    """Search the smallest ρ with a potential V of an algorithm over a class, and prove both.
+
+    A search in doubles proposes V, and certificates in fractions prove it: for every function of
+    the class, in every dimension, ‖x_t − x*‖² ≤ Cρ^t‖x_0 − x*‖² for all t. Where an algorithm
+    samples clients, left sides are expectations.
+
+    Gradient descent with η = 2/(L + μ) has ρ = ((L − μ)/(L + μ))², 1/4 for L = 3μ:
+
+    >>> from driftproof.synthetic.classes import smooth_strongly_convex
+    >>> from driftproof.toolkit.algorithms import FedAvg
+    >>> found = potential(FedAvg(step_size=0.5), [smooth_strongly_convex(L=3, mu=1)])
+    >>> float(found.rho)
+    0.2501
+
+    Args:
+        classes: one class of functions, and what relates clients.
+        gradients: whether V may have the gradients at the points of the state, and F at each of
+            them, beside the points and F at the iterate.
+        digits: of ρ after the point; V is the larger, the nearer ρ is to the smallest.
+
+    Raises:
+        NotLinearError: a step leaves what can be followed; it names the line.
+        DriftproofError: no V was found; or rounds differ, or a condition has a size.
+    """
+    said = f"{algorithm} over {', '.join(map(str, classes))}"
+    if letters_of((classes, algorithm.values())):
+        raise DriftproofError(
+            f"a potential of {said}", "numbers",
+            "search it at some numbers; for letters state a claim of a round (docs/theorems.md)",
+        )  # fmt: skip
+    whole = WholeClass(conditions=(*classes, any_state()), clients=clients)
+    valued = any(whole.function_class.conditions[0].values)
+    x = algorithm.iterate
+
+    def left(view: Steps) -> Reduction | None:
+        if not view.last:
+            return None
+        made: dict[str, Any] = {}
+        for when, point in (("before", view.round_start), ("after", view.mean)):
+            points = {name: point(name) for name in view.state._fields}
+            vectors = {name: at - view.minimiser for name, at in points.items()}
+            if gradients:
+                vectors |= {f"∇F({name})": view.gradient(at) for name, at in points.items()}
+            of_gaps = [name for name in points if valued and (gradients or name == x)]
+            gaps = {name: view.gap(points[name]) for name in of_gaps}
+            made |= {f"{when} {name}": of for name, of in terms(vectors, gaps).items()}
+        return each("round", "local_step", sq(view.round_start(x) - view.minimiser), **made)
+
+    one, later = (
+        build(algorithm, whole, rounds=number + 1, left=left, first=number)[0]
+        for number in (0, LATER)
+    )
+    if any(one.second):
+        raise DriftproofError(
+            f"a potential of {said}, functions of two variables", "functions of one",
+            "take smooth_strongly_convex(L, mu), say",
+        )  # fmt: skip
+    if (one.triples, one.parts) != (later.triples, later.parts):
+        raise DriftproofError(
+            f"{algorithm}, whose round {LATER} has other steps than its round 0",
+            "the same steps in every round",
+            "hold step sizes and momentum constant",
+        )
+    sizes = [of.name for of in one.constraints if of.bound != of.quantity.constant]
+    if sizes:
+        raise DriftproofError(
+            f"a potential of {said}, of which {sizes[0]!r} has a size",
+            "conditions that hold at every scale, as the distance has to become arbitrarily small",
+            "take shared_minimiser() or equal(), say",
+        )
+    found = _searched(one, whole.function_class, digits)
+    if found is None:
+        raise DriftproofError(
+            f"no potential with ρ < 1 of {said}",
+            "a method that converges linearly on every function, and a V that shows it",
+            "take other step sizes" + ", or gradients=True" * (not gradients),
+        )
+    rho, weights, of_decrease, of_above = found
+    rest = WholeClass(conditions=tuple(classes), clients=clients)
+    (begin,) = build(algorithm, rest, rounds=1, left=left)
+    first, length = _sum(begin.parts, "before", weights), begin.objective
+    within = Constraint("start", length, Fraction(1))
+    proof = certify(replace(begin, objective=first, relations=(*begin.relations, within)))
+    size = Fraction(ceil(proof.bound * 100), 100)
+    of_start = {k: c for k, c in proof.multipliers.items() if k < len(begin.constraints)}
+    made = Potential(rho, size, weights, x, {})
+    before = _sum(one.parts, "before", weights)
+    files = {
+        "decrease": (one, _sum(one.parts, "after", weights) - before * rho, of_decrease),
+        "above": (one, one.objective - before, of_above),
+        "start": (begin, first - length * size, of_start),
+    }
+    return replace(made, certificates={
+        name: certificate(
+            replace(case, objective=of, about={**case.about, name: str(made)}), Right("0"), used
+        ) for name, (case, of, used) in files.items()
+    })  # fmt: skip
+
+
+Found = tuple[Fraction, dict[str, Fraction], dict[int, fmpq], dict[int, fmpq]]
+"""ρ, the weights, and the multipliers that prove V⁺ ≤ ρV and ‖x − x*‖² ≤ V."""
+
+
+def _searched(case: WorstCase, of: FunctionClass, digits: int) -> Found | None:
+    """Return the smallest ρ < 1 of some digits for which there is a V; None: there is none."""
+    low, high = 0, 10**digits - 1
+    best = _proved(case, of, Fraction(high, 10**digits))
+    while best is not None and low < high:
+        middle = (low + high) // 2
+        found = _proved(case, of, Fraction(middle, 10**digits))
+        if found is None:
+            low = middle + 1
+        else:
+            best, high = found, middle
+    return best
+
+
+def _proved(case: WorstCase, of: FunctionClass, rho: Fraction) -> Found | None:
+    """Return a V that is nearly as small as possible, or None where none was proved."""
+    both = _both(case, of, rho)
+    try:
+        solved = solve(both)
+        proof = certify(both, solved, at_most=Fraction(solved.value) * (1 + SHARP))
+    except DriftproofError:  # there is none, or it is too large for doubles
+        return None
+    used, r = proof.multipliers, len(case.relations)
+    m = len(case.constraints) - r  # conditions of both runs come first, then relations of both
+    of_decrease, of_above = (
+        {k: used[j] for k, j in enumerate([*conditions, *relations]) if j in used}
+        for conditions, relations in (
+            (range(m), range(2 * m, 2 * m + r)),
+            (range(m, 2 * m), range(2 * m + r, 2 * m + 2 * r)),
+        )
+    )
+    equations = enumerate(_names(case), 2 * m + 2 * r)
+    weights = {name: fraction(used[j]) for j, name in equations if j in used}
+    return rho, weights, of_decrease, of_above
+
+
+def _both(case: WorstCase, of: FunctionClass, rho: Fraction) -> WorstCase:
+    """Return the worst case of two runs, the second one in a space that is orthogonal to the first.
+
+    Its value is how large V has to be: the C of V ≤ C‖x‖² where all points are x, and F has
+    curvature L everywhere, or μ everywhere.
+    """
+    size, count = len(case.vectors), len(case.values)
+
+    def vector(of: Vector) -> Vector:
+        return Vector({Second(j + size): c for j, c in of.coefficients.items()})
+
+    def quantity(of: Quantity) -> Quantity:
+        gram: dict[tuple[int, int], Fraction] = {
+            (Second(j + size), Second(k + size)): q for (j, k), q in of.gram.items()
+        }
+        return Quantity(gram, {j + count: a for j, a in of.values.items()}, of.constant)
+
+    triples = tuple(
+        tuple(
+            replace(t, point=vector(t.point), gradient=vector(t.gradient), value=quantity(t.value))
+            for t in own
+        ) for own in case.triples
+    )  # fmt: skip
+    relations = [replace(r, quantity=quantity(r.quantity)) for r in case.relations]
+    curvatures = [of.parameters.get("L", Fraction(1)), of.parameters.get("mu", Fraction(0))]
+    shares = [Quantity.value(2 * count + k) for k in (0, 1)]
+    for name in _names(case):
+        before, after = case.parts[f"before {name}"], case.parts[f"after {name}"]
+        equation = quantity(before) - after + before * rho
+        for share, curvature in zip(shares, curvatures, strict=True):
+            equation = equation - share * _at_rest(name, curvature)
+        relations.append(Constraint(name, equation, equality=True))
+    relations += [Constraint("share", share * -1) for share in shares]
+    relations.append(Constraint("size", shares[0] + shares[1], Fraction(1)))
+    return replace(
+        case, vectors=case.vectors * 2, values=(*case.values * 2, "share of L", "share of mu"),
+        classes=case.classes * 2, triples=case.triples + triples,
+        relations=(*case.relations, *relations), objective=quantity(case.objective),
+        second=(False,) * size + (True,) * size, own=(*case.own, *map(vector, case.own)), parts={},
+    )  # fmt: skip
+
+
+def _names(case: WorstCase) -> list[str]:
+    """Return the names of V's terms."""
+    return [name.removeprefix("before ") for name in case.parts if name.startswith("before ")]
+
+
+def _at_rest(name: str, curvature: Fraction) -> Fraction:
+    """Return a term of V where all points are one unit vector, and F = curvature/2·‖·‖²."""
+    if name.startswith("(F"):
+        return curvature / 2
+    return curvature ** (name.count("∇") * (2 if name.startswith("‖") else 1))
+
+
+def _sum(parts: Mapping[str, Quantity], when: str, weights: Mapping[str, Fraction]) -> Any:
+    """Return V before the round, or after it."""
+    return sum((parts[f"{when} {name}"] * c for name, c in weights.items()), Quantity())
