@@ -259,7 +259,7 @@ def bound_own(tmp_path_factory):
         own(folder)
         made = driftproof("paper", "main.tex", "claims", "--workers", "1", cwd=folder)
         assert made.returncode == 1
-        assert "main.tex:5: it was never compared with its claim: --bind" in made.stdout
+        assert "main.tex:5: not bound yet: compare it with mine/descent, then --bind" in made.stdout
         assert not (folder / bindings.FILE).exists()
         made = driftproof("paper", "main.tex", "claims", "--bind", "--workers", "1", cwd=folder)
         assert made.returncode == 0, made.stdout + made.stderr
@@ -288,7 +288,7 @@ def test_a_changed_constant_fails_at_its_line(mine):
     made = driftproof(*words, cwd=mine, env=environment)
     assert made.returncode == 1
     assert (
-        "::error file=main.tex,line=9,title=driftproof::it changed since it was bound: "
+        "::error file=main.tex,line=9,title=driftproof::the theorem changed since it was bound: "
         in made.stdout
     )
     assert r"the theorem says ≤ \frac{4(F(\bar w_0)-F^*)}{\eta S}+\eta^2L" in made.stdout
@@ -309,16 +309,18 @@ def test_a_right_side_that_is_written_otherwise_is_compared_by_algebra(mine):
     edited(mine / "main.tex", r"\tau L \le 1", r"\tau L \le 2")
     made = driftproof("paper", "main.tex", "claims", "--workers", "1", cwd=mine)
     assert made.returncode == 1
-    assert "main.tex:6: it changed since it was bound" in made.stdout
+    assert "main.tex:6: the theorem changed since it was bound" in made.stdout
 
 
 def test_a_changed_claim_is_judged_again_and_told(mine):
     edited(mine / "claims" / "descent.py", "2 * c.F_gap", "c.F_gap / 50")
     made = driftproof("paper", "main.tex", "claims", "--workers", "1", cwd=mine)
     assert made.returncode == 1
-    assert "it was SUPPORTED since" in made.stdout
+    assert "mine/descent was SUPPORTED since" in made.stdout
     assert "and is REFUTED" in made.stdout
-    assert "the claim changed since it was bound: “return 2 * c.F_gap" in made.stdout
+    assert re.search(
+        "mine/descent changed since it was bound: “.*return 2 [*] c[.]F_gap", made.stdout
+    )
     assert "& changed &" in (mine / "report-paper" / "supplement.tex").read_text()
 
 
@@ -411,7 +413,7 @@ def test_the_steps_of_the_action_run_in_a_clean_clone(tmp_path):
 
     made = run()
     assert made.returncode == 1, made.stdout + made.stderr
-    assert "::error file=main.tex,line=5,title=driftproof::it was never compared" in made.stdout
+    assert "::error file=main.tex,line=5,title=driftproof::not bound yet" in made.stdout
     bind = subprocess.run(["driftproof", "paper", "main.tex", "claims", "--bind"], cwd=paper,
                           env=environment, capture_output=True, text=True)  # fmt: skip
     assert bind.returncode == 0, bind.stderr

@@ -207,7 +207,7 @@ def find(kind: str, name: str) -> Leaf:
         return choices[0]
     known = leaves(kind)
     if name not in known:
-        raise unknown_name(kind, name, known)
+        raise unknown_name(kind, name, known, or_file=True)
     return known[name]
 
 

@@ -58,8 +58,14 @@ NAMES_LISTED = 24
 """So many names may stand in a message."""
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> DriftproofError:
-    """Return the error for a name that does not exist, with the nearest ones offered."""
+def unknown_name(
+    kind: str, name: str, known: Iterable[str], *, or_file: bool = False
+) -> DriftproofError:
+    """Return the error for a name that does not exist, with the nearest ones offered.
+
+    Args:
+        or_file: a file of one's own would do too.
+    """
     names = sorted(known)
     # first a name of which a part was left out, as in lemma-2 for comfedl/lemma-2
     near = [known for known in names if known.rpartition("/")[2].lower() == name.lower()]
@@ -71,4 +77,5 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> DriftproofError:
     else:
         offer = f"driftproof list {kind}s" if kind in LISTED_KINDS else "take one of them"
     few = ", ".join(names) if len(names) <= NAMES_LISTED else f"one of {len(names)} known names"
+    few += ", or a file of your own" * or_file
     return DriftproofError(f"unknown {kind} {name!r}", few, offer)

@@ -160,7 +160,9 @@ def _mended(error: BaseException, frame: FrameType | None) -> tuple[str, str]:
         return "a name that there is", f'write it in quotes, "{name}", if a field is meant'
     if isinstance(error, ModuleNotFoundError):
         return "a module that is installed, or a file beside yours", "install it, or rename it"
-    closed = isinstance(error, TypeError) or hasattr(getattr(error, "obj", None), "_fields")
+    holder = getattr(error, "obj", None)
+    ours = hasattr(holder, "_fields") or type(holder).__module__.startswith("driftproof.")
+    closed = isinstance(error, TypeError) or ours
     if name and closed and 0 < len(visible) <= NAMES_LISTED:
         return f"one of {', '.join(visible)}", "take one of them"
     return "a file that runs", "mend the line; --debug shows the whole traceback"

@@ -103,7 +103,7 @@ def select(patterns: Sequence[str]) -> list[Leaf]:
         else:
             matching = {name: leaf for name, leaf in known.items() if fnmatchcase(name, pattern)}
             if not matching:
-                raise unknown_name("claim", pattern, known)
+                raise unknown_name("claim", pattern, known, or_file=True)
         chosen |= matching
     return list(chosen.values())
 

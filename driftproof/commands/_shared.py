@@ -79,7 +79,7 @@ def out_of(what: str) -> Callable[[Any], Any]:
 
 
 out = out_of(
-    "the ledger, the page and the plots  [default: report; report-NAME for an experiment or a "
+    "the ledger, the page and its data  [default: report; report-NAME for an experiment or a "
     "file of your own]"
 )
 resume = click.option("--resume", is_flag=True, help="Go on with what --out holds.")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from driftproof.verifiers.marked.compare import Found, Problem
 
 STYLE = Path(__file__).parents[1] / "latex" / "driftproof.sty"
-COLUMNS = ["theorem", "claim", "verdict", "evidence", "cases", "since", "compared by"]
+COLUMNS = ["theorem", "claim", "verdict", "evidence", "cases", "since", "as bound"]
 
 
 @click.command()
@@ -40,8 +40,8 @@ def command(
     r"""Check the theorems of a paper against the claims that \driftproof{claim} marks them by.
 
     CLAIMS are files of your claims, or folders of them. --bind writes driftproof.lock.json, to be
-    committed with the paper: from then on a change of a theorem, a claim or a verdict is told with
-    the line. driftproof.aux.tex, beside MAIN.tex, has what the paper prints of its verdicts.
+    committed with the paper: from then on a change of a theorem, a claim or a verdict fails, with
+    its line. driftproof.aux.tex, beside MAIN.tex, has what the paper prints of its verdicts.
 
     Exit status 0 if every marked theorem is as bound and its claim's verdict good (as verify has
     it), 1 otherwise; 2 bad input, 3 something needed is missing, 130 interrupted.
@@ -117,15 +117,18 @@ def _shown(found: list[Found], problems: list[Problem], out: Path) -> None:
         COLUMNS,
         [
             (one.theorem.label, one.now.claim, one.now.verdict, one.now.evidence, one.now.cases,
-             one.now.since, one.now.compared)
+             one.now.since, "no" if one.problems else f"by {one.now.compared}")
             for one in found
         ],
         spare=["since", "cases"],
     )  # fmt: skip
     for problem in problems:
         shared.tell(f"{problem.file}:{problem.line}: {problem.text}")
-    if not problems:
-        shared.tell(f"All {len(found)} marked theorems are as bound.")
+    shared.tell(
+        "Mend the side that is wrong; or compare the two, and bind them again with --bind."
+        if problems
+        else f"All {len(found)} marked theorems are as bound."
+    )
     click.echo(f"page: {out / 'index.html'}; table: {out / 'supplement.tex'}")
 
 

@@ -5,23 +5,22 @@ from __future__ import annotations
 import base64
 import re
 from functools import cache
-from html import escape
+from html import escape, unescape
 from importlib.resources import files
-from xml.etree.ElementTree import tostring
+from xml.etree.ElementTree import Element, tostring
 
 FONT = "STIX Two Math"
-ENTITY = re.compile("&amp;(?=#x[0-9A-Fa-f]+;)")
-"""What latex2mathml writes of a symbol, its number, after the & was escaped."""
 LEADING = ("href", "src", "style")
 """Attributes by which a formula would lead somewhere, or fetch something."""
-SHORTER = {
-    ' xmlns="http://www.w3.org/1998/Math/MathML"': "", ' display="inline"': "",
-    "<mo>&#x0002F;</mo>": "<mi>/</mi>",
-}  # fmt: skip
-"""What HTML takes for granted, on a page of thousands of formulas; and a/b has no room around /."""
+SHORTER = {' xmlns="http://www.w3.org/1998/Math/MathML"': "", ' display="inline"': ""}
+"""What HTML takes for granted, on a page of thousands of formulas."""
 
 SHORT_ROOT = re.compile(r"<msqrt>(?:<mrow>)?(<m[in]>[^<]*</m[in]>)(?:</mrow>)?</msqrt>")
 """The root of one number or letter: Chromium leaves room behind it, as for a tall one."""
+
+OPENING, CLOSING, LETTERS = ("(", "[", "{"), (")", "]", "}", "‖", "|"), ("/", "∞")
+SCRIPTED, THIN = ("msup", "msub", "msubsup", "munder"), "0.167em"
+"""Text of operators, elements with a base, and the space that LaTeX has beside a function."""
 
 
 @cache
@@ -42,13 +41,43 @@ def mathml(latex: str, *, block: bool = False) -> str:
         element = convert_to_element(latex, display="block" if block else "inline")
     except Exception:  # noqa: BLE001 - it raises many kinds, and the source can still be read
         return f"<code>{escape(latex)}</code>"
-    for part in element.iter():
-        for name in LEADING:
-            part.attrib.pop(name, None)
-    markup = ENTITY.sub("&", tostring(element, encoding="unicode"))
+    for part in reversed([*element.iter()]):  # the inner first
+        _mend(part)
+    for row in element.iter("mrow"):
+        _space(row)
+    markup = tostring(element, encoding="unicode")
     for long, short in SHORTER.items():
         markup = markup.replace(long, short)
     return SHORT_ROOT.sub(r"<mrow><mi>√</mi>\1</mrow>", markup)
+
+
+def _mend(part: Element) -> None:
+    """Mend an element where latex2mathml, or how Chromium sets it, differs from LaTeX."""
+    # latex2mathml writes the number of a symbol, and some backslashes as they stand
+    part.text = unescape(part.text or "").replace(r"\|", "‖")
+    for name in LEADING:
+        part.attrib.pop(name, None)
+    if part.text in LETTERS:
+        part.tag = "mi"  # no room around it
+    elif part.tag == "msup" and part[1].text == "′":
+        part.tag = "mrow"  # the font's prime is raised
+    elif part.tag in SCRIPTED and part[0].text in CLOSING:
+        row = Element("mrow")  # a bracket that is itself the base is set too low
+        row.append(part[0])
+        part[0] = row
+
+
+def _space(row: Element) -> None:
+    """Set the names of functions off by thin spaces, and a sign close to what it negates."""
+    for before, part, after in zip([None, *row], row, [*row[1:], None], strict=False):
+        begins = before is None or (before.tag == "mo" and before.text not in CLOSING)
+        name = part[0] if part.tag in SCRIPTED else part
+        if part.tag == "mo" and part.text == "−" and begins:
+            part.set("form", "prefix")
+        elif name.tag in ("mi", "mo") and (name.text or "").isalpha() and len(name.text or "") > 1:
+            name.tag = "mo"
+            name.set("lspace", "0" if begins else THIN)
+            name.set("rspace", "0" if after is not None and after.text in OPENING else THIN)
 
 
 @cache

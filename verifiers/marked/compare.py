@@ -81,11 +81,13 @@ def compared(theorem: Theorem, leaf: Leaf, rows: Sequence[Row], bound: Binding |
     else:
         how, said = _by_algebra(theorem, leaf)
     if said:
-        found.append((theorem.bound_at, f"the theorem says ≤ {said}, and its claim otherwise"))
+        found.append((theorem.bound_at, f"the theorem says ≤ {said}, and {theorem.claim} does not"))
     if bound is None:
-        found.append((theorem.line, "it was never compared with its claim: --bind does, once"))
+        found.append((theorem.line, f"not bound yet: compare it with {theorem.claim}, then --bind"))
     elif bound.claim != theorem.claim:
-        found.append((theorem.line, f"it was bound to {bound.claim}, and names {theorem.claim}"))
+        found.append(
+            (theorem.line, f"the theorem was bound to {bound.claim}, and names {theorem.claim}")
+        )
     else:
         sources = theorem.source, bound.source
         if theorem.source != bound.source and (
@@ -93,10 +95,11 @@ def compared(theorem: Theorem, leaf: Leaf, rows: Sequence[Row], bound: Binding |
         ):
             found.append(_change(theorem, bound.source))
         if code != bound.stated:
-            changed = f"the claim changed since it was bound: {_lines(bound.stated, code)}"
-            found.append((theorem.line, changed))
+            changed, _ = _changes(bound.stated.split(), code.split())
+            text = f"{theorem.claim} changed since it was bound: {changed}"
+            found.append((theorem.line, text))
         if verdict != bound.verdict:
-            was = f"it was {bound.verdict} since {bound.since}, and is {verdict}"
+            was = f"{theorem.claim} was {bound.verdict} since {bound.since}, and is {verdict}"
             found.append((theorem.line, was))
     if not record.as_expected(rows):
         found.append((theorem.line, f"{theorem.claim} is {verdict}: driftproof verify says why"))
@@ -160,6 +163,13 @@ def _change(theorem: Theorem, before: str) -> tuple[int, str]:
     """Return the line of the first change of a theorem, and what it is."""
     tokens = [token for token in theorem.tokens if not token.spacing]
     old, new = before.split(" "), [token.text for token in tokens]
+    said, first = _changes(old, new)
+    line = tokens[min(first, len(tokens) - 1)].line if tokens else theorem.line
+    return line, f"the theorem changed since it was bound: {said}"
+
+
+def _changes(old: list[str], new: list[str]) -> tuple[str, int]:
+    """Return the first changes from one list of words to another, and where the first is."""
     changes = [op for op in SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
                if op[0] != "equal"]  # fmt: skip
     said = []
@@ -169,17 +179,7 @@ def _change(theorem: Theorem, before: str) -> tuple[int, str]:
             for words, start, end in ((old, a, b), (new, c, d))
         )
         said.append(f"“{was}” became “{now}”")
-    at = min(changes[0][3], len(tokens) - 1) if changes and tokens else 0
-    line = tokens[at].line if tokens else theorem.line
-    return line, f"it changed since it was bound: {'; '.join(said)}"
-
-
-def _lines(before: str, after: str) -> str:
-    """Return the first lines of code that differ."""
-    old, new = before.splitlines(), after.splitlines()
-    gone = [line.strip() for line in old if line not in new]
-    come = [line.strip() for line in new if line not in old]
-    return f"“{' '.join(gone[:1])}” became “{' '.join(come[:1])}”"
+    return "; ".join(said), changes[0][3] if changes else 0
 
 
 def unmarked(bindings: Mapping[str, Binding], theorems: Sequence[Theorem]) -> list[str]:

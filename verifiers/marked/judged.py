@@ -58,7 +58,7 @@ def rows_of(
     """
     key = _key(chosen, places, profile)
     path = out / "ledger.sqlite"
-    if path.is_file():
+    if path.is_file() and (out / "index.html").is_file():  # the page is written last
         with Ledger(path, create=False) as ledger:
             head, rows = ledger.latest()
         if head.get(KEY) == key:
