@@ -92,7 +92,7 @@ def test_some_heavy_ball_is_faster_than_any_gradient_descent():
 
 def test_polyaks_heavy_ball_has_none():
     """It cycles on a function of this class (Lessard, Recht & Packard 2016)."""
-    with pytest.raises(DriftproofError, match="no potential with ρ < 1 of HeavyBall"):
+    with pytest.raises(DriftproofError, match="no potential with ρ ≤ 0.9999 of HeavyBall"):
         potential(HeavyBall(step_size=1 / 9, momentum=4 / 9),
                   [smooth_strongly_convex(L=25, mu=1)], gradients=True)  # fmt: skip
 
@@ -319,7 +319,8 @@ def test_the_algorithms_own_text_obeys_it(name, inside, beyond, start, own):
 @pytest.mark.parametrize(
     ("method", "classes", "clients", "said"),
     [
-        (FedAvg(step_size=1.0), [smooth_convex(L=1)], 1, "no potential with ρ < 1 of FedAvg"),
+        (FedAvg(step_size=1.0), [smooth_convex(L=1)], 1, "no potential with ρ ≤ 0.9999 of FedAvg"),
+        (FedAvg(step_size=1.0), [smooth_strongly_convex(L=1, mu=1e-5)], 1, "more digits"),
         (HeavyBall(step_size=0.08), [smooth_strongly_convex(L=25, mu=1)], 1, "or gradients=True"),
         (Nesterov(), [CLASS], 1, "round 7 has other steps than its round 0"),
         (FedAvg(), [CLASS, similar(zeta=1)], 2, "'similar' has a size"),

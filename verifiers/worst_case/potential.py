@@ -182,9 +182,9 @@ def potential(
     found = _searched(one, whole.function_class, digits)
     if found is None:
         raise DriftproofError(
-            f"no potential with ρ < 1 of {said}",
+            f"no potential with ρ ≤ {1 - 10.0**-digits} of {said}",
             "a method that converges linearly on every function, and a V that shows it",
-            "take other step sizes" + ", or gradients=True" * (not gradients),
+            "take other step sizes, more digits" + ", or gradients=True" * (not gradients),
         )
     rho, weights, of_decrease, of_above = found
     first, length = _sum(begin.parts, "before", weights), begin.objective
