@@ -92,7 +92,7 @@ def test_some_heavy_ball_is_faster_than_any_gradient_descent():
 
 def test_polyaks_heavy_ball_has_none():
     """It cycles on a function of this class (Lessard, Recht & Packard 2016)."""
-    with pytest.raises(DriftproofError, match="no potential with ρ ≤ 0.9999 of HeavyBall"):
+    with pytest.raises(DriftproofError, match=r"no potential with ρ ≤ 0\.9999 of HeavyBall"):
         potential(HeavyBall(step_size=1 / 9, momentum=4 / 9),
                   [smooth_strongly_convex(L=25, mu=1)], gradients=True)  # fmt: skip
 
