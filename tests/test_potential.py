@@ -18,6 +18,7 @@ from driftproof.algorithms import FedAvg, FedAvgS, HeavyBall, Nesterov
 from driftproof.classes import (
     bounded_gradients,
     convex,
+    equal,
     for_all,
     potential,
     shared_minimiser,
@@ -26,6 +27,9 @@ from driftproof.classes import (
     smooth_strongly_convex,
     strongly_convex_concave,
 )
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.algorithms.heavy_ball import State
+from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.worst_case.check import RefusedCertificateError, check
 from driftproof.verifiers.worst_case.digest import sealed
@@ -33,6 +37,7 @@ from driftproof.verifiers.worst_case.potential import terms
 from tests.commands import driftproof
 from tests.test_guides import ran
 
+CLASS = smooth_strongly_convex(L=1, mu=0.1)
 METHODS = {
     "gradient descent": (FedAvg(step_size=2 / 11), 10, False),
     "heavy ball": (HeavyBall(step_size=0.04, momentum=0.25), 25, False),
@@ -68,6 +73,12 @@ def test_local_steps_from_one_minimiser_contract_by_each():
         assert rate <= made.rho <= rate + Fraction(1, 500)
 
 
+def test_two_clients_with_one_function_are_one():
+    method, L, _ = METHODS["heavy ball"]
+    made = potential(method, [smooth_strongly_convex(L=L, mu=1), equal()], clients=2, digits=3)
+    assert made.rho == found("heavy ball").rho
+
+
 def test_a_quadratic_bounds_the_rate_of_accelerated_descent_from_below():
     """On x²/2 iterates shrink by the spectral radius; the proof in print has 1 − √(μ/L)."""
     step = np.array([[0.0, 0.9], [-0.52, 1.52 * 0.9]])  # (x, y) → (0.9 y, 1.52·0.9 y − 0.52 x)
@@ -75,11 +86,79 @@ def test_a_quadratic_bounds_the_rate_of_accelerated_descent_from_below():
     assert radius**2 <= found("nesterov").rho < 1 - sqrt(0.1)
 
 
+def test_some_heavy_ball_is_faster_than_any_gradient_descent():
+    assert found("heavy ball with gradients").rho < Fraction(24, 26) ** 2
+
+
 def test_polyaks_heavy_ball_has_none():
     """It cycles on a function of this class (Lessard, Recht & Packard 2016)."""
     with pytest.raises(DriftproofError, match="no potential with ρ < 1 of HeavyBall"):
         potential(HeavyBall(step_size=1 / 9, momentum=4 / 9),
                   [smooth_strongly_convex(L=25, mu=1)], gradients=True)  # fmt: skip
+
+
+@settings(max_examples=25)
+@given(st.integers(1, 19), st.integers(1, 20))
+def test_no_heavy_ball_that_cycles_has_one(j, i):
+    """Points of a regular polygon repeat, if their gradients are those of some function.
+
+    Where they turn by w in a step, the conditions are on cosines alone; all values are 0.
+    """
+    beta = j / 20
+    alpha = 2 * (1 + beta) / 25 * i / 21
+    cycles = False
+    for count in range(3, 20):
+        for turn in range(1, count // 2 + 1):
+            x = np.exp(2j * np.pi * turn * np.arange(count) / count)
+            g = ((1 + beta) * x - beta * np.roll(x, 1) - np.roll(x, -1)) / alpha
+            dx, dg = x[1:] - x[0], g[1:] - g[0]
+            left = abs(dg) ** 2 + 25 * abs(dx) ** 2 - 2 * (dg * dx.conj()).real
+            cycles |= max(left / 48 - (g[1:] * dx.conj()).real) < -1e-7
+    try:
+        potential(HeavyBall(step_size=alpha, momentum=beta), [smooth_strongly_convex(L=25, mu=1)],
+                  gradients=True, digits=2)  # fmt: skip
+    except DriftproofError:
+        return
+    assert not cycles
+
+
+# --- any state ---------------------------------------------------------------------------------
+
+ANYWHERE = [leaf.load() for leaf in leaves("algorithm").values()
+            if leaf.load().anywhere is not Algorithm.anywhere]  # fmt: skip
+
+
+class AtRest(HeavyBall):
+    """Says that each round begins at rest, which is false."""
+
+    def anywhere(self, ctx, oracles, start, own):
+        return self.init(ctx, oracles, start)
+
+
+class Apart(HeavyBall):
+    """Says that each client remembers a point of its own: then the models differ."""
+
+    def anywhere(self, ctx, oracles, start, own):
+        return State(ctx.everywhere(start), own)
+
+
+@pytest.mark.parametrize("leaf", ANYWHERE, ids=lambda leaf: leaf.leaf_name)
+def test_a_round_leads_to_a_state_that_the_algorithm_names(leaf):
+    """Also where no potential is found, or a round's steps depend on its number."""
+    for member in leaf.examples():
+        said = ""
+        try:
+            potential(member, [smooth_strongly_convex(L=1, mu=0.1), shared_minimiser()],
+                      clients=2, digits=1)  # fmt: skip
+        except DriftproofError as error:
+            said = str(error)
+        assert "anywhere" not in said
+
+
+def test_a_state_that_the_algorithm_leaves_is_refused():
+    for method in (AtRest(), Apart()):
+        with pytest.raises(DriftproofError, match="a state that is not one of its anywhere"):
+            potential(method, [CLASS, shared_minimiser()], clients=2)
 
 
 # --- the files ------------------------------------------------------------------------------------
@@ -235,8 +314,6 @@ def test_the_algorithms_own_text_obeys_it(name, inside, beyond, start, own):
 
 
 # --- what is refused ------------------------------------------------------------------------------
-
-CLASS = smooth_strongly_convex(L=1, mu=0.1)
 
 
 @pytest.mark.parametrize(

@@ -440,6 +440,11 @@ class Steps(States):
         mean: Tensor = ctx.means(ctx.mask if self.local_step else None, (values,), None)[0][0]
         return mean
 
+    @property
+    def begun(self) -> Any:
+        """The state that this round started from."""
+        return self._moment.start
+
     def round_start(self, name: str) -> Tensor:
         """Return the mean over clients at the start of this round, [dim, replicates]."""
         return _field_of(self._moment.start, name).mean(0)

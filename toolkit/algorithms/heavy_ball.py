@@ -61,8 +61,8 @@ class HeavyBall(Algorithm):
         return State(ctx.everywhere(start), ctx.everywhere(start))
 
     def anywhere(self, ctx: Context, oracles: GradientField, start: Tensor, own: Tensor) -> State:
-        """Begin in any motion: ``own`` is the point before."""
-        return State(ctx.everywhere(start), own)
+        """Begin in any motion: the mean of ``own`` is the point before."""
+        return State(ctx.everywhere(start), ctx.everywhere(own.mean(0)))
 
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One step along the mean gradient and the last move."""

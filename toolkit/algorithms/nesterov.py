@@ -64,8 +64,8 @@ class Nesterov(Algorithm):
         return State(ctx.everywhere(start), ctx.everywhere(start))
 
     def anywhere(self, ctx: Context, oracles: GradientField, start: Tensor, own: Tensor) -> State:
-        """Begin in any motion: ``own`` is y."""
-        return State(ctx.everywhere(start), own)
+        """Begin in any motion: the mean of ``own`` is y."""
+        return State(ctx.everywhere(start), ctx.everywhere(own.mean(0)))
 
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One gradient step from y, and the move beyond it."""
