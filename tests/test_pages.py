@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import driftproof.toolkit.report as report
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.report.mathml import mathml
@@ -38,6 +40,19 @@ def test_the_page_is_up_to_date_and_has_every_claim_once(paper):
         assert "$" not in formula
         assert r"\operatorname" not in formula  # GitHub refuses it
         assert "<math" in mathml(formula.strip())
+
+
+def test_each_letter_of_a_formula_is_in_the_font_and_no_command_is_shown():
+    known = {" ", "\n"}
+    for line in (Path(report.__file__).parent / "assets/formulas.txt").read_text().split():
+        first, _, last = line.removeprefix("U+").partition("-")
+        known |= {chr(k) for k in range(int(first, 16), int(last or first, 16) + 1)}
+    for page in DOCS.rglob("*.md"):
+        for formula in re.findall(r"```math\n(.*?)```", page.read_text(encoding="utf-8"), re.S):
+            made = mathml(formula.strip(), block=True)
+            assert {*unescape(re.sub("<[^>]*>", "", made))} <= known, (page, formula)
+            assert not re.search(r"<m[io][^>]*>\\", made), (page, formula)
+    assert "\\" not in mathml(r"\max\Big\{\arg\|x\|\Big\}")
 
 
 def test_a_block_has_statement_forms_verdicts_and_erratum():

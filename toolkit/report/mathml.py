@@ -18,7 +18,7 @@ SHORTER = {' xmlns="http://www.w3.org/1998/Math/MathML"': "", ' display="inline"
 SHORT_ROOT = re.compile(r"<msqrt>(?:<mrow>)?(<m[in]>[^<]*</m[in]>)(?:</mrow>)?</msqrt>")
 """The root of one number or letter: Chromium leaves room behind it, as for a tall one."""
 
-OPENING, CLOSING, LETTERS = ("(", "[", "{"), (")", "]", "}", "‖", "|"), ("/", "∞")
+OPENING, CLOSING, LETTERS = ("(", "[", "{"), (")", "]", "}", "‖", "|"), ("/", "∞", "|")
 SCRIPTED, THIN = ("msup", "msub", "msubsup", "munder"), "0.167em"
 """Text of operators, elements with a base, and the space that LaTeX has beside a function."""
 
@@ -43,7 +43,7 @@ def mathml(latex: str, *, block: bool = False) -> str:
         return f"<code>{escape(latex)}</code>"
     for part in reversed([*element.iter()]):  # the inner first
         _mend(part)
-    for row in element.iter("mrow"):
+    for row in (*element.iter("mrow"), *element.iter("mtd")):
         _space(row)
     markup = tostring(element, encoding="unicode")
     for long, short in SHORTER.items():
@@ -53,11 +53,13 @@ def mathml(latex: str, *, block: bool = False) -> str:
 
 def _mend(part: Element) -> None:
     """Mend an element where latex2mathml, or how Chromium sets it, differs from LaTeX."""
-    # latex2mathml writes the number of a symbol, and some backslashes as they stand
+    # latex2mathml writes the number of a symbol, and some commands as they stand
     part.text = unescape(part.text or "").replace(r"\|", "‖")
+    if part.tag in ("mi", "mo"):
+        part.text = part.text.removeprefix("\\")
     for name in LEADING:
         part.attrib.pop(name, None)
-    if part.text in LETTERS:
+    if part.text in LETTERS and part.get("fence") != "true":
         part.tag = "mi"  # no room around it
     elif part.tag == "msup" and part[1].text == "′":
         part.tag = "mrow"  # the font's prime is raised
