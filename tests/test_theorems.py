@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 import sympy
@@ -36,6 +37,7 @@ from driftproof.verifiers.worst_case.signs import Region
 from tests.certificates import at_point
 from tests.commands import driftproof
 
+ROOT = Path(__file__).parents[1]
 SMALL = st.fractions(-3, 3, max_denominator=4)
 SHARES = st.fractions(0, 1, max_denominator=50)
 
@@ -435,3 +437,13 @@ def test_a_text_may_not_choose_by_the_value_of_a_letter(asks):
     ))  # fmt: skip
     with pytest.raises(DriftproofError, match=r"a choice by |not supported"):
         row_of(changed)
+
+
+def test_closed_forms_of_the_literature_are_proved_for_all_their_letters(tmp_path):
+    """The first case of each statement of docs/closed_forms.py, as a user types it."""
+    file = ROOT / "docs" / "closed_forms.py"
+    made = driftproof("verify", str(file), "--profile", "smoke", "--json", "--out", str(tmp_path))
+    assert made.returncode == 0, made.stderr
+    rows = json.loads(made.stdout)["results"]
+    assert len(rows) == 25
+    assert {(row["verdict"], row["evidence"]) for row in rows} == {("SUPPORTED", "theorem")}

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Literal
 
 from driftproof.toolkit.letters import shown
+from driftproof.toolkit.ratios import vanishes
 from driftproof.toolkit.spans.exact import Quantity, Vector
 
 Place = Literal["difference", "one", "other"]
@@ -63,7 +64,7 @@ class Condition:
         zero = {"one": one.gradient == nothing, "difference": False}
         zero["other"] = other is not None and other.gradient == nothing
         void = all(zero[a] or zero[b] for a, b in self.products)
-        return void and not any(self.values) and not self.bound
+        return void and not any(self.values) and vanishes(self.bound)
 
     def quantity(self, one: Triple, other: Triple | None) -> Quantity:
         """Return the left side for one pair, or for one triple."""

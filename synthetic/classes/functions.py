@@ -61,7 +61,7 @@ def indicator(D: float = inf) -> FunctionClass:
     are those of their convex hull, so the conditions are exact (Taylor, Hendrickx & Glineur 2017).
     """
     normal = Condition("normal", {("difference", "other"): Fraction(1)})
-    if inf == D:
+    if not _letters(D) and inf == D:
         return FunctionClass("indicator", {}, (normal,), normals=True)
     width = positive("D", D)
     within = Condition(
@@ -184,7 +184,7 @@ def monotone(mu: float = 0.0) -> FunctionClass:
         DriftproofError: μ is below 0.
     """
     low = decimal(mu)
-    if low < 0:
+    if not _letters(low) and low < 0:
         raise DriftproofError(f"mu = {mu}", "mu of at least 0", "take monotone(0)")
     return FunctionClass("monotone", {"mu": low}, (_monotone(low),))
 

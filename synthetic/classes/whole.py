@@ -42,7 +42,8 @@ ROLES = {
     "G": ("field_gradient_bound",),
     "G_f": ("inner_gradient_bound",), "G_g": ("outer_gradient_bound",),
     "zeta": ("gradient_dissimilarity",), "Gamma": ("minima_gap",),
-    "D": ("diameter",), "R": ("initial_distance",), "norm": ("initial_gradient",),
+    "D": ("diameter",), "R": ("initial_distance",), "delta": ("initial_gap",),
+    "norm": ("initial_gradient",),
     "a": ("control_weight",),
 }  # fmt: skip
 """The roles of the parameters of classes and relations."""
@@ -356,11 +357,8 @@ class WholeClass(Problem):
 
     @cached_property
     def initial_gap(self) -> tuple[float, float]:
-        """The bound on F(x_0) − inf F, where a relation states one."""
-        for relation in self.relations:
-            if relation.kind == "start-gap":
-                return 0.0, float(relation.parameters["delta"])
-        return 0.0, float("inf")
+        """The bound on F(x_0) − inf F, where a relation states one in numbers."""
+        return 0.0, self.constants.get("initial_gap", float("inf"))
 
     def __str__(self) -> str:
         return f"every federation of {', '.join(map(str, self.conditions))}, n = {self.clients}"

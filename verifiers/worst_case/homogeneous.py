@@ -83,6 +83,7 @@ def units(case: WorstCase, region: Region) -> Units:
 
 def _equations(case: WorstCase, region: Region) -> Iterator[Power]:
     """Yield sums of powers that have to be 0."""
+    yield dict.fromkeys(region.free, 0)  # each letter has a power, though it may have no term
     for name, ends in region.ends.items():
         for end in ends:
             yield from _alike(end, {name: -1})
