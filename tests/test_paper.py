@@ -305,7 +305,10 @@ def test_a_right_side_that_is_written_otherwise_is_compared_by_algebra(mine):
     edited(
         mine / "main.tex", r"\frac{2(F(\bar w_0)-F^*)}{\eta S}", r"2\frac{F(\bar w_0)-F^*}{S\eta}"
     )
+    page = mine / "report-paper" / "index.html"
+    page.unlink()  # a page that is named is there
     assert driftproof("paper", "main.tex", "claims", "--workers", "1", cwd=mine).returncode == 0
+    assert page.exists()
     edited(mine / "main.tex", r"\tau L \le 1", r"\tau L \le 2")
     made = driftproof("paper", "main.tex", "claims", "--workers", "1", cwd=mine)
     assert made.returncode == 1

@@ -104,6 +104,10 @@ class Leaves(Parsed):
         return self.parsed(line for leaf in found for line in of_leaf(leaf, self.config))
 
 
+OPENED = [".. raw:: html", "", "   <details><summary>In its file</summary>"]
+CLOSED = [".. raw:: html", "", "   </details>"]
+
+
 def of_leaf(leaf: Leaf, config: Config) -> list[str]:
     """Return the lines that document a leaf: name, source, formula, parameters, its file's text."""
     thing, module = leaf.load(), importlib.import_module(str(leaf.module))
@@ -113,6 +117,7 @@ def of_leaf(leaf: Leaf, config: Config) -> list[str]:
     source = str(leaf.metadata.get("source", ""))
     own = told(inspect.getdoc(thing) or "", config)
     file = readable(inspect.getdoc(module) or "").splitlines()
+    folded = [*OPENED, "", *file, "", *CLOSED] if file else []
     return [
         f".. py:class:: {leaf.symbol}{signature(thing)}",
         f"   :module: {public_module}",
@@ -122,7 +127,7 @@ def of_leaf(leaf: Leaf, config: Config) -> list[str]:
         *indented(formula),
         *indented(own),
         "",
-        *indented([".. rubric:: In its file", "", *file] if file else []),
+        *indented(folded),
         "",
     ]
 
