@@ -51,6 +51,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True)
 def one_thread() -> None:
-    torch.set_num_threads(1)
+    """Begin each test on one thread of torch and of numba.
+
+    A test that starts numba's threads changes torch's number too. On two, small operations of later
+    tests waited for each other's processes: the searches of constants took 25 times as long.
+    """
+    from driftproof.verifiers.running.scheduler import compute_on
+
+    compute_on(1, 1)
