@@ -84,6 +84,7 @@ INSIDE = {
     "last": lambda view: each("round", "local_step", sq(view.mean("x")) * view.last),
     "before": lambda view: each("transition", sq(view.before.x.mean(0))),
     "previous": lambda view: given_past(sq(view.previous.x.mean(0))),
+    "begun": lambda view: each("step", sq(view.begun.x.mean(0))),
     "round_start": lambda view: each("step", sq(view.round_start("x"))),
     "cohort_mean": lambda view: each("step", sq(view.cohort_mean(view.client("x")))),
     "since_round": lambda view: each("step", view.since_round("x", sq(view.mean("x")))),
