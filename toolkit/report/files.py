@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -23,12 +24,11 @@ CERTIFICATES = "certificates"
 """The folder of the proofs over classes, which ``driftproof check`` checks."""
 THEOREMS = "theorems"
 """The folder of the same as theorems, which Coq checks."""
+PLOTS = "plots"
 PUBLIC = ("schema", "profile", "seed", "overrides", "union_bound", "environment", "failed")
 
 
-def write_report(
-    out: Path, head: Mapping[str, Any], rows: Sequence[Row], *, plots: bool
-) -> None:  # fmt: skip
+def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row], *, plots: bool) -> None:
     """Write ``results.json``, ``index.html`` and tables to a folder, and ``plots/`` if asked.
 
     The page draws its plots itself: as files they can take longer than the verdicts.
@@ -40,14 +40,13 @@ def write_report(
         **{f"{CERTIFICATES}/{name}": text for row in rows for name, text in row.proofs.items()},
         **{f"{THEOREMS}/{name}": text for row in rows for name, text in row.theorems.items()},
     }
-    kept = [figure for of_claim in figures(rows).values() for figure in of_claim] if plots else []
 
     def draw_all(folder: Path) -> None:
-        for figure in kept:
+        for figure in chain.from_iterable(figures(rows).values()):
             if figure.map or figure.is_line:
                 draw(figure, folder)
 
-    write_all(out, texts, draw_all)
+    write_all(out, texts, draw_all if plots else lambda folder: None)
 
 
 def results_of(head: Mapping[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
@@ -69,13 +68,13 @@ def write_all(out: Path, texts: Mapping[str, str], plots: Callable[[Path], None]
     part = out / ".part"
     try:
         shutil.rmtree(part, ignore_errors=True)
-        (part / "plots").mkdir(parents=True)
+        (part / PLOTS).mkdir(parents=True)
         for name, text in texts.items():
             _check_inside(name)
             (part / name).parent.mkdir(exist_ok=True)
             (part / name).write_text(text, encoding="utf-8", errors=LONELY)
-        plots(part / "plots")
-        for folder in (CERTIFICATES, THEOREMS):  # those of an earlier run
+        plots(part / PLOTS)
+        for folder in (CERTIFICATES, THEOREMS, PLOTS):  # those of an earlier run
             shutil.rmtree(out / folder, ignore_errors=True)
         for path in sorted(part.rglob("*.*")):
             kept = out / path.relative_to(part)
