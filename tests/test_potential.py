@@ -194,7 +194,7 @@ def test_files_state_what_was_found(name):
     def drawn(*shape):
         return np.array([Fraction(int(x)) for x in rng.integers(-9, 9, shape).flat]).reshape(shape)
 
-    def V(w, other, gap):  # noqa: N802
+    def potential_at(w, other, gap):
         points = {"w": w[:, None]} | ({OTHER[name]: other[:, None]} if name in OTHER else {})
         of = terms(points, {"w": gap})
         return sum(c * of[name].item() for name, c in made.weights.items())
@@ -212,10 +212,13 @@ def test_files_state_what_was_found(name):
         values[next(iter(p["f"]))] for p in asked.values()
         if p["x"] and (sum(Fraction(a) * vectors[v] for v, a in p["x"].items()) == after).all()
     ]  # fmt: skip
-    now = V(w, c, values["f_0(x_0)"])
-    assert value(files["decrease"], vectors, values) == V(after, other, gap) - made.rho * now
+    now = potential_at(w, c, values["f_0(x_0)"])
+    assert (
+        value(files["decrease"], vectors, values)
+        == potential_at(after, other, gap) - made.rho * now
+    )
     assert value(files["above"], vectors, values) == w @ w - now
-    at_rest = V(w, w, values["f_0(x_0)"]) - made.size * (w @ w)
+    at_rest = potential_at(w, w, values["f_0(x_0)"]) - made.size * (w @ w)
     assert value(files["start"], vectors, values) == at_rest
 
 
@@ -290,7 +293,7 @@ def test_the_algorithms_own_text_obeys_it(name, inside, beyond, start, own):
         cohort=lambda size, since: SimpleNamespace(average=lambda *of, weights: of),
     )  # fmt: skip
 
-    def V(state):  # noqa: N802
+    def potential_at(state):
         points = state._asdict()
         vectors = points | (
             {f"∇F({n})": problem.field_grad(x, None) for n, x in points.items()}
@@ -303,13 +306,13 @@ def test_the_algorithms_own_text_obeys_it(name, inside, beyond, start, own):
     x, y = (torch.tensor(of, dtype=torch.float64)[:, None] for of in (start, own))
     at_rest = method.init(ctx, problem, x)
     room = 1e-9 * float(made.size) * 1000  # of rounding, by what V may be
-    assert V(at_rest) <= float(made.size) * (x**2).sum() + room
+    assert potential_at(at_rest) <= float(made.size) * (x**2).sum() + room
     for state in (at_rest, method.anywhere(ctx, problem, x, y[None])):
-        now = V(state)
+        now = potential_at(state)
         for ctx.t in range(12):
             assert (state.w**2).sum() <= now + room
             state = method.step(ctx, problem, state)
-            last, now = now, V(state)
+            last, now = now, potential_at(state)
             assert now <= float(made.rho) * last + room
 
 
