@@ -384,7 +384,7 @@ def over(
     conditions: Conditions,
     algorithm: Algorithm,
     *,
-    rounds: int | list[int],
+    rounds: int | list[int] = 1,
     clients: int = 2,
 ) -> list[Case[WholeClass, Any]]:
     """Return a case over a whole class for every combination of an algorithm's swept values.

@@ -8,7 +8,7 @@ it is false there. Else multipliers are sought as functions of the letters (``wo
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import inf, isfinite
@@ -30,6 +30,7 @@ from driftproof.verifiers.judges.rows import case_entry, row_of
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.exact import fraction, rational
 from driftproof.verifiers.worst_case.expression import evaluate
+from driftproof.verifiers.worst_case.homogeneous import units
 from driftproof.verifiers.worst_case.record import WorstCase
 from driftproof.verifiers.worst_case.region import (
     Point,
@@ -129,8 +130,9 @@ def _measured(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str,
     for form in forms:
         made["forms"][form.key] = found = dict[str, Any]()
         own = [program.less(factors_of(claim, case, form, region)) for program in programs]
+        values = [_values(program, region) for program in own]
         met = [
-            (point, [_value(program, point) for program in own]) for point in looked
+            (point, [value(point) for value in values]) for point in looked
             if bounds.unmet(claim, with_numbers(case, point), form) is None
         ]  # fmt: skip
         if not met:
@@ -144,7 +146,8 @@ def _measured(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str,
 
         above = [of for of in met if tightness(of) > 1][:TRIED]
         starts = any(relation.kind.startswith("start-") for relation in case.problem.relations)
-        free, refuted = bool(programs[0].lacking) and not starts, False
+        solvable = case.problem.function_class.solvable
+        free, refuted = bool(programs[0].lacking) and solvable and not starts, False
         for point, reached in above or [max(met, key=tightness)]:
             found["point"] = {name: str(value) for name, value in point.items()}
             found["value"] = max(reached)
@@ -318,8 +321,24 @@ def _meant(point: Point) -> bool:
     return all(decimal(float(of)) == of for of in point.values())
 
 
+def _values(program: WorstCase, region: Region) -> Callable[[Point], float]:
+    """Return a function from points to the worst case, less what a solver's rounding may add.
+
+    Points that differ in units alone have one program, which is solved once.
+    """
+    scale, known = units(program, region), dict[tuple[Fraction, ...], float]()
+
+    def value(point: Point) -> float:
+        shared = scale.shared(point)
+        key = tuple(shared.values())
+        if key not in known:
+            known[key] = _value(program, shared)
+        return known[key] * float(scale.size(point))
+
+    return value
+
+
 def _value(program: WorstCase, point: Point) -> float:
-    """Return the worst case at a point, less what a solver's rounding may add."""
     try:
         sample = Sample(program, point)
         return sample.optimum - float(worst_cases.NEAR * sample.exact.scale)

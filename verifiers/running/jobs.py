@@ -62,6 +62,7 @@ class ClaimTask:
         form: which form, by position.
         upto: of "enclosed", the comparison that doubles refute, and how many there are.
         case: the case's key (part of the task's name).
+        siblings: of "class", whether negative controls are compared with the worst case too.
         effort: the steps of its run: longer ones are started first.
     """
 
@@ -75,6 +76,7 @@ class ClaimTask:
     block: int = 0
     upto: tuple[int, int] | None = None
     device: str = "cpu"
+    siblings: bool = False
     effort: float = 0.0
 
     @property
@@ -95,6 +97,7 @@ class ClaimTask:
             self.block,
             *(self.upto or ()),
             self.device,
+            *["siblings"] * self.siblings,
         )
         return "\0".join(map(str, parts))
 
@@ -112,7 +115,7 @@ class ClaimTask:
             from driftproof.verifiers.judges import theorems, worst_cases
 
             assert isinstance(claim, BoundClaim)
-            forms = [claim.forms[k] for k in _sharing(claim)[self.form]]
+            forms = [claim.forms[k] for k in _sharing(claim, self.siblings)[self.form]]
             case = claim.classes[self.number]
             judge = theorems if theorems.has_letters(case) else worst_cases
             return worst_cases.pack(judge.measure(claim, case, forms))
@@ -226,7 +229,9 @@ def jobs_for(
                 job = partial(_bound, claim, case, at=at, budget=budget)
                 jobs.append(_where_believed(claim, [at], forms, job))
             for number, case in enumerate(claim.classes_for(profile)):
-                at = replace(base, kind="class", number=number, case=case.key, form=lead)
+                at = replace(
+                    base, kind="class", number=number, case=case.key, form=lead, siblings=siblings
+                )
                 jobs.append(_over_class(claim, case, forms, at))
     return [_guarded(job, source) for job in jobs]
 
@@ -367,10 +372,13 @@ def _over_class(claim: BoundClaim, case: Case, forms: Sequence[Form], at: ClaimT
     return [replace(row, seconds=seconds) for row in rows]
 
 
-def _sharing(claim: BoundClaim) -> dict[int, list[int]]:
+def _sharing(claim: BoundClaim, siblings: bool = True) -> dict[int, list[int]]:
     """Return all forms that are judged by a run, by the number that names their measurement."""
     odd = (Undecided, ByProof)
-    return _by_left(claim, [k for k, f in enumerate(claim.forms) if not isinstance(f.right, odd)])
+    return _by_left(claim, [
+        k for k, form in enumerate(claim.forms)
+        if not isinstance(form.right, odd) and (siblings or form.form != "sibling")
+    ])  # fmt: skip
 
 
 def _more_would_do(claim: BoundClaim, forms: Sequence[Form], measured: Measured) -> bool:

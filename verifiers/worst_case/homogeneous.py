@@ -27,15 +27,20 @@ Power = dict[Any, int]
 
 @dataclass(frozen=True)
 class Units:
-    """Powers of the letters that set units, for each of the others and for each multiplier."""
+    """Powers of the letters that set units: for each letter, each multiplier and the measure."""
 
     letters: tuple[str, ...]
     of_letter: Mapping[str, tuple[int, ...]]
     of_multiplier: tuple[tuple[int, ...], ...]
+    of_measure: tuple[int, ...]
 
     def shared(self, point: Mapping[str, Fraction]) -> dict[str, Fraction]:
         """Return the point at which the program is the same but for units, which are 1 there."""
         return {name: x / self._unit(self.of_letter[name], point) for name, x in point.items()}
+
+    def size(self, point: Mapping[str, Fraction]) -> Fraction:
+        """Return what the worst case where units are 1 is multiplied by at a point."""
+        return Fraction(self._unit(self.of_measure, point))
 
     def in_all_letters(self, k: int, of: Any) -> Any:
         """Return a multiplier for all units, from what it is where they are 1."""
@@ -76,9 +81,10 @@ def units(case: WorstCase, region: Region) -> Units:
             powers([x - y for x, y in zip(graded["ending"], graded["condition", k], strict=True)])
             for k in range(len(case.constraints))
         )
+        of_measure = powers(graded["ending"])
     except ValueError:
-        return Units((), dict.fromkeys(names, ()), ((),) * len(case.constraints))
-    return Units(tuple(names[k] for k in chosen), of_letter, of_multiplier)
+        return Units((), dict.fromkeys(names, ()), ((),) * len(case.constraints), ())
+    return Units(tuple(names[k] for k in chosen), of_letter, of_multiplier, of_measure)
 
 
 def _equations(case: WorstCase, region: Region) -> Iterator[Power]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from itertools import count, islice, product
+from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -34,12 +35,11 @@ from driftproof.verifiers.worst_case.solve import UnboundedError, UnsolvedError,
 Point: TypeAlias = Mapping[str, Fraction]
 STAYS = 1e-7
 """By how much a value may change, relative to it, and count as the same."""
-SAMPLES = 60
+SAMPLES = 160
 """The most points of a region that are solved."""
 TESTS = 3
 """Points that a function through the others has to meet."""
 PRIME = 2**61 - 1
-"""Most systems without a solution have none modulo this, which is found sooner."""
 EVERY = 3
 """After how many more points functions through them are sought again."""
 STRIDES = ((59, 22), (61, 27), (67, 29), (71, 33), (73, 41))
@@ -252,8 +252,8 @@ def multipliers(
 
     Args:
         of_solution: prefer conditions between x* and another point to those between two others.
-        right: the bound. Where one assumption alone has a number on its right side, that one's
-            multiplier is the bound over this number, so that the bound itself is proved.
+        right: the bound. Where one assumption alone has a number on its right side, and bounds no
+            values, that one's multiplier is the bound over this number: it need not be found.
 
     Raises:
         DriftproofError: none were found; it says how far it came.
@@ -264,8 +264,12 @@ def multipliers(
     kept = support(first, of_solution=of_solution)
     bounded = [k for k in kept if not vanishes(case.constraints[k].bound)]
     made: dict[int, list[tuple[Point, Fraction]]] = {k: [] for k in kept}
-    wanted = [k for k in kept if bounded != [k]]
+    implied = (
+        bounded if len(bounded) == 1 and not case.constraints[bounded[0]].quantity.values else []
+    )
+    wanted = [k for k in kept if k not in implied]
     found: dict[int, Any] = {}
+    failed: dict[int, set[Any]] = {k: set() for k in kept}
     for number in range(SAMPLES):
         sample = first[number] if number < len(first) else Sample(case, next(source))
         own = sample.multipliers(kept)
@@ -275,7 +279,7 @@ def multipliers(
         for k, x in own.items():
             made[k].append((sought, x))
         for k in wanted if number % EVERY == 0 else ():
-            if k not in found and (function := interpolated(made[k])) is not None:
+            if k not in found and (function := interpolated(made[k], failed[k])) is not None:
                 found[k] = function
         if len(found) == len(wanted) and number >= TESTS:
             break
@@ -288,9 +292,9 @@ def multipliers(
             "take a smaller region, or fewer letters",
         )
     found = {k: scale.in_all_letters(k, of) for k, of in found.items()}
-    if bounded and len(bounded) == 1:
+    for k in implied:
         bound = fraction(right) if isinstance(right, fmpq) else right
-        found[bounded[0]] = (bound - case.objective.constant) / case.constraints[bounded[0]].bound
+        found[k] = (bound - case.objective.constant) / case.constraints[k].bound
     return found
 
 
@@ -348,26 +352,39 @@ def _order(case: WorstCase, of_solution: bool) -> Any:
     return key
 
 
-def interpolated(values: Sequence[tuple[Point, Fraction]]) -> Any:
+def interpolated(values: Sequence[tuple[Point, Fraction]], failed: set[Any] | None = None) -> Any:
     """Return the rational function of least degree through values, which meets a few more.
 
     >>> at_points = [({"x": Fraction(k)}, Fraction(k, k + 1)) for k in range(1, 9)]
     >>> interpolated(at_points)
     x/(x + 1)
+
+    Args:
+        failed: degrees of which no function goes through some of the values; gets more of them.
     """
     names = sorted(values[0][0]) if values else []
     if not names:
         return values[0][1] if len({y for _, y in values}) == 1 else None
-    rows = [(tuple(rational(point[n]) for n in names), rational(y)) for point, y in values]
+    failed = set() if failed is None else failed
+    rows = [[*(rational(point[n]) for n in names), rational(y)] for point, y in values]
+    residues = [[int(x.p) * pow(int(x.q), -1, PRIME) % PRIME for x in row] for row in rows]
     for degree in count():
         for bottom in range(degree + 1):
             above, below = _powers(len(names), degree - bottom), _powers(len(names), bottom)
             if bottom == 0 and len(above) + TESTS > len(rows):
                 return None
-            if len(above) + len(below) - 1 + TESTS <= len(rows):
-                found = _through(rows, names, above, below)
-                if found is not None:
-                    return found
+            if len(above) + len(below) - 1 + TESTS > len(rows) or (degree, bottom) in failed:
+                continue
+            # most systems without a solution have none modulo a prime, which is found sooner
+            rough = [_terms(row, above, below) for row in residues]
+            width, size = len(rough[0]), len(rough)
+            modulo = nmod_mat(size, width, [x % PRIME for row in rough for x in row], PRIME)
+            found = None
+            if modulo.rank() < width:
+                found = _through([_terms(row, above, below) for row in rows], names, above, below)
+            if found is not None:
+                return found
+            failed.add((degree, bottom))
     return None
 
 
@@ -377,21 +394,14 @@ def _powers(letters: int, degree: int) -> list[tuple[int, ...]]:
     return [powers for powers in every if sum(powers) <= degree]
 
 
-def _through(rows: Any, names: Sequence[str], above: Any, below: Any) -> Any:
-    def monomials(x: Any, powers: Any) -> list[fmpq]:
-        made = []
-        for power in powers:
-            term = fmpq(1)
-            for of, exponent in zip(x, power, strict=True):
-                term *= of**exponent
-            made.append(term)
-        return made
+def _terms(row: Sequence[Any], above: Any, below: Any) -> list[Any]:
+    """Return what the coefficients of p and q multiply in p(x) − y q(x), for a row (x, y)."""
+    *x, y = row
+    monomials = {power: prod(map(pow, x, power)) for power in {*above, *below}}
+    return [*(monomials[power] for power in above), *(-y * monomials[power] for power in below)]
 
-    entries = [[*monomials(x, above), *(-y * m for m in monomials(x, below))] for x, y in rows]
-    width = len(entries[0])
-    rough = [[int(x.p) * pow(int(x.q), -1, PRIME) % PRIME for x in row] for row in entries]
-    if nmod_mat(len(rough), width, [x for row in rough for x in row], PRIME).rank() == width:
-        return None
+
+def _through(entries: Any, names: Sequence[str], above: Any, below: Any) -> Any:
     solutions = null_space(fmpq_mat(entries))
     if not solutions.ncols():
         return None

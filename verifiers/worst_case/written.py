@@ -108,7 +108,7 @@ def in_means(case: WorstCase) -> tuple[WorstCase, list[int]]:
     degree; so they are too if the gradients come before the start.
     """
     size = len(case.vectors)
-    if len(case.triples) != 2 or len({*map(len, case.triples)}) > 1:
+    if len(case.triples) != 2 or len({*map(len, case.triples)}) > 1 or any(case.second):
         return case, list(range(size))
     new, names = [Vector.basis(j) for j in range(size)], list(case.vectors)
     means, differences = list[int](), list[int]()

@@ -9,7 +9,11 @@ Attained for every τ and η, by functions whose directions are all the same: no
 holds, with all clients or with some.
 """
 
-from driftproof.synthetic.classes import bounded_composition, over
+from driftproof.synthetic.classes import (
+    bounded_composition,
+    for_all,
+    over,
+)
 from driftproof.synthetic.classes.whole import Conditions
 from driftproof.toolkit.algorithms.comfedl import ComFedL
 from driftproof.toolkit.measure import Reduction, Steps, each, sq
@@ -25,7 +29,11 @@ SHORT: Conditions = [bounded_composition(G_f=2, G_g=1.5)]
     source="ComFedL, arXiv v1 and v3, Lemma 2, over a whole class: form of ours",
     statement=r"\mathbb{E}\|\bar w_{s,t}-\bar w_s\|^2 \le \tau^2\eta^2G_g^2G_f^2",
     classes=[
-        *over(SHORT, ComFedL(local_steps=sweep(1, 2, 5), step_size=sweep(0.3, 0.01)), rounds=1),
+        *over(
+            [bounded_composition(G_f=for_all("0 < G_f"), G_g=for_all("0 < G_g"))],
+            ComFedL(local_steps=sweep(1, 2, 5), step_size=for_all("0 < eta")),
+            rounds=1,
+        ),
         *over(SHORT, ComFedL(local_steps=2, participation=0.5), rounds=2),
     ],
     corrected=squared_path,

@@ -32,7 +32,13 @@ suffices, which holds up to τ = 15. For more local steps a bound is fednest/fed
 βμ_g)^{2τ} for τβℓ_{g,1} = 4, and above it for 6; for 8 and κ_g = 100 the distance grows.
 """
 
-from driftproof.synthetic.classes import lower_level, over, smooth_strongly_convex, start_within
+from driftproof.synthetic.classes import (
+    for_all,
+    lower_level,
+    over,
+    smooth_strongly_convex,
+    start_within,
+)
 from driftproof.synthetic.classes.whole import Conditions
 from driftproof.toolkit.algorithms.fedinn import FedInn
 from driftproof.toolkit.cases import Assumption
@@ -45,6 +51,11 @@ from driftproof.verifiers.papers.fednest.claims import assumptions as given
 from driftproof.verifiers.papers.fednest.claims._over_classes import ALL_CLIENTS, SHORT
 
 FEW = Assumption("few local steps", r"\tau\le15", relation=lambda c: c.tau <= 15)
+ANY: Conditions = [
+    smooth_strongly_convex(L=for_all("0 < ell_g1"), mu=for_all("0 < mu_g < ell_g1")),
+    lower_level(),
+    start_within(R=for_all("0 < R")),
+]
 WELL: Conditions = [smooth_strongly_convex(L=1, mu=0.1), lower_level(), start_within(R=1)]
 ILL: Conditions = [smooth_strongly_convex(L=1, mu=0.01), lower_level(), start_within(R=1)]
 
@@ -60,7 +71,12 @@ def contraction(c: Letters) -> Expression:
     statement=r"\text{the global convergence of FedInn}:\quad \|y^+-y^*(x)\|^2 \le "
     r"\rho^2\,\|y-y^*(x)\|^2,\quad \|y-y^*(x)\|\le R,\quad \tau\beta\ell_{g,1}\le1,\; \tau\le15",
     classes=[
-        *over(WELL, FedInn(inner_steps=sweep(1, 2, 5), inner_step_size=sweep(0.2, 0.05)), rounds=1),
+        *over(
+            ANY,
+            FedInn(inner_steps=sweep(1, 2), inner_step_size=for_all("0 < beta <= 2/(ell_g1 + mu_g)")),
+        ),
+        *over(ANY, FedInn(inner_steps=3, inner_step_size=for_all("0 < beta <= 1/(3*ell_g1)"))),
+        *over(WELL, FedInn(inner_steps=5, inner_step_size=sweep(0.2, 0.05)), rounds=1),
         *over(ILL, FedInn(inner_steps=sweep(3, 10), inner_step_size=0.1), rounds=1),
         *over(ILL, FedInn(inner_steps=12, inner_step_size=0.75), rounds=1),
     ],

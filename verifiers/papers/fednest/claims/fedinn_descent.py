@@ -19,7 +19,13 @@ and ‖q‖² ≥ 2μ_g(g(y) − g(y*)).
 the class violates that one here. For the value neither is derived.
 """
 
-from driftproof.synthetic.classes import lower_level, over, smooth_strongly_convex, start_gap
+from driftproof.synthetic.classes import (
+    for_all,
+    lower_level,
+    over,
+    smooth_strongly_convex,
+    start_gap,
+)
 from driftproof.synthetic.classes.whole import Conditions
 from driftproof.toolkit.algorithms.fedinn import FedInn
 from driftproof.toolkit.constants import Expression, Letters
@@ -52,7 +58,15 @@ def descent(c: Letters) -> Expression:
     statement=r"\text{the global convergence of FedInn}:\quad g(x,y^+)-g(x,y^*(x)) \le "
     r"\rho^2\big(g(x,y)-g(x,y^*(x))\big)",
     classes=[
-        *over(WELL, FedInn(inner_steps=sweep(1, 2, 5), inner_step_size=sweep(0.2, 0.05)), rounds=1),
+        *over(
+            [
+                smooth_strongly_convex(L=for_all("0 < ell_g1"), mu=for_all("0 < mu_g < ell_g1")),
+                lower_level(),
+                start_gap(delta=for_all("0 < F_gap")),
+            ],
+            FedInn(inner_steps=1, inner_step_size=for_all("0 < beta <= 1/ell_g1")),
+        ),
+        *over(WELL, FedInn(inner_steps=sweep(2, 5), inner_step_size=sweep(0.2, 0.05)), rounds=1),
         *over(ILL, FedInn(inner_steps=sweep(3, 10), inner_step_size=0.1), rounds=1),
     ],
     corrected=Stated(descent, assumes=(SHORT,)),

@@ -13,7 +13,12 @@ smaller holds, as clients may be equal. That nothing larger is needed is proved 
 which prove the worst case itself, for each of these numbers, and is not derived for others.
 """
 
-from driftproof.synthetic.classes import over, smooth_convex, start_within
+from driftproof.synthetic.classes import (
+    for_all,
+    over,
+    smooth_convex,
+    start_within,
+)
 from driftproof.synthetic.classes.whole import Conditions
 from driftproof.toolkit.algorithms.fedsvrg import FedSVRG
 from driftproof.toolkit.cases import Assumption
@@ -44,7 +49,15 @@ def of_descent(c: Letters) -> Expression:
     assumes=[SHORT, FEW],
     statement=r"\text{FedSVRG}:\quad F(x_K)-F^* \le \rho\,LR^2,\quad \|x_0-x^*\|\le R",
     classes=[
-        *over(CONVEX, FedSVRG(local_steps=sweep(1, 3), step_size=sweep(0.3, 0.1)), rounds=[1, 3]),
+        *(
+            case
+            for tau in (1, 2, 3)
+            for case in over(
+                [smooth_convex(L=for_all("0 < L")), start_within(R=for_all("0 < R"))],
+                FedSVRG(local_steps=tau, step_size=for_all(f"0 < alpha <= 1/({tau}*L)")),
+            )
+        ),
+        *over(CONVEX, FedSVRG(local_steps=sweep(1, 3), step_size=sweep(0.3, 0.1)), rounds=3),
         *over(CONVEX, FedSVRG(local_steps=5, step_size=0.2), rounds=[1, 2]),
     ],
     corrected=of_descent,

@@ -11,11 +11,11 @@ as smooth and as convex, and whose gradient at y is q. Two clients are judged be
 """
 
 from driftproof.synthetic.classes import (
+    for_all,
     lower_level,
     over,
     smooth_convex,
     start_gradient,
-    start_within,
 )
 from driftproof.synthetic.classes.whole import Conditions
 from driftproof.toolkit.algorithms.fedinn import FedInn
@@ -29,7 +29,12 @@ from driftproof.verifiers.papers.fednest.claims._over_classes import ALL_CLIENTS
 STEP_SIZE = Assumption("step size", r"\beta\le2/\ell_{g,1}",
                        relation=lambda c: c.beta * c.ell_g1 <= 2)  # fmt: skip
 
-CONVEX: Conditions = [smooth_convex(L=1), lower_level(), start_gradient(1), start_within(R=10)]
+CONVEX: Conditions = [
+    smooth_convex(L=for_all("0 < ell_g1")),
+    lower_level(),
+    start_gradient(norm=for_all("0 < q")),
+]
+SHORT = for_all("0 < beta <= 2/ell_g1")
 
 
 def all_steps_alike(c: Letters) -> Expression:
@@ -43,13 +48,8 @@ def all_steps_alike(c: Letters) -> Expression:
     statement=r"\|y_{i,\tau}^k-y^k\|^2 \le \tau^2\beta^2\|q\|^2,\quad "
     r"q = \tfrac1m\sum_j\nabla_y g_j(x,y)",
     classes=[
-        *over(
-            CONVEX,
-            FedInn(inner_steps=sweep(1, 2, 5), inner_step_size=sweep(1.5, 0.2)),
-            rounds=1,
-            clients=1,
-        ),
-        *over(CONVEX, FedInn(inner_steps=2, inner_step_size=1.5), rounds=1),
+        *over(CONVEX, FedInn(inner_steps=sweep(1, 2, 5), inner_step_size=SHORT), clients=1),
+        *over(CONVEX, FedInn(inner_steps=2, inner_step_size=SHORT)),
     ],
     letters={"q": "initial_gradient"},
     corrected=all_steps_alike,

@@ -7,7 +7,13 @@ shared gradient. For β ≤ 2/(ℓ_{g,1} + μ_g) the map y ↦ y − β∇g_i(y)
 there.
 """
 
-from driftproof.synthetic.classes import lower_level, over, smooth_strongly_convex, start_gradient
+from driftproof.synthetic.classes import (
+    for_all,
+    lower_level,
+    over,
+    smooth_strongly_convex,
+    start_gradient,
+)
 from driftproof.synthetic.classes.whole import Conditions
 from driftproof.toolkit.algorithms.fedinn import FedInn
 from driftproof.toolkit.cases import Assumption
@@ -36,8 +42,17 @@ def steps_that_shrink(c: Letters) -> Expression:
     r"q = \tfrac1m\sum_j\nabla_y g_j(x,y)",
     classes=[
         *over(
+            [
+                smooth_strongly_convex(L=for_all("0 < ell_g1"), mu=for_all("0 < mu_g < ell_g1")),
+                lower_level(),
+                start_gradient(norm=for_all("0 < q")),
+            ],
+            FedInn(inner_steps=sweep(1, 2), inner_step_size=for_all("0 < beta <= 1/ell_g1")),
+            clients=1,
+        ),
+        *over(
             STRONGLY,
-            FedInn(inner_steps=sweep(1, 2, 5, 8), inner_step_size=sweep(1.0, 0.2)),
+            FedInn(inner_steps=sweep(5, 8), inner_step_size=sweep(1.0, 0.2)),
             rounds=1,
             clients=1,
         ),

@@ -11,7 +11,13 @@ for all clients, and a local step knows of it through h alone; a linear part of 
 same.
 """
 
-from driftproof.synthetic.classes import over, smooth, start_gradient, upper_level
+from driftproof.synthetic.classes import (
+    for_all,
+    over,
+    smooth,
+    start_gradient,
+    upper_level,
+)
 from driftproof.synthetic.classes.whole import Conditions
 from driftproof.toolkit.algorithms.fedout import FedOut
 from driftproof.toolkit.constants import Expression, Letters
@@ -35,8 +41,17 @@ def steps_that_grow(c: Letters) -> Expression:
     r"h = \tfrac1m\sum_j\nabla_x f_j(x,y)",
     classes=[
         *over(
+            [
+                smooth(L=for_all("0 < ell_f1")),
+                upper_level(),
+                start_gradient(norm=for_all("0 < h")),
+            ],
+            FedOut(outer_steps=sweep(1, 2), outer_step_size=for_all("0 < alpha"), terms=0),
+            clients=1,
+        ),
+        *over(
             SMOOTH,
-            FedOut(outer_steps=sweep(1, 2, 5), outer_step_size=sweep(0.5, 0.05), terms=0),
+            FedOut(outer_steps=5, outer_step_size=sweep(0.5, 0.05), terms=0),
             rounds=1,
             clients=1,
         ),

@@ -3,6 +3,7 @@
 import sympy
 import torch
 
+from driftproof.synthetic.classes import for_all
 from driftproof.toolkit.cases import Assumption
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps, each, sq
@@ -10,6 +11,7 @@ from driftproof.toolkit.measure import Reduction, Steps, each, sq
 NONEXPANSIVE = Assumption(
     "step size", r"\eta\le2\mu/L^2", relation=lambda c: c.eta * c.L**2 <= 2 * c.mu
 )
+CONTRACTING = for_all("0 < eta <= 2*mu/L**2")
 ONE_STEP_SIZE = Assumption(
     "step sizes", r"\alpha=\beta=\eta", relation=lambda c: sympy.Eq(c.alpha, c.beta)
 )

@@ -6,7 +6,13 @@ m_j = w̄_j − x* starts at 0 and m_{j+1} = (1 − ηc)m_j − η·mean(e), as 
 ≤ η((L − μ)/2) Σ_{j<τ} jηζ. Attained for τ = 2, by quadratics of curvature L and μ.
 """
 
-from driftproof.synthetic.classes import over, similar, smooth_strongly_convex, start_at_minimiser
+from driftproof.synthetic.classes import (
+    for_all,
+    over,
+    similar,
+    smooth_strongly_convex,
+    start_at_minimiser,
+)
 from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.measure import Reduction, Steps
 from driftproof.toolkit.parameters import sweep
@@ -21,11 +27,20 @@ from driftproof.verifiers.papers.localsgd.claims._steps import LONG_STEP, bias, 
     statement=r"x_0 = x^*:\quad \|\bar x_1 - x^*\|^2 \le "
     r"\Big(\tfrac{\tau(\tau-1)}{4}\eta^2(L-\mu)\zeta\Big)^2,\quad "
     r"\tfrac1n\sum_i\|\nabla f_i(x^*)\|^2\le\zeta^2",
-    classes=over(
-        [smooth_strongly_convex(L=1, mu=0.1), similar(zeta=1), start_at_minimiser()],
-        FedAvg(local_steps=sweep(2, 3, 5), step_size=sweep(0.5, 0.1)),
-        rounds=1,
-    ),
+    classes=[
+        *over(
+            [
+                smooth_strongly_convex(L=for_all("0 < L"), mu=for_all("0 < mu < L")),
+                similar(zeta=for_all("0 < zeta")),
+                start_at_minimiser(),
+            ],
+            FedAvg(local_steps=2, step_size=for_all("0 < eta <= 2/(L + mu)")),
+        ),
+        *over(
+            [smooth_strongly_convex(L=1, mu=0.1), similar(zeta=1), start_at_minimiser()],
+            FedAvg(local_steps=sweep(2, 3, 5), step_size=sweep(0.5, 0.1)),
+        ),
+    ],
     corrected=lambda c: bias(c) ** 2,
     correction="A client drifts by jηζ at most in j steps, and (L − μ)/2 of that moves the mean.",
     false_siblings=[

@@ -25,17 +25,17 @@ from driftproof.verifiers.papers.localsgd.claims._steps import CONTRACTING, dist
     statement=r"\|\bar x_1 - x^*\|^2 \le (1-\eta\mu)^{2\tau}R^2,\quad \nabla f_i(x^*) = 0",
     classes=[
         *over(
-            [smooth_strongly_convex(L=1, mu=0.1), shared_minimiser(), start_within(R=1)],
-            FedAvg(local_steps=sweep(1, 2, 5), step_size=sweep(1.0, 0.2)),
-            rounds=1,
-        ),
-        *over(
             [
                 smooth_strongly_convex(L=for_all("0 < L"), mu=for_all("0 < mu < L")),
                 shared_minimiser(),
                 start_within(R=for_all("0 < R")),
             ],
             FedAvg(local_steps=sweep(1, 2), step_size=for_all("0 < eta <= 2/(L + mu)")),
+            rounds=1,
+        ),
+        *over(
+            [smooth_strongly_convex(L=1, mu=0.1), shared_minimiser(), start_within(R=1)],
+            FedAvg(local_steps=5, step_size=sweep(1.0, 0.2)),
             rounds=1,
         ),
     ],

@@ -12,13 +12,22 @@ D_k ≤ η²L²‖z − z*‖k(k − 1)/2. Hence ‖z⁺ − z*‖² ≤ (γ^{2K
 Σ_{k<K} k²(k − 1)² = K(K − 1)(K − 2)(3K² − 6K + 1)/15.
 """
 
-from driftproof.synthetic.classes import over, start_within, strongly_convex_concave
+from driftproof.synthetic.classes import (
+    for_all,
+    over,
+    start_within,
+    strongly_convex_concave,
+)
 from driftproof.toolkit.algorithms.gradient_tracking_gda import GradientTrackingGDA
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps, each, sq
 from driftproof.toolkit.parameters import sweep
 from driftproof.verifiers.claim_types.bound import bound
-from driftproof.verifiers.papers.localsgd.claims._saddles import NONEXPANSIVE, shrinking
+from driftproof.verifiers.papers.localsgd.claims._saddles import (
+    CONTRACTING,
+    NONEXPANSIVE,
+    shrinking,
+)
 
 
 def apart(c: Letters) -> Expression:
@@ -33,11 +42,20 @@ def apart(c: Letters) -> Expression:
     assumes=[NONEXPANSIVE],
     statement=r"\|z^{t+1}-z^*\|^2\le\Big((1-2\eta\mu+\eta^2L^2)^K+\tfrac{K(K-1)(K-2)(3K^2-6K+1)}"
     r"{60}\eta^4L^4\Big)\|z^t-z^*\|^2",
-    classes=over(
-        [strongly_convex_concave(L=1, mu=0.5), start_within(R=1)],
-        GradientTrackingGDA(local_steps=sweep(1, 2, 3, 5), step_size=sweep(0.1, 0.02)),
-        rounds=1,
-    ),
+    classes=[
+        *over(
+            [
+                strongly_convex_concave(L=for_all("0 < L"), mu=for_all("0 < mu < L")),
+                start_within(R=for_all("0 < R")),
+            ],
+            GradientTrackingGDA(local_steps=sweep(1, 2), step_size=CONTRACTING),
+        ),
+        *over(
+            [strongly_convex_concave(L=1, mu=0.5), start_within(R=1)],
+            GradientTrackingGDA(local_steps=sweep(3, 5), step_size=sweep(0.1, 0.02)),
+            rounds=1,
+        ),
+    ],
     corrected=lambda c: (shrinking(c) ** c.K + apart(c)) * c.R**2,
     correction="A local step contracts by γ but for the clients' spread, which is 0 at first.",
     false_siblings=[

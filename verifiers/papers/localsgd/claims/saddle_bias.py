@@ -8,11 +8,18 @@ m_j = z̄_j − z* starts at 0, and m_{j+1} = (1 − ημ)m_j − η·mean(e), a
 ν² = L² − μ². It holds for monotone Lipschitz operators too.
 """
 
-from driftproof.synthetic.classes import over, similar, start_at_minimiser, strongly_convex_concave
+from driftproof.synthetic.classes import (
+    for_all,
+    over,
+    similar,
+    start_at_minimiser,
+    strongly_convex_concave,
+)
 from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
 from driftproof.toolkit.measure import Reduction, Steps
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.papers.localsgd.claims._saddles import (
+    CONTRACTING,
     NONEXPANSIVE,
     ONE_STEP_SIZE,
     SIMULTANEOUS,
@@ -29,14 +36,24 @@ from driftproof.verifiers.papers.localsgd.claims._saddles import (
     statement=r"z_0=z^*:\quad \|\bar z_1-z^*\|^2\le\Big(\tfrac{\tau(\tau-1)}{2}\eta^2"
     r"\sqrt{L^2-\mu^2}\,\zeta\Big)^2,\quad \tfrac1n\sum_i\|\nabla f_i(z^*)\|^2\le\zeta^2",
     classes=[
-        case
-        for eta in (0.5, 0.1)
-        for tau in (2, 3, 5)
-        for case in over(
-            [strongly_convex_concave(L=1, mu=0.6), similar(zeta=1), start_at_minimiser()],
-            FedAvgS(local_steps=tau, inner_step_size=eta, outer_step_size=eta),
-            rounds=1,
-        )
+        *over(
+            [
+                strongly_convex_concave(L=for_all("0 < L"), mu=for_all("0 < mu < L")),
+                similar(zeta=for_all("0 < zeta")),
+                start_at_minimiser(),
+            ],
+            FedAvgS(local_steps=2, inner_step_size=CONTRACTING, outer_step_size=CONTRACTING),
+        ),
+        *(
+            case
+            for eta in (0.5, 0.1)
+            for tau in (3, 5)
+            for case in over(
+                [strongly_convex_concave(L=1, mu=0.6), similar(zeta=1), start_at_minimiser()],
+                FedAvgS(local_steps=tau, inner_step_size=eta, outer_step_size=eta),
+                rounds=1,
+            )
+        ),
     ],
     corrected=lambda c: moved(c) ** 2,
     correction="A local step is nonexpansive; what the field has beside μ can turn the mean.",

@@ -8,6 +8,7 @@ the same is proved for all μ-strongly monotone, L-Lipschitz operators.
 """
 
 from driftproof.synthetic.classes import (
+    for_all,
     over,
     shared_minimiser,
     start_within,
@@ -17,6 +18,7 @@ from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
 from driftproof.toolkit.measure import Reduction, Steps
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.papers.localsgd.claims._saddles import (
+    CONTRACTING,
     ONE_STEP_SIZE,
     SIMULTANEOUS,
     distance_at_end,
@@ -32,14 +34,24 @@ from driftproof.verifiers.papers.localsgd.claims._saddles import (
     statement=r"\|(\bar x_1,\bar y_1)-(x^*,y^*)\|^2\le(1-2\eta\mu+\eta^2L^2)^\tau R^2,\quad "
     r"\nabla f_i(x^*,y^*)=0",
     classes=[
-        case
-        for eta in (0.5, 0.1)
-        for tau in (1, 2, 5)
-        for case in over(
-            [strongly_convex_concave(L=1, mu=0.5), shared_minimiser(), start_within(R=1)],
-            FedAvgS(local_steps=tau, inner_step_size=eta, outer_step_size=eta),
-            rounds=1,
-        )
+        *over(
+            [
+                strongly_convex_concave(L=for_all("0 < L"), mu=for_all("0 < mu < L")),
+                shared_minimiser(),
+                start_within(R=for_all("0 < R")),
+            ],
+            FedAvgS(inner_step_size=CONTRACTING, outer_step_size=CONTRACTING),
+        ),
+        *(
+            case
+            for eta in (0.5, 0.1)
+            for tau in (2, 5)
+            for case in over(
+                [strongly_convex_concave(L=1, mu=0.5), shared_minimiser(), start_within(R=1)],
+                FedAvgS(local_steps=tau, inner_step_size=eta, outer_step_size=eta),
+                rounds=1,
+            )
+        ),
     ],
     corrected=lambda c: shrinking(c) ** c.tau * c.R**2,
     correction="Monotone and Lipschitz: a step contracts by γ, γ² = 1 − 2ημ + η²L².",

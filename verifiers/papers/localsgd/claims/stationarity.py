@@ -3,11 +3,15 @@ r"""Gradient descent on smooth functions that need not be convex: the mean squar
 **Kind.** Bound over a class. A step decreases F by η(1 − ηL/2)‖∇F‖² at least (descent lemma).
 """
 
-from driftproof.synthetic.classes import over, smooth, start_gap
+from driftproof.synthetic.classes import (
+    for_all,
+    over,
+    smooth,
+    start_gap,
+)
 from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps, average, sq
-from driftproof.toolkit.parameters import sweep
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.papers.localsgd.claims._steps import SHORT_STEP
 
@@ -23,8 +27,8 @@ def by_descent(c: Letters) -> Expression:
     statement=r"\frac1N\sum_{s<N}\|\nabla F(x_s)\|^2 \le "
     r"\frac{F(x_0)-F^*}{\eta N(1-\eta L/2)}",
     classes=over(
-        [smooth(L=1), start_gap(delta=1)],
-        FedAvg(step_size=sweep(1.0, 0.5)),
+        [smooth(L=for_all("0 < L")), start_gap(delta=for_all("0 < F_gap"))],
+        FedAvg(step_size=for_all("0 < eta <= 1/L")),
         rounds=[1, 2, 5],
         clients=1,
     ),

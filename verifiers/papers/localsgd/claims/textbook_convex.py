@@ -13,7 +13,13 @@ In a round V_j ≤ η²j Σ_{k<j} G_k with G_k ≤ 3L²V_k + 6LD_k + 3ζ² (chan
 Now (20/29)ΣD ≤ R²/η + (48/29)Lη²ζ²τ²(τ−1)S, and T = τS.
 """
 
-from driftproof.synthetic.classes import over, similar, smooth_convex, start_within
+from driftproof.synthetic.classes import (
+    for_all,
+    over,
+    similar,
+    smooth_convex,
+    start_within,
+)
 from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps, average
@@ -34,9 +40,18 @@ def textbook(c: Letters) -> Expression:
     r"+ \tfrac{12}{5} L\eta^2\zeta^2\tau(\tau-1),\quad T = \tau S",
     classes=[
         *over(
+            [
+                smooth_convex(L=for_all("0 < L")),
+                similar(zeta=for_all("0 < zeta")),
+                start_within(R=for_all("0 < R")),
+            ],
+            FedAvg(step_size=for_all("0 < eta <= 1/(4*L)")),
+            rounds=[1, 2],
+        ),
+        *over(
             [smooth_convex(L=1), similar(zeta=1), start_within(R=1)],
             FedAvg(local_steps=1, step_size=0.24),
-            rounds=[1, 2, 4, 8],
+            rounds=[4, 8],
         ),
         *short_rounds(
             [smooth_convex(L=1), similar(zeta=1), start_within(R=1)], steps=(2, 3, 4), rounds=2

@@ -7,7 +7,13 @@ summed over a round L²ΣV ≤ (3/29)ΣN + (32/29)L²η²ζ²τ²(τ−1). So (2
 (32/29)L²η²ζ²τ²(τ−1)S, and 29/13 ≤ 9/4, 16/13 ≤ 5/4.
 """
 
-from driftproof.synthetic.classes import over, similar_everywhere, smooth, start_gap
+from driftproof.synthetic.classes import (
+    for_all,
+    over,
+    similar_everywhere,
+    smooth,
+    start_gap,
+)
 from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps, average, sq
@@ -28,10 +34,23 @@ def textbook(c: Letters) -> Expression:
     r"+ \tfrac54 L^2\eta^2\zeta^2\tau(\tau-1),\quad "
     r"\tfrac1n\sum_i\|\nabla f_i(x)-\nabla F(x)\|^2\le\zeta^2",
     classes=[
+        *(
+            case
+            for tau in (1, 2)
+            for case in over(
+                [
+                    smooth(L=for_all("0 < L")),
+                    similar_everywhere(zeta=for_all("0 < zeta")),
+                    start_gap(delta=for_all("0 < F_gap")),
+                ],
+                FedAvg(local_steps=tau, step_size=for_all(f"0 < eta <= 1/({4 * tau}*L)")),
+                clients=1,
+            )
+        ),
         *over(
             [smooth(L=1), similar_everywhere(zeta=1), start_gap(delta=1)],
             FedAvg(local_steps=1, step_size=0.24),
-            rounds=[1, 2, 4, 8],
+            rounds=[2, 4, 8],
             clients=1,
         ),
         *short_rounds(

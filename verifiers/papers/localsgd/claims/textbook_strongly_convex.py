@@ -13,7 +13,14 @@ Books go on with 1 − ρ ≥ (7/8)ημτ, which gives 2(L/μ)η²ζ²τ(τ−1)
 here, so that what is lost is not lost there.
 """
 
-from driftproof.synthetic.classes import similar, smooth_strongly_convex, start_within
+from driftproof.synthetic.classes import (
+    for_all,
+    over,
+    similar,
+    smooth_strongly_convex,
+    start_within,
+)
+from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps
 from driftproof.toolkit.readings import literal, wider
@@ -41,6 +48,14 @@ def textbook(c: Letters) -> Expression:
     r"+ \tfrac{12}{7}L\eta^3\zeta^2\tau^2(\tau-1)\tfrac{1-\rho^S}{1-\rho},\quad "
     r"\rho = (1-\eta\mu)^\tau",
     classes=[
+        *over(
+            [
+                smooth_strongly_convex(L=for_all("0 < L"), mu=for_all("0 < mu < L")),
+                similar(zeta=for_all("0 < zeta")),
+                start_within(R=for_all("0 < R")),
+            ],
+            FedAvg(step_size=for_all("0 < eta <= 1/(4*L)")),
+        ),
         *short_rounds(
             [smooth_strongly_convex(L=1, mu=0.1), similar(zeta=1), start_within(R=0.1)],
             steps=(1, 2, 3, 4, 5), rounds=2,
