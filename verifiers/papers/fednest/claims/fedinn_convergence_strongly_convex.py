@@ -56,6 +56,7 @@ ANY: Conditions = [
     lower_level(),
     start_within(R=for_all("0 < R")),
 ]
+CONTRACTING = for_all("0 < beta <= 2/(ell_g1 + mu_g)")
 WELL: Conditions = [smooth_strongly_convex(L=1, mu=0.1), lower_level(), start_within(R=1)]
 ILL: Conditions = [smooth_strongly_convex(L=1, mu=0.01), lower_level(), start_within(R=1)]
 
@@ -73,7 +74,7 @@ def contraction(c: Letters) -> Expression:
     classes=[
         *over(
             ANY,
-            FedInn(inner_steps=sweep(1, 2), inner_step_size=for_all("0 < beta <= 2/(ell_g1 + mu_g)")),
+            FedInn(inner_steps=sweep(1, 2), inner_step_size=CONTRACTING),
         ),
         *over(ANY, FedInn(inner_steps=3, inner_step_size=for_all("0 < beta <= 1/(3*ell_g1)"))),
         *over(WELL, FedInn(inner_steps=5, inner_step_size=sweep(0.2, 0.05)), rounds=1),
