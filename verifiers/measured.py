@@ -23,6 +23,7 @@ from driftproof.toolkit.discover import Leaf, leaves
 from driftproof.toolkit.verdict import Verdict, together
 from driftproof.verifiers import record
 from driftproof.verifiers.errata import PUBLISHED
+from driftproof.verifiers.verify import Settings, judge
 
 FILE = record.folder() / PUBLISHED / "measured.json"
 HEAD = """\
@@ -91,7 +92,7 @@ def linked(source: str, text: str) -> str:
 
 def verdict(leaf: Leaf, *, known: bool) -> Verdict:
     """Return the verdict on record on the print, with or without the known instance."""
-    module = importlib.import_module(leaf.module)
+    module = importlib.import_module(leaf.module or "")
     left_out = () if known else {case.key for case in getattr(module, "KNOWN", ())}
     cases: Mapping[str, str] = record.read()[leaf.name]["printed"]
     return together(Verdict(one) for key, one in cases.items() if key not in left_out)
@@ -99,8 +100,6 @@ def verdict(leaf: Leaf, *, known: bool) -> Verdict:
 
 def measure(search: Path) -> None:
     """Time every verdict, read what ``driftproof falsify`` found, and write the file."""
-    from driftproof.verifiers.verify import Settings, judge  # imports torch
-
     found = {one["claim"]: one["status"] for one in json.loads(search.read_text())["findings"]}
     made = {}
     for name, leaf in statements().items():

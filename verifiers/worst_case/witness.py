@@ -112,7 +112,7 @@ def _at_edge(exact: Exact) -> Witness | None:
     large = sizes > ROUGHLY * sizes[-1]
     turned = np.linalg.qr((directions[:, large] * np.sqrt(sizes[large])).T)[1].T
     for largest in SIMPLE:
-        factor = fmpq_mat(*turned.shape, [_rounded(x, largest) for x in turned.flat])
+        factor = fmpq_mat([[_rounded(x, largest) for x in row] for row in turned])
         values = [_rounded(x, largest) for x in least.values]
         left = exact.on(factor, values)
         if all(x <= 0 for x in left[:-1]):

@@ -8,6 +8,7 @@ Truth: false: it has no bound on η, and gradient descent diverges beyond 2/L; u
 from driftproof.synthetic.classes import over, smooth_strongly_convex, start_gap
 from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.parameters import sweep
 from driftproof.toolkit.readings import Erratum
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.papers.literature.claims._measures import gap_at_end
@@ -19,7 +20,7 @@ from driftproof.verifiers.papers.literature.claims._measures import gap_at_end
     statement=r"f(w^{(T)})-f(w^*) \le \Big(1-\frac{\eta\mu}2\Big)^T\big(f(w^{(0)})-f(w^*)\big)",
     classes=over(
         [smooth_strongly_convex(L=1, mu=0.1), start_gap(delta=1)],
-        FedAvg(step_size=[1.0, 2.5]),
+        FedAvg(step_size=sweep(1.0, 2.5)),
         rounds=2,
         clients=1,
     ),
