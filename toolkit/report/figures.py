@@ -14,6 +14,8 @@ from driftproof.toolkit.report.class_lines import lines
 from driftproof.toolkit.report.results_table import csv_of
 from driftproof.toolkit.verdict import Row, Verdict
 
+NOTHING_HERE = 1e-9
+"""Below this a map's number is shown as ≈ 0."""
 FLAT = 1e-9
 """A range of numbers that is narrower than this, of their size, has nothing in it to look at."""
 DRAWN_COLUMNS = ("x", "mean", "low", "high", "bound", "fit", "reference")
@@ -49,6 +51,7 @@ class Figure:
         row: the row that is drawn.
         title, x_label, y_label: what stands on it.
         log: which axes are logarithmic, "", "y" or "xy".
+        most: the number that a map shades most.
     """
 
     name: str
@@ -57,9 +60,27 @@ class Figure:
     x_label: str
     y_label: str
     log: str
+    most: float = 1.0
 
     def __repr__(self) -> str:
         return f"Figure({self.name}: {self.title})"
+
+    @property
+    def map(self) -> Mapping[str, Any] | None:
+        """A table of numbers to be drawn instead of curves: axes, columns, rows and cells."""
+        grid = self.series.get("map")
+        if not grid:
+            return None
+        columns, rows = (sorted({cell[k] for cell in grid["cells"]}) for k in (0, 1))
+        numbers = {(x, y): z for x, y, z in grid["cells"]}
+        return {
+            "axes": grid["axes"],
+            "columns": columns,
+            "rows": [(y, [self._shaded(numbers.get((x, y))) for x in columns]) for y in rows[::-1]],
+        }
+
+    def _shaded(self, number: float | None) -> tuple[float | None, float]:
+        return number, abs(number or 0.0) / self.most
 
     @property
     def labels(self) -> Mapping[str, str]:
@@ -134,7 +155,8 @@ def _of_runs(slug: str, rows: Sequence[Row]) -> list[Figure]:
         # sides that are equal to the last digit, counts say, have nothing to draw
         forms = {form: same for form, same in forms.items() if not _agree(same)}
         merged = [row for row in map(_merged, forms.values()) if row.series and row.series["x"]]
-        return [_figure(f"{slug}-{k}", row) for k, row in enumerate(merged, 1)]
+        by_form = [_figure(f"{slug}-{k}", row) for k, row in enumerate(merged, 1)]
+        return by_form + (_maps(f"{slug}-map", next(iter(forms.values()))) if forms else [])
     refuted = [row for row in drawn if row.verdict is Verdict.REFUTED]
     strongest = sorted(refuted[1:], key=lambda row: -(row.ratio or 0.0))
     supported = [row for row in drawn if row.verdict is Verdict.SUPPORTED]
@@ -144,6 +166,26 @@ def _of_runs(slug: str, rows: Sequence[Row]) -> list[Figure]:
     stronger = [row for row in strongest[:1] if (row.ratio or 0) > 1.01 * (refuted[0].ratio or 0)]
     chosen = (refuted[:1] + stronger + tightest[:1]) or drawn[:1]
     return [_figure(f"{slug}-{k}", row) for k, row in enumerate(chosen, 1)]
+
+
+def _maps(name: str, rows: Sequence[Row]) -> list[Figure]:
+    """Return the maps that one form's cases have."""
+    mapped = [row for row in rows if (row.series or {}).get("map")]
+    most = max(
+        (abs(z) for row in mapped for *_, z in (row.series or {})["map"]["cells"]), default=1
+    )
+    return [
+        Figure(
+            f"{name}-{k}",
+            replace(row, instance={}),
+            (row.series or {})["map"]["axes"][2],
+            "",
+            "",
+            "",
+            most or 1.0,
+        )
+        for k, row in enumerate(mapped, 1)
+    ]
 
 
 def _certified(row: Row) -> bool:
@@ -214,6 +256,8 @@ def draw(figure: Figure, folder: Path) -> None:
 
 def _drawn(figure: Figure) -> tuple[Any, Mapping[str, Sequence[Any]]]:
     """Return a plot, drawn, and the columns of its data."""
+    if figure.map is not None:
+        return _drawn_map(figure)
     sheet, axes = canvas()
     s, x = figure.series, figure.series["x"]
     point = "o" if len(x) < 12 else ""
@@ -235,6 +279,36 @@ def _drawn(figure: Figure) -> tuple[Any, Mapping[str, Sequence[Any]]]:
         axes.set_xticks(x, [f"{value:g}" for value in x])
         axes.set_xticks([], minor=True)
     return sheet, {key: s[key] for key in DRAWN_COLUMNS if key in s}
+
+
+def cell(number: float) -> str:
+    """Return a map's number: three digits, and rounding errors of a limit as ≈ 0.
+
+    >>> cell(0.123456), cell(-2e-13)
+    ('0.123', '≈ 0')
+    """
+    return "≈ 0" if abs(number) < NOTHING_HERE else f"{number:.3g}"
+
+
+def _drawn_map(figure: Figure) -> tuple[Any, Mapping[str, Sequence[Any]]]:
+    """Return a map, a number and a shade in each cell, and its cells as columns."""
+    grid = figure.map
+    assert grid is not None
+    sheet, axes = canvas()
+    shades = [[share for _, share in cells] for _, cells in grid["rows"]]
+    axes.imshow(shades, cmap="Oranges", vmin=0, vmax=1.4, aspect="auto")
+    for i, (_, cells) in enumerate(grid["rows"]):
+        for j, (number, _) in enumerate(cells):
+            if number is not None:
+                axes.text(j, i, cell(number), ha="center", va="center", fontsize=7)
+    axes.set_xticks(range(len(grid["columns"])), [f"{x:g}" for x in grid["columns"]])
+    axes.set_yticks(range(len(grid["rows"])), [f"{y:.3g}" for y, _ in grid["rows"]])
+    axes.set_xlabel(grid["axes"][0])
+    axes.set_ylabel(grid["axes"][1])
+    label = str(figure.row.case.get("label", ""))
+    axes.set_title(_as_it_is(f"{figure.title}\n{label}"), fontsize=8, wrap=True)
+    cells = zip(*figure.series["map"]["cells"], strict=True)
+    return sheet, dict(zip(("x", "y", "value"), cells, strict=True))
 
 
 def canvas() -> tuple[Any, Any]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import isinf
+from math import isfinite, isinf
 from typing import Any
 
 import numpy as np
@@ -137,6 +137,15 @@ def _bound(
     return row_of(claim, form, case_entry(case), verdict, Evidence.ENCLOSED, reason, **facts)
 
 
+def _map(comparisons: Sequence[Comparison]) -> dict[str, Any]:
+    """Return the comparisons that have a place on a map: columns, rows and numbers."""
+    placed = [c for c in comparisons if c.at and all(map(isfinite, (*c.at, c.drawn)))]
+    if not placed:
+        return {}
+    cells = [[*c.at, c.drawn] for c in placed if c.at is not None]
+    return {"map": {"axes": list(placed[0].axes), "cells": cells}}
+
+
 def _facts(
     claim: ComparisonClaim[Any],
     case: Case,
@@ -160,5 +169,6 @@ def _facts(
             "bound": [c.value for c in order],
             "what": [c.what for c in order],
             "size": [c.size for c in order],
-        },
+        }
+        | _map(order),
     }
