@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import replace
 
@@ -10,6 +11,8 @@ import pytest
 
 from driftproof.synthetic.classes import for_all, over, similar, smooth_strongly_convex
 from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.discover import leaves
+from driftproof.verifiers.judges import theorems
 from driftproof.verifiers.papers.localsgd.claims import any_state as localsgd
 from driftproof.verifiers.worst_case import coq_region_proof, coqc
 from driftproof.verifiers.worst_case.check import RefusedCertificateError
@@ -97,12 +100,31 @@ def test_what_is_not_proved_never_comes_to_coq(any_state):
             coq(changed(any_state, change))
 
 
-def test_another_theorem_than_about_curved_functions_is_not_translated(descends):
-    """A file of bounded gradients, of which nothing is proved but what is assumed."""
+@COQ
+def test_classes_of_gradients_alone_are_their_definitions():
+    """ComFedL's drift for all G_f, G_g and η, and the bias of FedAvg-S for all L, μ, ζ and η."""
+    for name, classes in (
+        ("comfedl/client-drift-class", ["bounded_gradients (G_f * G_g) g_0"]),
+        ("localsgd/saddle-bias", ["strongly_monotone mu g_1", "lipschitz L g_1"]),
+    ):
+        of = leaves("claim")[name].load()
+        case = next(case for case in of.classes if theorems.has_letters(case))
+        made = coq(theorem_of(row_of(replace(of, classes=[case]))))
+        for said in classes:
+            assert f"({said}) ->" in "\n".join(made.theorem)
+        coqc.prove(made.text)
+        for number in re.findall(r"let tau := (\d)", made.text)[:1]:
+            smaller = made.text.replace(f"let tau := {number} in", f"let tau := {number} - 1/9 in")
+            with pytest.raises(coqc.RefusedTheoremError):
+                coqc.prove(smaller)
+
+
+def test_another_class_is_not_translated(descends):
+    """A file of a normal cone, of which nothing is proved but what is assumed."""
     file = json.loads(descends)
-    file["functions"]["f_0"]["classes"]["bounded-gradients"] = {"G": "R"}
-    file["multipliers"].append(["0*R", "bounded-gradients", "f_0", "x_0"])
-    with pytest.raises(UntranslatedError, match="bounded-gradients"):
+    file["functions"]["f_0"]["classes"]["normal-cone"] = {}
+    file["multipliers"].append(["0*R", "normal-cone", "f_0", "x_0", "x*"])
+    with pytest.raises(UntranslatedError, match="normal-cone"):
         coq(changed(json.dumps(file), lambda _: None))
 
 

@@ -20,6 +20,7 @@ from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.statement import Combination, Condition, Statement
 from driftproof.verifiers.worst_case.theorem import (
     CURVED,
+    OPERATORS,
     UntranslatedError,
     argument,
     bracketed,
@@ -27,6 +28,8 @@ from driftproof.verifiers.worst_case.theorem import (
 )
 
 Row = list[Any]
+OF_GRADIENTS = ("bounded-gradients", *OPERATORS)
+"""Classes that say nothing of values: each condition is the definition at one or two points."""
 
 
 class OverRegion:
@@ -58,7 +61,8 @@ class OverRegion:
         self.constant = self.signs.full(self.signs.region.number(ending["constant"]))
         if not vanishes(self.constant):
             self.left += f" + {self.signs.ratio(self.constant)}"
-        self.functions = [f"{h}_{k}" for k in range(len(self.it.constants)) for h in "fg"]
+        self.functions = [f"{h}_{k}" for k, of in enumerate(self.it.constants.values())
+                          for h in ("fg" if {*of} & {*CURVED} else "g")]  # fmt: skip
         self.defined = [n for n, _ in self.equations if " " not in n]
         self.recursions = self._recursions()
         self._given()
@@ -222,13 +226,15 @@ class OverRegion:
 
     def _members(self) -> list[tuple[str, str]]:
         kinds = {kind for of in self.it.constants.values() for kind in of}
-        for kind in sorted(kinds - set(CURVED)):
+        for kind in sorted(kinds - {*CURVED, *OF_GRADIENTS}):
             raise UntranslatedError(
-                f"{kind} functions, for all values of letters", f"one of {', '.join(CURVED)}"
+                f"{kind} functions, for all values of letters",
+                f"one of {', '.join([*CURVED, *OF_GRADIENTS])}",
             )
         return [
             (f"member_{k}_{j}", " ".join([kind.replace("-", "_"),
-             *(argument(self.signs.ratio(c)) for c in constants), f"f_{k} g_{k}"]))
+             *(argument(self.signs.ratio(c)) for c in constants),
+             *[f"f_{k}"] * (kind in CURVED), f"g_{k}"]))
             for k, kinds in enumerate(self.it.constants.values())
             for j, (kind, constants) in enumerate(kinds.items())
         ]  # fmt: skip
@@ -279,7 +285,10 @@ class OverRegion:
         if len(self.starts) != 2 or "algorithm: name = fedavg," not in self.file["about"]:
             return {}
         rows, start, made, steps = dict(self.points), self.starts[1], dict[str, str](), set[int]()
-        clients, mean = self.functions[1::2], [self.signs.zero] * len(self.own)
+        clients, mean = (
+            [g for g in self.functions if g[0] == "g"],
+            [self.signs.zero] * len(self.own),
+        )
         for g in clients:
             at, k = start, 0
             while f"{g} {at}" in self.gradients:

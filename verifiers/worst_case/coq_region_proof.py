@@ -115,18 +115,23 @@ class InRegion:
                 self.weights.append((times, f"assumed_{list(it.assumptions).index(name)}"))
                 continue
             k, constants = list(it.constants).index(name), it.constants[name][kind]
-            one, two = (it.triples[name][p] for p in at)
-            self.terms.append((times, CLASSES[kind][2](*constants, one, two)))
+            triples, points = [it.triples[name][p] for p in at], [of.at[name, p] for p in at]
+            self.terms.append((times, CLASSES[kind][2](*constants, *triples)))
+            if points[1:]:
+                x, y = points
+                of.apart[f"{y} - {x}"] = of.row(triples[1].minus(triples[0]).x)
+            member = f"member_{k}_{list(it.constants[name]).index(kind)}"
+            C = f"C_{len(self.weights)}"
+            if kind not in CURVED:
+                self.weights.append((times, C))
+                yield f"pose proof ({member} {' '.join(points)}) as {C}."
+                continue
             large = signs.full(constants[0])
             least = signs.full(constants[1] if constants[1:] else CURVED[kind] * large)
-            C = f"C_{len(self.weights)}"
             self.weights.append((times / (2 * (large - least)), C))
             L = argument(signs.ratio(large))
             mu = {-1: f"(- {L})", 0: "0", 1: argument(signs.ratio(least))}[CURVED[kind]]
             apart = signs.product((large - least).top, strictly=True)
-            x, y = (of.at[name, p] for p in at)
-            of.apart[f"{y} - {x}"] = of.row(two.minus(one).x)
-            member = f"member_{k}_{list(it.constants[name]).index(kind)}"
             yield f"of_class {C} ({apart}) (interpolation {mu} {L} f_{k} g_{k}) {member} {x} {y}."
 
     def _vectors(self) -> list[str]:
