@@ -14,7 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from driftproof.algorithms import FedAvg, FedAvgS, HeavyBall, Nesterov
+from driftproof.algorithms import FedAvg, FedAvgS, HeavyBall, Nesterov, Scaffold
 from driftproof.classes import (
     bounded_gradients,
     convex,
@@ -27,10 +27,12 @@ from driftproof.classes import (
     smooth_strongly_convex,
     strongly_convex_concave,
 )
+from driftproof.problems import PiecewiseLosses
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.algorithms.heavy_ball import State
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run, sampled_context
 from driftproof.verifiers.worst_case.check import RefusedCertificateError, check
 from driftproof.verifiers.worst_case.digest import sealed
 from driftproof.verifiers.worst_case.potential import terms
@@ -233,6 +235,7 @@ def test_files_prove_that_and_no_more(name):
         file["conclusion"]["products"].append([str(share / 20), {"x_0": "1"}, {"x_0": "1"}])
         with pytest.raises(RefusedCertificateError):
             check(sealed(file))
+    assert made.floor == made.at_start == 0
     assert str(made).startswith(f"‖w_t − x*‖² ≤ {float(made.size)}·{float(made.rho)}^t·‖w_0 − x*‖²")
 
 
@@ -316,6 +319,82 @@ def test_the_algorithms_own_text_obeys_it(name, inside, beyond, start, own):
             assert now <= float(made.rho) * last + room
 
 
+# --- clients that differ --------------------------------------------------------------------------
+
+DIFFERENT = {
+    "fedavg": (FedAvg(local_steps=2, step_size=0.5), 0.01),
+    "fedavg, sampled": (FedAvg(local_steps=2, step_size=0.1, participation=0.5), 0.1),
+    "scaffold": (Scaffold(local_steps=2, step_size=0.075), 0.1),
+    "scaffold, sampled": (Scaffold(local_steps=2, step_size=0.075, participation=0.5), 0.1),
+}
+"""Method → its text, μ of the class with L = 1; two clients, ζ = 1."""
+
+
+@cache
+def of_two(name):
+    method, mu = DIFFERENT[name]
+    classes = [smooth_strongly_convex(L=1, mu=mu), similar(zeta=1)]
+    return potential(method, classes, clients=2, digits=3)
+
+
+def test_the_floor_of_local_steps_is_that_of_the_theorem():
+    """c of localsgd/any-state at L = ζ = 1, which was proved in another way."""
+    made, eta, mu = of_two("fedavg"), Fraction(1, 2), Fraction(1, 100)
+    left = 1 - eta * mu
+    c = 2 * eta**3 * (1 - mu) * left**3 / ((2 - eta - eta * mu) * (2 + eta - 3 * eta * mu))
+    assert left**4 <= made.rho <= left**4 + Fraction(1, 1000)
+    assert float(made.floor) == pytest.approx(float(c / (1 - left**4)), rel=0.01)
+
+
+def test_control_variates_have_no_floor():
+    for name in ("scaffold", "scaffold, sampled"):
+        made = of_two(name)
+        assert made.floor == 0 < made.at_start  # they begin at 0, away from ∇f_i(x*)
+        assert "mean ‖own_control_i − ∇f_i(x*)‖²" in made.weights
+    for name in ("fedavg", "fedavg, sampled"):
+        assert of_two(name).floor > Fraction(1, 2)
+
+
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_files_of_clients_that_differ_prove_no_less(name):
+    made = of_two(name)
+    for of, text in made.certificates.items():
+        check(text)
+        file = json.loads(text)
+        right = Fraction(file["conclusion"]["right"])
+        assert right == {"decrease": made.constant, "above": 0, "start": made.at_start}[of]
+        share = made.size if of != "above" else Fraction(1)
+        file["conclusion"]["products"].append([str(share / 10), {"x_0": "1"}, {"x_0": "1"}])
+        with pytest.raises(RefusedCertificateError):
+            check(sealed(file))
+        if right:
+            file = json.loads(text)
+            file["conclusion"]["right"] = str(right * Fraction(9, 10))
+            with pytest.raises(RefusedCertificateError):
+                check(sealed(file))
+
+
+@pytest.mark.parametrize("name", DIFFERENT)
+@settings(max_examples=10, deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=2), st.floats(-3, 3))
+def test_runs_on_quadratics_obey_it(name, shares, minimiser):
+    """f_i has curvature a_i, and slope ±1 at the minimiser of F, so that ζ = 1."""
+    (method, mu), made = DIFFERENT[name], of_two(name)
+    curvatures = [mu + (1 - mu) * share for share in shares]
+    problem = PiecewiseLosses(gradients=tuple(
+        (tuple((minimiser + x, a * x + slope) for x in (-99.0, 99.0)),)
+        for a, slope in zip(curvatures, (1.0, -1.0), strict=True)
+    ))  # fmt: skip
+    away, rho = (minimiser - float(problem.start()[0])) ** 2, float(made.rho)
+    first = float(made.size) * away + float(made.at_start)
+    context = sampled_context(problem, ("potential",), replicates=64)
+    for rounds in (1, 2, 5, 30):
+        state = run(problem, method, context, rounds=rounds).state
+        reached = ((getattr(state, method.iterate)[0] - minimiser) ** 2).sum(0)
+        bound = first * rho**rounds + float(made.floor) * (1 - rho**rounds)
+        assert reached.mean().item() <= bound * (1 + 1e-9) + 4 * reached.std().item() / 8
+
+
 # --- what is refused ------------------------------------------------------------------------------
 
 
@@ -326,7 +405,6 @@ def test_the_algorithms_own_text_obeys_it(name, inside, beyond, start, own):
         (FedAvg(step_size=1.0), [smooth_strongly_convex(L=1, mu=1e-5)], 1, "more digits"),
         (HeavyBall(step_size=0.08), [smooth_strongly_convex(L=25, mu=1)], 1, "or gradients=True"),
         (Nesterov(), [CLASS], 1, "round 7 has other steps than its round 0"),
-        (FedAvg(), [CLASS, similar(zeta=1)], 2, "'similar' has a size"),
         (FedAvg(), [bounded_gradients(convex(), G=1)], 1, "has a size"),
         (FedAvg(step_size=for_all("0 < eta < 1")), [CLASS], 1, "wanted: numbers"),
         (FedAvgS(), [strongly_convex_concave(L=1, mu=0.1)], 1, "FedAvgS from any state"),

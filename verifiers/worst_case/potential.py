@@ -4,13 +4,16 @@ Of the points s_1, s_2, … of an algorithm's state and its iterate x, all measu
 
     V(s) = Σ_{i≤j} p_ij ⟨s_i, s_j⟩ + a (F(x) − F*).
 
-Wanted are p, a and ρ < 1 such that a round takes any state s to one with V(s⁺) ≤ ρV(s), and that
-‖x − x*‖² ≤ V(s). Then ‖x_t − x*‖² ≤ V(s_t) ≤ ρ^t V(s_0) after every number t of rounds.
+Wanted are p, a and ρ < 1 such that a round takes any state s to one with V(s⁺) ≤ ρV(s) + c, and
+that ‖x − x*‖² ≤ V(s). Then ‖x_t − x*‖² ≤ V(s_t) ≤ ρ^t V(s_0) + c(1 − ρ^t)/(1 − ρ) after every
+number t of rounds. c is 0 unless there is no V without a condition that has a size, as how far
+clients differ has.
 
-For fixed ρ both are linear in p, a and the multipliers (Taylor, Van Scoy & Lessard 2018). They are
+For fixed ρ all is linear in p, a and the multipliers (Taylor, Van Scoy & Lessard 2018). They are
 one worst case, of two runs that have nothing to do with each other: how large is ‖x − x*‖² at the
 start of the second one, if each term of V is there its value after the first run less ρ times that
 before it? The multipliers of these equations are p and a, and a proof of a bound is a potential.
+Conditions with a size hold in the first run alone; what they add to the bound is c.
 """
 
 from __future__ import annotations
@@ -53,28 +56,40 @@ class Potential:
 
     Attributes:
         rho: ρ. That none smaller, of as many digits, has such a V is the solver's word alone.
-        size: C, of V(s_0) ≤ C‖x_0 − x*‖² where the algorithm begins at x_0.
+        constant: c, of V(s⁺) ≤ ρV(s) + c.
+        size: C, of V(s_0) ≤ C‖x_0 − x*‖² + c_0 where the algorithm begins at x_0.
+        at_start: c_0, which is 0 if no condition has a size.
         weights: the coefficients of V, by the names that ``terms`` gives.
         iterate: the name of x.
-        certificates: files that ``driftproof check`` checks: "decrease" of V(s⁺) − ρV(s) ≤ 0 from
-            any state, "above" of ‖x − x*‖² − V(s) ≤ 0, "start" of V(s_0) − C‖x_0 − x*‖² ≤ 0.
+        certificates: files that ``driftproof check`` checks: "decrease" of V(s⁺) − ρV(s) ≤ c from
+            any state, "above" of ‖x − x*‖² − V(s) ≤ 0, "start" of V(s_0) − C‖x_0 − x*‖² ≤ c_0.
     """
 
     rho: Fraction
+    constant: Fraction
     size: Fraction
+    at_start: Fraction
     weights: Mapping[str, Fraction]
     iterate: str
     certificates: Mapping[str, str]
 
     def __str__(self) -> str:
-        x, rho, size = self.iterate, float(self.rho), float(self.size)
+        x, rho, size, c = self.iterate, float(self.rho), float(self.size), float(self.constant)
+        first = f"{size}·‖{x}_0 − x*‖²" + f" + {float(self.at_start)}" * bool(self.at_start)
+        bound = f"({first})·{rho}^t" if self.at_start else f"{size}·{rho}^t·‖{x}_0 − x*‖²"
+        floor = f" + {float(self.floor)}·(1 − {rho}^t)" * bool(c)
         return (
-            f"‖{x}_t − x*‖² ≤ {size}·{rho}^t·‖{x}_0 − x*‖² after every number t of rounds, since\n"
-            f"  at the start V ≤ {size}·‖{x}_0 − x*‖²,\n"
-            f"  a round from any state has V⁺ ≤ {rho}·V,\n"
+            f"‖{x}_t − x*‖² ≤ {bound}{floor} after every number t of rounds, since\n"
+            f"  at the start V ≤ {first},\n"
+            f"  a round from any state has V⁺ ≤ {rho}·V{f' + {c}' * bool(c)},\n"
             f"  in any state ‖{x} − x*‖² ≤ V, where, with points measured from x*,\n"
             f"  V = {combined((name, rational(c)) for name, c in self.weights.items())}"
         )
+
+    @property
+    def floor(self) -> Fraction:
+        """How large ‖x − x*‖² may stay: c/(1 − ρ)."""
+        return self.constant / (1 - self.rho)
 
 
 def terms(vectors: Mapping[str, Any], gaps: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,8 +117,10 @@ def potential(
     """Search the smallest ρ with a potential V of an algorithm over a class, and prove both.
 
     A search in doubles proposes V, and certificates in fractions prove it: for every function of
-    the class, in every dimension, ‖x_t − x*‖² ≤ Cρ^t‖x_0 − x*‖² for all t. Where an algorithm
-    samples clients, left sides are expectations.
+    the class, in every dimension, ‖x_t − x*‖² ≤ Cρ^t‖x_0 − x*‖² for all t. Where it matters how
+    far clients differ, there is a floor beside it, which is made small. Where an algorithm samples
+    clients, left sides are expectations. Of a vector that clients hold each of their own, as
+    SCAFFOLD's control variates, V has how far it is from ∇f_i(x*).
 
     Gradient descent with η = 2/(L + μ) has ρ = ((L − μ)/(L + μ))², 1/4 for L = 3μ:
 
@@ -138,14 +155,22 @@ def potential(
             return None
         states[:] = view.begun, view.state
         made: dict[str, Any] = {}
-        for when, point in (("before", view.round_start), ("after", view.mean)):
+        own = [name for name in view.state._fields
+               if any(_differs(getattr(state, name)) for state in states)]  # fmt: skip
+        for when, point, state in (
+            ("before", view.round_start, view.begun), ("after", view.mean, view.state),
+        ):  # fmt: skip
             points = {name: point(name) for name in view.state._fields}
             vectors = {name: at - view.minimiser for name, at in points.items()}
             if gradients:
                 vectors |= {f"∇F({name})": view.gradient(at) for name, at in points.items()}
             valued = points if gradients else {x: points[x]}
             gaps = {name: view.gap(at) for name, at in valued.items() if has_values}
-            made |= {f"{when} {name}": of for name, of in terms(vectors, gaps).items()}
+            every = terms(vectors, gaps)
+            for name in own:
+                away = getattr(state, name) - view.client_gradients(view.minimiser)
+                every[f"mean ‖{name}_i − ∇f_i(x*)‖²"] = sq(away).mean(0)
+            made |= {f"{when} {name}": of for name, of in every.items()}
         return each("round", "local_step", sq(view.round_start(x) - view.minimiser), **made)
 
     one, later = (
@@ -163,12 +188,12 @@ def potential(
             "the same steps in every round",
             "hold step sizes and momentum constant",
         )
-    sizes = [of.name for of in one.constraints if of.bound != of.quantity.constant]
+    sizes = [of.name for of in one.constraints[: -len(one.relations) or None] if _size(of)]
     if sizes:
         raise DriftproofError(
             f"a potential of {said}, of which {sizes[0]!r} has a size",
-            "conditions that hold at every scale, as the distance has to become arbitrarily small",
-            "take shared_minimiser() or equal(), say",
+            "functions of a class at every scale",
+            "take smooth_strongly_convex(L, mu), and similar(zeta) of clients",
         )
     anywhere, after = states
     rest = WholeClass(conditions=tuple(classes), clients=clients)
@@ -179,7 +204,12 @@ def potential(
             "in anywhere(ctx, oracles, start, own) all states that a round can begin with",
             "make of start and own what differs between states",
         )
-    found = _searched(one, whole.function_class, digits)
+    any_size = tuple(of for of in one.relations if not _size(of))
+    found = _searched(replace(one, relations=any_size), whole.function_class, digits)
+    if found is not None:  # how far clients differ does not matter
+        one = replace(one, relations=any_size)
+    elif any_size != one.relations:
+        found = _searched(one, whole.function_class, digits)
     if found is None:
         raise DriftproofError(
             f"no potential with ρ ≤ {1 - 10.0**-digits} of {said}",
@@ -190,20 +220,32 @@ def potential(
     first, length = _sum(begin.parts, "before", weights), begin.objective
     within = Constraint("start", length, Fraction(1))
     proof = certify(replace(begin, objective=first, relations=(*begin.relations, within)))
-    size = Fraction(ceil(proof.bound * 100), 100)
-    of_start = {k: c for k, c in proof.multipliers.items() if k < len(begin.constraints)}
-    made = Potential(rho, size, weights, x, {})
+    of_start = dict(proof.multipliers)
+    size = Fraction(ceil(fraction(of_start.pop(len(begin.constraints), fmpq(0))) * 100), 100)
+    constant, at_start = _added(one, of_decrease), _added(begin, of_start)
+    made = Potential(rho, constant, size, at_start, weights, x, {})
     before = _sum(one.parts, "before", weights)
     files = {
-        "decrease": (one, _sum(one.parts, "after", weights) - before * rho, of_decrease),
-        "above": (one, one.objective - before, of_above),
-        "start": (begin, first - length * size, of_start),
+        "decrease": (one, _sum(one.parts, "after", weights) - before * rho, constant, of_decrease),
+        "above": (one, one.objective - before, 0, of_above),
+        "start": (begin, first - length * size, at_start, of_start),
     }
     return replace(made, certificates={
         name: certificate(
-            replace(case, objective=of, about={**case.about, name: str(made)}), Right("0"), used
-        ) for name, (case, of, used) in files.items()
+            replace(case, objective=of, about={**case.about, name: str(made)}), Right(str(c)), used
+        ) for name, (case, of, c, used) in files.items()
     })  # fmt: skip
+
+
+def _size(of: Constraint) -> Fraction:
+    """Return how large what a condition bounds may be."""
+    return of.bound - of.quantity.constant
+
+
+def _added(case: WorstCase, multipliers: Mapping[int, fmpq]) -> Fraction:
+    """Return the bound that multipliers prove."""
+    sizes = [_size(of) for of in case.constraints]
+    return sum((fraction(c) * sizes[k] for k, c in multipliers.items()), Fraction(0))
 
 
 Found = tuple[Fraction, dict[str, Fraction], dict[int, fmpq], dict[int, fmpq]]
@@ -234,14 +276,14 @@ def _proved(case: WorstCase, of: FunctionClass, rho: Fraction) -> Found | None:
         return None
     used, r = proof.multipliers, len(case.relations)
     m = len(case.constraints) - r  # conditions of both runs come first, then relations of both
-    of_decrease, of_above = (
-        {k: used[j] for k, j in enumerate([*conditions, *relations]) if j in used}
-        for conditions, relations in (
-            (range(m), range(2 * m, 2 * m + r)),
-            (range(m, 2 * m), range(2 * m + r, 2 * m + 2 * r)),
-        )
+    later = [m + k for k, of in enumerate(case.relations) if not _size(of)]
+    of_decrease = {k: used[j] for k, j in enumerate([*range(m), *range(2 * m, 2 * m + r)])
+                   if j in used}  # fmt: skip
+    places = zip(
+        [*range(m), *later], [*range(m, 2 * m), *range(2 * m + r, 2 * m + 2 * r)], strict=False
     )
-    equations = enumerate(_names(case), 2 * m + 2 * r)
+    of_above = {k: used[j] for k, j in places if j in used}
+    equations = enumerate(_names(case), 2 * m + r + len(later))
     weights = {name: fraction(used[j]) for j, name in equations if j in used}
     return rho, weights, of_decrease, of_above
 
@@ -269,7 +311,7 @@ def _both(case: WorstCase, of: FunctionClass, rho: Fraction) -> WorstCase:
             for t in own
         ) for own in case.triples
     )  # fmt: skip
-    relations = [replace(r, quantity=quantity(r.quantity)) for r in case.relations]
+    relations = [replace(r, quantity=quantity(r.quantity)) for r in case.relations if not _size(r)]
     curvatures = [of.parameters.get("L", Fraction(1)), of.parameters.get("mu", Fraction(0))]
     shares = [Quantity.value(2 * count + k) for k in (0, 1)]
     for name in _names(case):
@@ -279,13 +321,21 @@ def _both(case: WorstCase, of: FunctionClass, rho: Fraction) -> WorstCase:
             equation = equation - share * _at_rest(name, curvature)
         relations.append(Constraint(name, equation, equality=True))
     relations += [Constraint("share", share * -1) for share in shares]
-    relations.append(Constraint("size", shares[0] + shares[1], Fraction(1)))
+    # what is made small is then (1 − ρ) times the size of V and the floor c/(1 − ρ)
+    much = 1 - rho if any(map(_size, case.relations)) else Fraction(1)
+    relations.append(Constraint("size", shares[0] + shares[1], much))
     return replace(
         case, vectors=case.vectors * 2, values=(*case.values * 2, "share of L", "share of mu"),
         classes=case.classes * 2, triples=case.triples + triples,
         relations=(*case.relations, *relations), objective=quantity(case.objective),
         second=(False,) * size + (True,) * size, own=(*case.own, *map(vector, case.own)), parts={},
     )  # fmt: skip
+
+
+def _differs(of: Any) -> bool:
+    """Tell whether clients have different vectors in a field of the state."""
+    entries = entries_of(of)
+    return any(entries[0, 0, 0] != other for other in entries[:, 0, 0])
 
 
 def _is_one_of(anywhere: Any, state: Any) -> bool:
