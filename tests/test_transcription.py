@@ -15,10 +15,11 @@ from driftproof.toolkit.constants import MEASURED, Letters, evaluate
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.readings import Undecided
 from driftproof.toolkit.verdict import form_key
-from tests.transcribed import comfedl, feddro, fednest, localsgd, scgdm
+from tests.transcribed import comfedl, feddro, fednest, literature, localsgd, scgdm
 
 PAPERS = {
-    "comfedl": comfedl, "feddro": feddro, "fednest": fednest, "localsgd": localsgd, "scgdm": scgdm,
+    "comfedl": comfedl, "feddro": feddro, "fednest": fednest, "literature": literature,
+    "localsgd": localsgd, "scgdm": scgdm,
 }  # fmt: skip
 FUNCTIONS = {name: getattr(math, name) for name in ("sqrt", "exp")} | {
     "max": max, "min": min, "sum": sum, "range": range,

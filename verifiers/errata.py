@@ -14,6 +14,9 @@ from driftproof.verifiers import record
 from driftproof.verifiers.claim_types.claim import Claim
 from driftproof.verifiers.claim_types.rate import RateClaim
 
+PUBLISHED = "literature/"
+"""Statements whose errors others have published: none of them is a finding of ours."""
+
 
 def statements() -> list[Statement]:
     """Return every printed statement with the verdict that is on record."""
@@ -41,12 +44,17 @@ def _statement(claim: Claim[Any], forms: dict[str, dict[str, str]]) -> Statement
     return statement(claim.name, readings, erratum, **told)
 
 
+def of_papers() -> list[Statement]:
+    """Return the printed statements but those whose errors others have published."""
+    return [one for one in statements() if not one.claim.startswith(PUBLISHED)]
+
+
 def errata() -> list[dict[str, Any]]:
-    """Return the statements that have an erratum, worst first, with what holds instead."""
+    """Return the papers' statements that have an erratum, worst first, with what holds instead."""
     recorded = record.read()
     return [
         _entry(one, leaves("claim")[one.claim].load(), recorded[one.claim].get("corrected", {}))
-        for one in worst_first(statements())
+        for one in worst_first(of_papers())
     ]
 
 

@@ -77,7 +77,7 @@ def page() -> str:
         DriftproofError: a script ends with an error.
     """
     entries = errata.errata()
-    made = [HEAD, *counted(errata.statements())]
+    made = [HEAD, *counted(errata.of_papers())]
     made += [
         "\n## All of them\n",
         "| kind | what depends on it | claim | what it changes |\n|---|---|---|---|",

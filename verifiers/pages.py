@@ -4,9 +4,10 @@ r"""The papers' pages: what a claim says about itself is written into them from 
 marks.
 ``<!-- claim: comfedl/lemma-2 -->`` has one claim's statement, right sides, verdicts on record and
 erratum. ``<!-- errata: comfedl -->`` has a table of a paper's errata and the list of what holds; a
-claim of that paper that has no mark gets one at the end of the page. Each ends at
-``<!-- end -->``. Formulas stand in blocks of kind ``math``, which GitHub gives to MathJax as they
-are: between ``$$`` it would first read ``\|`` as a backslash escape of Markdown.
+claim of that paper that has no mark gets one at the end of the page. ``<!-- measured: literature
+-->`` has the table of ``verifiers/measured.py``. Each ends at ``<!-- end -->``. Formulas stand in
+blocks of kind ``math``, which GitHub gives to MathJax as they are: between ``$$`` it would first
+read ``\|`` as a backslash escape of Markdown.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from driftproof.toolkit.verdict import Verdict, together
 from driftproof.verifiers import errata, record
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.formulas import as_written, fitting
+from driftproof.verifiers.measured import measured_block
 from driftproof.verifiers.verify import claim_entry
 
 WEAKLY = " (weakly tested: slopes on its cases)"
@@ -42,7 +44,8 @@ def written_into(text: str) -> str:
         own = [name for name in leaves("claim") if name.startswith(f"{paper}/")]
         for name in sorted(set(own) - set(claims_on(text))) if kind == "errata" else ():
             text = f"{text.rstrip()}\n\n<!-- claim: {name} -->\n<!-- end -->\n"
-    return filled(text, {"claim": claim_block, "errata": errata_block})
+    blocks = {"claim": claim_block, "errata": errata_block, "measured": measured_block}
+    return filled(text, blocks)
 
 
 def filled(text: str, blocks: Mapping[str, Callable[[str], str]]) -> str:

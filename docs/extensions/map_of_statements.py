@@ -10,7 +10,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from driftproof.verifiers.errata import statements
+from driftproof.verifiers.errata import of_papers
 from driftproof.verifiers.errata_page import anchor
 
 
@@ -20,7 +20,7 @@ class Map(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return the rows."""
         rows = []
-        for paper, own in groupby(statements(), key=lambda one: one.claim.partition("/")[0]):
+        for paper, own in groupby(of_papers(), key=lambda one: one.claim.partition("/")[0]):
             tiles = []
             for one in own:
                 address = f"errata.html#{anchor(one.claim)}" if one.severity else f"{paper}.html"

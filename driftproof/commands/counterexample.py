@@ -38,7 +38,7 @@ def command(ctx: click.Context, claim: str, form: str, run: bool) -> int:
         elif claim.endswith(".py"):
             chosen, others = _of_own(claim, form, Path(folder), quiet=ctx.obj["quiet"])
         else:
-            chosen, others = _on_record(claim, form)
+            chosen, others = _on_record(claim, form, Path(folder), quiet=ctx.obj["quiet"])
         return _shown(ctx, claim, chosen, others, run)
 
 
@@ -64,8 +64,11 @@ def _of_own(file: str, form: str, folder: Path, *, quiet: bool) -> tuple[Path, l
     return script_of_own(chosen, rows, form, folder)
 
 
-def _on_record(claim: str, form: str) -> tuple[Path, list[str]]:
-    """Return the script of a refuted statement on record, and a form of each other script."""
+def _on_record(claim: str, form: str, folder: Path, *, quiet: bool) -> tuple[Path, list[str]]:
+    """Return the script of a refuted statement on record, and a form of each other script.
+
+    A statement without a script that was written by hand gets one from a verdict on it.
+    """
     from driftproof.verifiers.counterexamples import refuted, refutes, scripts
 
     leaf = find("claim", claim)
@@ -81,6 +84,8 @@ def _on_record(claim: str, form: str) -> tuple[Path, list[str]]:
         raise unknown_name("refuted form", form, forms)
     of_scripts = {path: refutes(path, claim) for path in scripts(claim)}
     chosen = next((path for path, keys in of_scripts.items() if matching & set(keys)), None)
+    if not of_scripts:
+        return _of_own(leaf.name, form, folder, quiet=quiet)
     if chosen is None:
         raise DriftproofError(
             f"{claim} has no script for {'; '.join(sorted(matching))}",

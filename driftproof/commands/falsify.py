@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Container
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from driftproof.commands import _shared as shared
 
 if TYPE_CHECKING:
-    from driftproof.verifiers.search.constants import Reached
     from driftproof.verifiers.search.finding import Finding
     from driftproof.verifiers.standalone.files import Written
-
-
-MET = 1e-5
-"""How near to 1 a ratio is that counts as met."""
 
 
 @click.command()
@@ -57,26 +51,22 @@ def command(
 
     SELECT is a name, a glob (comfedl/*) or a Python file of your own. What is found is confirmed
     by the judge of ``verify`` and made as simple as possible. Beside search.json each violation
-    has a script that recomputes it with numpy alone (``driftproof counterexample``). Of a problem
-    family by name, and of the problems of your file, it searches for points at which a declared
-    constant is exceeded.
+    has a script that recomputes it with numpy alone (``driftproof counterexample``).
 
-    Exit status 0 if nothing was found that is not on record as refuted and no constant is exceeded,
-    1 otherwise; 2 bad usage or input, or a search that failed; 3 something needed is missing, 130
-    interrupted.
+    Exit status 0 if nothing was found that is not on record as refuted, 1 otherwise; 2 bad usage or
+    input, or a search that failed; 3 something needed is missing, 130 interrupted.
     """
     from driftproof.toolkit.environment import environment
     from driftproof.toolkit.ledger import Ledger
     from driftproof.toolkit.report.files import write_text
     from driftproof.verifiers.record import refuted_on_record
-    from driftproof.verifiers.search import constants
     from driftproof.verifiers.search.finding import FAILED
     from driftproof.verifiers.search.search import Effort, falsify
     from driftproof.verifiers.standalone.files import demoted, write
+    from driftproof.verifiers.verify import select as select_claims
 
-    chosen, problems = constants.chosen(select)
-    sources = [*chosen, *(members.source for members in problems)]
-    own = [leaf.path.stem for leaf in sources if leaf.module is None]
+    chosen = select_claims(select)
+    own = [leaf.path.stem for leaf in chosen if leaf.module is None]
     out = shared.folder(out, "-".join(["search", *dict.fromkeys(own)]))
     path = out / "search.json"
     if path.exists() and not (resume or ctx.obj["quiet"]):
@@ -93,11 +83,6 @@ def command(
             "schema": 1, "command": "falsify", "seed": seed, "budget": budget, "climbs": climbs,
             "warm": warm, "environment": environment("cpu", workers),
         }  # fmt: skip
-        with shared.progress("constants", quiet=ctx.obj["quiet"]) as (started, ended, _):
-            reached = constants.reach(
-                problems, effort, workers=workers, ledger=ledger, resume=resume,
-                started=started, ended=ended,
-            )  # fmt: skip
         with shared.progress("falsify", quiet=ctx.obj["quiet"]) as (started, ended, _):
             findings = falsify(
                 chosen, effort, workers=workers, ledger=ledger, resume=resume, started=started,
@@ -109,20 +94,18 @@ def command(
         asdict(finding) | {"script": script.path.name if script.path else None}
         for finding, script in zip(findings, scripts, strict=True)
     ]
-    data = head | {"findings": written, "constants": [_data(one) for one in reached]}
+    data = head | {"findings": written}
     write_text(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
     known = refuted_on_record()
     if as_json:
         shared.print_json(data)
     else:
-        _constants(reached)
-        if findings:
-            _summary(findings, scripts, known)
+        _summary(findings, scripts, known)
         shared.tell(f"{path}: every finding, with its case")
     if any(f.status == FAILED for f in findings):
         return 2
     new = [f for f in findings if f.found and not f.is_control and (f.claim, f.form) not in known]
-    return 1 if new or any(one.attack.exceeded for one in reached) else 0
+    return 1 if new else 0
 
 
 def _tightness(ratio: float | None) -> str:
@@ -132,41 +115,6 @@ def _tightness(ratio: float | None) -> str:
     if ratio is None:
         return "∞"
     return "1, met" if -1e-6 < ratio - 1 < 1e-7 else number(ratio)
-
-
-def _data(one: Reached) -> dict[str, Any]:
-    """Return a constant's search as JSON has it: without infinite numbers."""
-    data = asdict(one)
-    if not math.isfinite(one.attack.ratio):
-        data["attack"]["ratio"] = None
-    return data
-
-
-def _constants(reached: list[Reached]) -> None:
-    """Print how closely each declared constant was reached, and those that are exceeded."""
-    from driftproof.toolkit.groups import number
-    from driftproof.verifiers.judges.declared import GAP, in_words, where
-
-    if not reached:
-        return
-    lines = []
-    for one in reached:
-        of = one.attack
-        met = abs(of.ratio - 1) < MET and not of.exceeded
-        ratio = "1, met" if met else number(of.ratio) if math.isfinite(of.ratio) else "∞"
-        note = "exceeded" if of.exceeded else ""
-        row = [one.problem, of.role, number(of.declared), number(of.found), ratio, where(of), note]
-        lines.append(row)
-    shared.table(
-        ["problem", "constant", "declared", "largest", "ratio", "where", ""], lines,
-        spare=("where",),
-    )  # fmt: skip
-    for one in reached:
-        if one.attack.exceeded:
-            what = "solution" if one.attack.role == GAP else "constants"
-            shared.tell(f"{one.problem}: {in_words(one.attack)}. Mend {what}.")
-    if not any(one.attack.exceeded for one in reached):
-        shared.tell('No constant was exceeded: that is no proof. "1, met" is one that is attained.')
 
 
 def _summary(

@@ -157,11 +157,11 @@ def monotone_lipschitz(L: float, mu: float) -> FunctionClass:
     not belong to one such operator (Ryu, Taylor, Bergeling & Giselsson 2020).
 
     Raises:
-        DriftproofError: unless 0 < μ ≤ L.
+        DriftproofError: unless 0 ≤ μ ≤ L.
     """
-    high, low = positive("L", L), positive("mu", mu)
-    if not _letters(low, high) and low > high:
-        raise DriftproofError(f"mu = {mu} with L = {L}", "mu at most L", "take a smaller mu")
+    high, low = positive("L", L), decimal(mu)
+    if not _letters(low, high) and not 0 <= low <= high:
+        raise DriftproofError(f"mu = {mu} with L = {L}", "0 <= mu <= L", "take a smaller mu, or 0")
     change = _change()
     lipschitz = Condition(
         "Lipschitz", {**change, ("difference", "difference"): -(high**2)}, of="unordered pairs"

@@ -6,8 +6,9 @@ conditions are. The members tried are those of
     f_i(x, y) = (μ/2)x² + νxy − (μ/2)y² + a_i x + b_i y,    x, y ∈ R, μ² + ν² ≤ L²,
 
 with the fields G_i(x, y) = (μx + νy + a_i, μy − νx − b_i): each is μ-strongly monotone, and
-Lipschitz with √(μ² + ν²) ≤ L. It turns as much as the class allows, and pulls as little. Clients
-turn the same way or not, and are pushed from (x*, y*) = 0 in opposite ways or not at all.
+Lipschitz with √(μ² + ν²) ≤ L. It pulls as little as the class allows, and turns as much, or not
+at all. Clients turn the same way or not, and are pushed from (x*, y*) = 0 in opposite ways or not
+at all.
 """
 
 from __future__ import annotations
@@ -90,14 +91,15 @@ def _tried(case: WorstCase) -> Iterator[tuple[list[LinearField], Point]]:
     far = root(bounds.get("start", Fraction(0)))
     apart = root(bounds.get("similar", Fraction(0)))
     numbers = range(len(case.classes))
-    for turn, push, across in product((1, -1), {Fraction(0), apart}, (0, 1)):
+    for turn, push, across in product((1, -1, 0), {Fraction(0), apart}, (0, 1)):
         fields = []
         for number, of in zip(numbers, case.classes, strict=True):
             L, mu = of.parameters["L"], of.parameters["mu"]
             paired = number + 1 < len(numbers) or number % 2 == 1  # an odd one has no push
             length = push * (-1) ** number if paired else Fraction(0)
             shift = (Fraction(0), length) if across else (length, Fraction(0))
-            fields.append(LinearField(mu, root(L**2 - mu**2) * turn**number, shift))
+            nu = root(L**2 - mu**2) * (turn**number if turn else 0)
+            fields.append(LinearField(mu, nu, shift))
         for start in ((far, Fraction(0)), (-far, Fraction(0)), (Fraction(0), far)):
             yield fields, start
 

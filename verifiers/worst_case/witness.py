@@ -21,7 +21,7 @@ from flint import fmpq, fmpq_mat
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.spans.exact import Quantity
 from driftproof.verifiers.worst_case.exact import Exact, rational
-from driftproof.verifiers.worst_case.face import optimum
+from driftproof.verifiers.worst_case.face import SIMPLE, optimum
 from driftproof.verifiers.worst_case.fields import value_on, worst_of_fields
 from driftproof.verifiers.worst_case.program import Matrices, Solved
 from driftproof.verifiers.worst_case.record import WorstCase
@@ -33,6 +33,9 @@ LONGEST = 0.01
 """Longer steps inwards are not taken: the point would not be near the worst case."""
 ROUGHLY = 1e-4
 """The tolerance for the point inside, which has to be no optimum."""
+
+SMALLER = 0.01
+"""What a squared length costs, beside the measure, where the smallest optimum is wanted."""
 
 
 @dataclass(frozen=True)
@@ -78,11 +81,11 @@ def witness(case: WorstCase | Exact, solved: Solved, *, digits: bool = True) -> 
     try:
         inside = _inside(exact.doubles)
     except DriftproofError:
-        return None
+        return _at_edge(exact)
     excess = [float(x) for x in exact.on(at.factor, at.values)[:-1]]
     room = [-float(x) for x in exact.on(*inside)[:-1]]
     if min(room, default=1.0) <= 0:
-        return None
+        return _at_edge(exact)
     over = np.maximum(excess, 0.0) + (0.0 if at.solved else np.finfo(float).eps)
     step = float((over / (over + room)).max(initial=0.0))
     for times in TIMES if step < LONGEST else ():
@@ -96,6 +99,31 @@ def witness(case: WorstCase | Exact, solved: Solved, *, digits: bool = True) -> 
             value = exact.measure(left[-1])
             return Witness(value, exact.coordinates(factor), exact.heights(values))
     return None
+
+
+def _at_edge(exact: Exact) -> Witness | None:
+    """Return functions where the conditions leave no room, as of a cycle: in small fractions.
+
+    Of many optima the smallest is taken. L is turned until its first rows have the fewest
+    coordinates, and its entries are rounded.
+    """
+    least = solve_matrices(exact.doubles, margin=-SMALLER)
+    sizes, directions = np.linalg.eigh(least.gram)
+    large = sizes > ROUGHLY * sizes[-1]
+    turned = np.linalg.qr((directions[:, large] * np.sqrt(sizes[large])).T)[1].T
+    for largest in SIMPLE:
+        factor = fmpq_mat([[_rounded(x, largest) for x in row] for row in turned])
+        values = [_rounded(x, largest) for x in least.values]
+        left = exact.on(factor, values)
+        if all(x <= 0 for x in left[:-1]):
+            return Witness(
+                exact.measure(left[-1]), exact.coordinates(factor), exact.heights(values)
+            )
+    return None
+
+
+def _rounded(of: float, largest: int) -> fmpq:
+    return rational(Fraction(float(of)).limit_denominator(largest))
 
 
 def ordinary(exact: Exact) -> Witness | None:

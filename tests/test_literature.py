@@ -1,0 +1,52 @@
+"""The statements of the literature: what is published of them, and what the page says."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers import errata, record
+from driftproof.verifiers.measured import FILE, measured_block, statements, told, verdict
+from driftproof.verifiers.verify import Settings, judge
+
+TRUTH = {name: told(leaf)[1] for name, leaf in statements().items()}
+
+
+def test_there_are_as_many_as_were_asked_for():
+    false = [name for name, truth in TRUTH.items() if truth.startswith("false")]
+    tight = [name for name, truth in TRUTH.items() if "tight" in truth]
+    assert len(TRUTH) >= 30
+    assert len(false) >= 12
+    assert len(tight) >= 12
+    assert all(truth.startswith(("false", "true")) for truth in TRUTH.values())
+
+
+@pytest.mark.parametrize("name", TRUTH)
+def test_no_true_one_is_refuted_and_no_false_one_supported(name):
+    published = TRUTH[name].startswith("false")
+    wrong = Verdict.SUPPORTED if published else Verdict.REFUTED
+    assert verdict(leaves("claim")[name], known=True) is not wrong
+
+
+@pytest.mark.parametrize("name", [name for name, truth in TRUTH.items() if "tight" in truth])
+def test_what_is_tight_is_met(name):
+    """So every smaller right side is false. Where both sides can be 0 there is no ratio."""
+    for row in judge([leaves("claim")[name].load()], Settings()):
+        assert row.verdict is Verdict.SUPPORTED
+        assert row.ratio is None or row.ratio == pytest.approx(1, rel=1e-6)
+
+
+def test_they_count_among_no_papers_errata():
+    assert not any(one.claim in TRUTH for one in errata.of_papers())
+    assert not any(entry["claim"] in TRUTH for entry in record.errata())
+    assert any(one.claim in TRUTH for one in errata.statements())
+
+
+def test_the_measured_file_and_the_table_have_all_of_them():
+    assert set(json.loads(FILE.read_text(encoding="utf-8"))) == set(TRUTH)
+    table = measured_block("literature")
+    for name in TRUTH:
+        assert f"`{name.removeprefix(errata.PUBLISHED)}`" in table

@@ -1,0 +1,1 @@
+"""Statements of the literature, true and false ones, as a measured set."""

@@ -1,0 +1,36 @@
+r"""Where FedProx rests, its subproblems solved exactly, there is the minimiser.
+
+Text: https://arxiv.org/abs/2005.05238
+
+Truth: false: Pathak & Wainwright (2020), Proposition 2
+"""
+
+from driftproof.synthetic.classes import over, recurs, similar, smooth_strongly_convex, start_within
+from driftproof.toolkit.algorithms.proximal_point import ProximalPoint
+from driftproof.toolkit.measure import Reduction, Steps, each, sq
+from driftproof.toolkit.readings import Erratum
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.papers.literature.claims._measures import nothing
+
+
+@bound(
+    name="literature/fedprox-fixed-point",
+    source="a belief; Pathak & Wainwright 2020 refute it",
+    statement=r"x_1=x_0 \Rightarrow \|x_0-x^*\|^2 \le 0",
+    classes=over(
+        [smooth_strongly_convex(L=1, mu=0.1), similar(zeta=1), start_within(R=1), recurs()],
+        ProximalPoint(step_size=1.0),
+        rounds=1,
+    ),
+    right=nothing,
+    erratum=Erratum(
+        "false",
+        changes="Pathak and Wainwright (2020): the mean of implicit steps rests where the "
+        "clients' envelopes do.",
+        depends="theorem",
+    ),
+)
+def fedprox_fixed_point(view: Steps) -> Reduction | None:
+    if not view.last:
+        return None
+    return each("round", "local_step", sq(view.round_start("w") - view.minimiser))
