@@ -133,7 +133,8 @@ def test_a_sign_is_shown_where_it_is_one_and_refused_where_not():
     region = [["0", "<", "mu", "<", "1"], ["mu", "<=", "eta", "<", "2/(1 + mu)"], ["1", "<", "t"]]
     signs = Signs(region, lambda of: of)
     names = " ".join(["mu", "eta", "t", *(name for name, _ in signs.hypotheses)])
-    for written in ("1 - eta*mu", "t - mu*eta", "t**2 - 2*mu*t + mu**2", "1 + eta - 2*mu + t**3"):
+    for written in ("1 - eta*mu", "t - mu*eta", "t**2 - 2*mu*t + mu**2", "1 + eta - 2*mu + t**3",
+                    "1 - 2*eta*mu + eta**2"):  # fmt: skip
         of = signs.full(signs.region.number(written))
         signs.product(of.top)
     for written in ("1 - eta", "2 - t", "eta - 2*mu"):

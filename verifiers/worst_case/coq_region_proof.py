@@ -34,8 +34,10 @@ class InRegion:
         self.own = [f"b_{k}" for k in range(len(of.own))]
         pairs = ", ".join(f"?(ip_sym _ {b} {a})" for a, b in combinations(self.own, 2))
         turned = f"rewrite {pairs}. " * bool(pairs)
+        signs = " ".join(name for name, _ in self.signs.hypotheses)  # an assumption may have 1/L
         self.is_the_sum = (
-            f"eapply Rle_trans; [exact K | apply Req_le]. clear. inner. {turned}field; lra."
+            f"eapply Rle_trans; [exact K | apply Req_le]. clear - {signs}. "
+            f"inner. {turned}field; lra."
         )
 
     def text(self, said: Sequence[str]) -> str:

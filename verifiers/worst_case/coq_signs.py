@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from functools import partial
 from math import comb
 from typing import Any
 
@@ -127,10 +128,16 @@ class Signs:
             return self.known[text]
         degrees = dict(zip(of.context().names(), of.degrees(), strict=True))
         letter = [name for name in self.ends if degrees[name]][-1]
-        for size in range(degrees[letter], degrees[letter] + RAISED + 1):
+        tries: list[Callable[[], bool]] = [
+            partial(self._form, Ratio(of), text, letter, size)
+            for size in range(degrees[letter], degrees[letter] + RAISED + 1)
+        ]
+        if degrees[letter] == 2:
+            tries.append(partial(self._completed, of, text, letter))
+        for shown in tries:
             before, count = dict(self.known), len(self.lines)
             try:
-                return self._form(Ratio(of), text, letter, size)
+                return shown()
             except UntranslatedError:
                 self.known = before
                 del self.lines[count:]
@@ -156,6 +163,15 @@ class Signs:
         total = " + ".join(made for _, made in terms)
         self._fact(text, terms[0][0], f"by_multiple ({factor}) ({total})")
         return terms[0][0]
+
+    def _completed(self, of: fmpq_mpoly, text: str, letter: str) -> bool:
+        """Prove the sign of ax² + bx + c by 4a(ax² + bx + c) = 4ac − b² + (2ax + b)²."""
+        slope = of.derivative(letter)
+        twice = slope.derivative(letter)  # 2a
+        factor = self.product(2 * twice, strictly=True)
+        strict, rest = self._either(2 * twice * of - slope**2, strictly=True)
+        self._fact(text, strict, f"by_multiple ({factor}) ({rest} + ({self.text(slope)})^2)")
+        return strict
 
     def _either(self, of: fmpq_mpoly, strictly: bool) -> tuple[bool, str]:
         """Return a product that is above 0 if that is wanted and shown, else at least 0."""
