@@ -384,7 +384,7 @@ def test_falsify_controls_and_run_give_the_bits_of_one_machine(tmp_path):
     made = driftproof("new", "experiment", "mine/first-try", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     commands = {
-        "falsify": ("comfedl/lemma-2", "--climbs", "1", "--no-controls"),
+        "falsify": ("comfedl/lemma-2", "--climbs", "1"),
         "controls": ("comfedl/lemma-2", "--json"),
         "run": ("first_try.py", "--profile", "smoke"),
     }
