@@ -235,7 +235,7 @@ def test_claims_of_two_levels_have_piecewise_instances(name):
     claim = leaves("claim")[f"fednest/{name}"].load()
     families = set()
 
-    @FEW
+    @settings(FEW, max_examples=30)
     @given(instances(claim))
     def drawn(case):
         families.add(type(case.problem))
