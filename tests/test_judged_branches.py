@@ -299,7 +299,7 @@ def test_a_relation_may_be_a_truth_or_several_comparisons(relation, told):
         lambda c: 0 < c.eta < 1,
         lambda c: c.eta > 0 and c.eta < 1,
         lambda c: max(c.eta, 1) > 1,
-        lambda c: c.eta + "1",
+        lambda c: c.eta,
         lambda c: None,
     ],
 )

@@ -167,6 +167,6 @@ def _relation(relation: Any, key: Key) -> Relation:
     notation = Notation.of(key)
     letters = Letters(notation, bare=True)
     said = sympy.sympify(relation(letters))
-    if not isinstance(said, Boolean):
+    if not isinstance(said, Boolean) or said.is_Symbol:  # sympy takes a letter for a truth too
         raise TypeError(f"it is {said}")
     return Relation(said, frozenset(notation[letter] for letter in letters.used))
