@@ -63,4 +63,6 @@ class SignDescent(Algorithm):
         """One step along the signs of the clients' mean gradient."""
         xi = ctx.draw(oracles.field_law(self.batch), "xi")
         (g,) = ctx.average(oracles.field_grad(state.w, xi))
-        return State(state.w - self.step_size * torch.sign(g))
+        one = torch.ones_like(g)
+        sign = torch.where(g > 0, one, torch.where(g < 0, -one, torch.zeros_like(g)))
+        return State(state.w - self.step_size * sign)

@@ -27,7 +27,7 @@ from driftproof.verifiers.papers.literature.claims._instances import (
 NATURAL = grid(
     PiecewiseLosses(clients=1, noise=sweep(0.0, 0.5)),
     Adam(step_size=1.0, momentum=0.0, memory=sweep(0.99, 0.9), radius=3.0),
-    rounds=400,
+    rounds=100,
 )
 KNOWN = grid(REDDI, Adam(step_size=0.8, momentum=0.0, memory=0.1, radius=1.0), rounds=1000)
 

@@ -40,7 +40,7 @@ def regret(c: Letters) -> Expression:
     cases=grid(
         REDDI,
         Adam(step_size=0.8, momentum=0.0, memory=0.1, radius=1.0, long_memory=True),
-        rounds=1000,
+        rounds=400,
     ),
     right=regret,
     range=lambda c: 2 * c.r * c.G,
