@@ -52,7 +52,8 @@ BOUNDS = {
 }
 BOUNDS |= {
     ("adam-regret", "printed"): (
-        "(2 * r) ** 2 * G * sqrt(T) / (2 * alpha * T) + alpha * G**2 * sqrt(T) / sqrt(1 - beta_2) / T"
+        "(2 * r) ** 2 * G * sqrt(T) / (2 * alpha * T)"
+        " + alpha * G**2 * sqrt(T) / sqrt(1 - beta_2) / T"
         " + (2 * r) ** 2 * G * sqrt(1 - beta_2) / (2 * alpha) / T"
     ),
     ("amsgrad-regret", "printed"): (
