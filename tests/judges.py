@@ -50,8 +50,8 @@ MODULES = (
     "verifiers/worst_case/statement.py",
 )
 TESTS = (
-    "judges", "statistics", "domains", "evidence", "rates", "resolutions", "sampled_rounding",
-    "readings", "ground_truth_bounds", "given_past", "measured_means", "declared", "enclosed",
+    "judges", "statistics", "domains", "evidence", "rates",
+    "readings", "ground_truth_bounds", "measured_means", "declared", "enclosed",
     "signs", "schedules", "comparisons", "constants", "judged_branches", "recorded",
     "certificates", "worst_counterexamples",
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -40,6 +41,19 @@ def pairs() -> tuple[Any, ...]:
         for problem in members("problem")
         if fits(*algorithm.values, *problem.values)
     )
+
+
+@cache
+def thinned() -> tuple[Any, ...]:
+    """Every member of every algorithm with every family, whose members take turns."""
+    held = sorted(pairs(), key=lambda p: (p.id.split("-")[0], repr(p.values[0])))
+    made = []
+    for k, (_, group) in enumerate(
+        groupby(held, key=lambda p: (repr(p.values[0]), p.values[1].leaf_name))
+    ):
+        members = list(group)
+        made.append(members[k % len(members)])
+    return tuple(made)
 
 
 def _start(problem: Problem) -> torch.Tensor:

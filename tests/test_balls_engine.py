@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-
 import numpy as np
 import pytest
 import torch
@@ -18,7 +16,7 @@ from driftproof.toolkit.engines.balls import SampledBalls, run_in_balls
 from driftproof.toolkit.federation import run, run_exactly, sampled_context
 from driftproof.toolkit.measure import average, each, sq
 from driftproof.verifiers.judges.evidence import rounding
-from tests.leaves import pairs, problems
+from tests.leaves import problems, thinned
 
 REPLICATES = 2
 REFUSED = {"drfl": "cumsum", "tr-maml": "sort", "fastdro": "sort"}
@@ -28,18 +26,6 @@ Numbers that are equal, as the losses of one sample drawn twice, cannot be put i
 DRFL draws clients by comparing uniform numbers with cumulative sums of λ: what it draws would jump
 within a ball, and the uniform numbers have too many outcomes for an exact judge anyway.
 """
-
-
-def thinned():
-    """Every member of every algorithm with every family, whose members take turns."""
-    held = sorted(pairs(), key=lambda p: (p.id.split("-")[0], repr(p.values[0])))
-    made = []
-    for k, (_, group) in enumerate(
-        groupby(held, key=lambda p: (repr(p.values[0]), p.values[1].leaf_name))
-    ):
-        members = list(group)
-        made.append(members[k % len(members)])
-    return made
 
 
 def refused(algorithm):

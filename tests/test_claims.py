@@ -30,6 +30,7 @@ from driftproof.verifiers.judges.bounds import measure_block
 from driftproof.verifiers.verify import Settings, judge
 from tests.leaves import claims
 from tests.once import every_claim
+from tests.test_counterexamples import disagreeing
 
 
 @pytest.mark.parametrize("made", claims())
@@ -64,6 +65,7 @@ def test_verdicts_are_those_on_record_and_siblings_are_refused(made):
     assert recorded == {(row.form_key, row.case["key"]) for row in own}
     assert record.as_expected(own)
     assert all(check.good for check in checked(rows))
+    assert disagreeing(made.name, own) == []
 
 
 def test_verdicts_hold_with_another_seed(tmp_path_factory):

@@ -111,18 +111,22 @@ def scaled(part, client):
     return inputs.double(), torch.from_numpy(part.targets[client])
 
 
+ENDED = RUN.but(rounds=4, points=5)
+
+
 def outcome(level, noise=0.0, seeds=9, bad=False):
     """Return results of curves that end at a level, on every seed a little different."""
-    run = RUN.but(rounds=4, points=5)
     results = [
         {
-            "accuracy": [0.1, 0.1, 0.1, level, level + seed / 1e4][: 1 if bad else None],
-            "loss": [2.0, 2.0 + noise, 2.0 - noise, 2.3 - level, 2.3 - level][: 1 if bad else None],
+            "accuracy": [0.1, 0.1, 0.1, level, level * (1 + seed / 1e4)][: 1 if bad else None],
+            "loss": [2.0, 2.0 + noise, 2.0 - noise, 2.3 - level, (2.3 - level) * (1 + seed / 1e4)][
+                : 1 if bad else None
+            ],
             "bad_step": 1 if bad else None,
         }
         for seed in range(seeds)
     ]
-    return Outcome(run, results)
+    return Outcome(ENDED, results)
 
 
 def verdicts(says, runs):

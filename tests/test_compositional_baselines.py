@@ -12,11 +12,18 @@ import pytest
 import torch
 
 from driftproof.synthetic.oracles.composed import BoundedOracles
-from driftproof.synthetic.problems import KLDRO, MAML, BoundedComposition
+from driftproof.synthetic.problems import (
+    KLDRO,
+    MAML,
+    AveragedComposition,
+    BiasAmplification,
+    BoundedComposition,
+)
 from driftproof.toolkit.algorithms import (
     GCIVR,
     MBSGD,
     ComFedL,
+    CompositionalFedAvg,
     LocalBSGD,
     LocalMOML,
     LocalSCGD,
@@ -27,8 +34,10 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, run_exactly, sampled_context
 from driftproof.toolkit.kernels.registry import kernel_of
 from driftproof.toolkit.measure import average
+from driftproof.verifiers.papers.feddro.claims.algorithm_1 import transcribed
 
-WRITTEN = {"local-bsgd", "local-scgd", "local-scgdm", "local-moml", "gcivr", "mbsgd"}
+WRITTEN = {"local-bsgd", "local-scgd", "local-scgdm", "local-moml", "gcivr", "mbsgd",
+           "compositional-fedavg"}  # fmt: skip
 ROUNDS, NAMES = 4, ("compositional",)
 NOISE = {"inner_value_noise": 0.1, "inner_gradient_noise": 0.2, "outer_gradient_noise": 0.3}
 SHAPE = {"dim": 2, "inner_dim": 3, "inner_curvature": 0.4}
@@ -259,6 +268,10 @@ MANY = 3
 TRIO = Skew(clients=MANY, heterogeneity=0.5, inner_heterogeneity=0.5, **SHAPE, **NOISE)
 MIXED = Mixed(clients=MANY, inner_heterogeneity=0.5, **SHAPE, **NOISE)
 ONE = Skew(clients=1, **SHAPE, **NOISE)
+AVERAGED = AveragedComposition(
+    clients=3, dim=2, inner_dim=2, inner_curvature=0.5, inner_heterogeneity=0.4, inner_offset=0.6,
+    distance=1.1,
+)  # fmt: skip
 TASKS = replace(TRIO, dim=3, inner_dim=4)
 LOOPS = {LocalBSGD: local_bsgd, LocalSCGD: local_scgd, LocalSCGDM: local_scgdm,
          LocalMOML: local_moml, GCIVR: gcivr, MBSGD: mbsgd}  # fmt: skip
@@ -291,7 +304,11 @@ CASES += [
     (GCIVR(epoch_steps=9, outer_batch=1, sends="jacobian"), MIXED),
     (GCIVR(epoch_steps=2), TRIO),
     (GCIVR(epoch_steps=2, sends="jacobian"), KLDRO(clients=3, form="log", heterogeneity=2.0)),
+    *((CompositionalFedAvg(local_steps=3, step_size=0.15, sharing=sharing, decay=decay), problem)
+      for sharing in ("case-1", "case-2", "every-step") for decay in (0.0, 1.5)
+      for problem in (AVERAGED, BiasAmplification(), BiasAmplification(heterogeneity="offsets"))),
 ]  # fmt: skip
+LOOPS[CompositionalFedAvg] = lambda problem, a: {"x": transcribed(problem, a, ROUNDS)}
 
 
 def final(problem, algorithm, rounds=ROUNDS):

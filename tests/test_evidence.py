@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy
 import torch
 
 from driftproof.synthetic.problems import KLDRO, BoundedComposition
-from driftproof.toolkit.algorithms import ComFedL
+from driftproof.toolkit.algorithms import ComFedL, FedAvg
 from driftproof.toolkit.cases import Case
+from driftproof.toolkit.constants import Letters, Notation
+from driftproof.toolkit.draws import BLOCK
 from driftproof.toolkit.federation import run_exactly
-from driftproof.toolkit.measure import average, each, sq
+from driftproof.toolkit.measure import average, each, given_past, sq
 from driftproof.toolkit.statistics import BETS, exceeds, log_wealth
 from driftproof.toolkit.stretches import _seed
 from driftproof.toolkit.verdict import Evidence, Row, Verdict, overall
@@ -21,12 +24,19 @@ from driftproof.verifiers.judges.bounds import (
     Inexact,
     Sides,
     decide,
+    inexact,
     measure_block,
     measure_exactly,
+    what_to_change,
 )
-from driftproof.verifiers.judges.evidence import Measured, copies_of, joined
+from driftproof.verifiers.judges.evidence import Measured, copies_of, joined, rounding
+from driftproof.verifiers.running.jobs import BUDGETS
 from driftproof.verifiers.verify import Settings, judge
+from tests.calibration.bounds import LONG, _next_square, _rare_pasts
+from tests.calibration.line import Line
+from tests.calibration.line import verdict as verdict_on
 from tests.test_claims import make
+from tests.users import UsersQuadratic, smooth_claim
 
 CLAIM = make(range=lambda c: 1.0)
 CASE = CLAIM.cases[0]
@@ -273,3 +283,221 @@ def test_the_union_bound_counts_rows_and_controls_are_not_always_good():
         (Verdict.REFUTED, "printed", False), (Verdict.SUPPORTED, "printed", True),
     ):  # fmt: skip
         assert [check.good for check in checked([row(verdict, form=form)])] == [good]
+
+
+# -- the judges' own numbers, each tried on both sides; the numbers are those of docs/verdicts.md
+
+
+@pytest.mark.parametrize(
+    ("width", "verdict"), [(0.9e-6, Verdict.SUPPORTED), (1.1e-6, Verdict.INCONCLUSIVE)]
+)
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e6])
+def test_sides_that_agree_count_as_equal_to_a_millionth(scale, width, verdict):
+    """Of the sides: their scale does not matter, above the dust of the range."""
+    row = exact([0.5 * scale], 0.5 * scale * (1 - width / 2), 0.5 * scale * (1 + width / 2))
+    assert row.verdict is verdict
+    assert row.attained is (verdict is Verdict.SUPPORTED)
+
+
+@pytest.mark.parametrize(("left", "right"), [(0.5e-12, 0.6e-12), (0.0, 1e-20), (0.0, -1e-20)])
+def test_the_range_excuses_no_rounding_error_beside_a_right_side_that_is_not_0(left, right):
+    row = exact([left], right, right, error=0.9e-12 / 2.0**23)
+    assert row.verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("beyond", "fine"), [(0.9e-9, True), (1.1e-9, False)])
+def test_a_replicate_may_leave_its_range_by_rounding_only(beyond, fine):
+    x = np.full((1, 4096), 0.1)
+    for value in (1 + beyond, -beyond):
+        x[0, 0] = value
+        row = sampled(x, 0.5, 0.5)
+        assert (row.verdict is Verdict.SUPPORTED) is fine
+        assert ("range(c) is from" in row.reason) is not fine
+
+
+@pytest.mark.parametrize(("rounds", "kind"), [(12, "exact"), (13, "too many atoms")])
+def test_noise_of_4096_outcomes_is_enumerated(rounds, kind):
+    problem = UsersQuadratic(clients=1, dim=1, noise=0.1)
+    claim = smooth_claim(problem, FedAvg())
+    made = measure_exactly(claim, Case(problem, FedAvg(), rounds))
+    assert made.kind == kind
+    if kind == "exact":
+        assert len(made.weights) == 4096
+        assert len(made.shadow) == 4
+
+
+@pytest.mark.parametrize(("distance", "bound"), [
+    (0.099, 0.099 * 2.0**-23 + 1e-14), (0.101, 0.101 + 1e-14), (0.0, 1e-14),
+])  # fmt: skip
+def test_rounding_is_scaled_where_single_precision_differs_by_a_tenth_at_most(distance, bound):
+    made = rounding(np.array([1.0]), np.array([[1.0], [1.0 + distance]]), 0.0)
+    assert made[0] == pytest.approx(bound, rel=1e-9)
+
+
+@pytest.mark.parametrize(("right", "told"), [(0.0099, "sharpen the range"), (0.0101, "farther")])
+def test_a_right_side_below_a_hundredth_of_the_range_asks_for_a_sharper_range(right, told):
+    assert told in what_to_change(np.full(64, right), right, right)
+
+
+def test_the_numbers_that_the_docs_promise():
+    assert bounds.LEVEL == 1e-5
+    assert bounds.MOST == BUDGETS["full"] * BLOCK == 16_384
+
+
+# -- equalities that hold almost surely are not refuted by rounding; false statements still are
+
+
+NOISY = Line(at=-3.0, noise=0.7)
+SUPPORTED, REFUTED, INCONCLUSIVE = Verdict.SUPPORTED, Verdict.REFUTED, Verdict.INCONCLUSIVE
+
+
+def moved(view):
+    """|w̄' − (w̄ − ηu)|², which is 0: that is how the step is made."""
+    before = view.before.w.mean(0)
+    return each("transition", sq((view.mean("w") - before) + 0.1 * view.mean("u")))
+
+
+def sampled_sampled(left, right, member=NOISY, step_size=0.1):
+    return verdict_on(
+        member, step_size, LONG + 1, left, right,
+        range=lambda c: 100 * (1 + c.x_0**2),
+    )  # fmt: skip
+
+
+def test_an_equality_of_sampled_replicates_is_not_refuted_by_rounding():
+    assert sampled_sampled(moved, lambda c: 0 * c.eta) is INCONCLUSIVE
+    assert sampled_sampled(moved, lambda c: -sympy.Float(1e-9) * c.x_0**2) is REFUTED
+    assert sampled_sampled(moved, lambda c: 10 * c.x_0**2) is SUPPORTED
+
+    def apart(view):
+        return each(
+            "transition", sq((view.mean("w") - view.before.w.mean(0)) + 0.099 * view.mean("u"))
+        )
+
+    assert sampled_sampled(apart, lambda c: 0 * c.eta) is REFUTED
+
+
+@pytest.mark.parametrize("step_size", [0.1, 0.3, 0.7])
+def test_a_right_side_that_is_zero_but_for_its_letters_rounding(step_size):
+    """|w_1|² ≤ (1 − ηL)|w_0|² at ηL = 1: 1 − ηL is -5.6e-17 in double precision."""
+
+    def left(view):
+        return each("transition", sq(view.mean("w")), before=sq(view.before.w.mean(0)))
+
+    member = Line(curvature=1 / step_size, at=-3.0)
+    right = lambda c: (1 - c.eta * c.L) * c.measured("before")  # noqa: E731
+    wide = {"range": lambda c: 10 * c.x_0**2}
+    assert verdict_on(member, step_size, 3, left, right, **wide) is SUPPORTED
+    below = lambda c: (1 - c.eta * c.L - sympy.Float(1e-12)) * c.measured("before")  # noqa: E731
+    assert verdict_on(member, step_size, 1, left, below, **wide) is REFUTED
+
+
+def test_what_letters_are_off_by_and_the_size_before_cancelling():
+    notation = Notation({"a": "one", "b": "two"})
+    c, roles = Letters(notation), {"one": 0.1, "two": 10.0}
+    cancelled = 1 - c.a * c.b
+    made = inexact(cancelled, notation, roles)
+    assert 1e-16 < made.off < 1e-15
+    assert made.size == pytest.approx(2.0)
+    assert inexact((c.a - c.b) ** 2, notation, roles).size == pytest.approx(10.1**2)
+    assert inexact(sympy.Integer(3) + 0 * c.a, notation, roles).off == 0
+    assert inexact(sympy.gamma(c.a), notation, roles) == (np.inf, np.inf)  # balls have none
+    exact = Notation({"n": "clients"})
+    n = Letters(exact).n
+    assert inexact(n**2, exact, {"clients": 7}).off == 0
+
+
+def test_margins_are_measured_on_the_first_block_of_a_row_that_would_be_refuted():
+    from driftproof.toolkit.algorithms import FedAvg
+    from driftproof.toolkit.cases import Case
+    from driftproof.verifiers.judges.bounds import UNMEASURED, measure_block
+    from driftproof.verifiers.judges.bounds import judge as judge_one
+    from driftproof.verifiers.verify import Settings, judge
+    from tests.test_claims import make
+
+    case = Case(NOISY, FedAvg(), LONG + 1)
+    made = make(
+        cases=[case], left=lambda view: each("transition", sq(view.mean("w"))),
+        right=lambda c: c.x_0**2 / 1000, range=lambda c: 100 * (1 + c.x_0**2),
+    )  # fmt: skip
+    (row,) = judge([made], Settings())
+    assert row.verdict is REFUTED
+    assert 0 < row.margin < 1e-11
+    block = measure_block(made, case, 0, 0)
+    assert not len(block.shadow)
+    unmeasured = judge_one(made, case, made.forms[0], block)
+    assert (unmeasured.verdict, unmeasured.reason) == (INCONCLUSIVE, UNMEASURED)
+    shadowed = measure_block(made, case, 0, 0, shadowed=True)
+    assert np.array_equal(block.values, shadowed.values)
+    assert shadowed.shadow.shape == (4, 1, block.values.size)
+
+
+# -- sampled pasts: what they say of a mean over pasts, and of a statement given the past
+
+
+PASTS = Case(Line(at=-1.0, noise=1.0), FedAvg(), LONG)
+
+
+def only(right, left=_next_square, profile="quick", **more):
+    made = make(cases=[PASTS], left=left, right=right, **more)
+    (row,) = judge([made], Settings(profile=profile))
+    return row
+
+
+def recursion(c, times=1.0):
+    """Return E x_{t+1}² given x_t, the noise's part ``times`` as large."""
+    return (1 - c.eta * c.L) ** 2 * c.measured("before") + times * (c.eta * c.sigma) ** 2
+
+
+def noise(c):
+    return 2 * (c.eta * c.sigma) ** 2
+
+
+def test_without_a_range_sampled_pasts_decide_nothing_about_the_mean():
+    row = only(lambda c: recursion(c, 1.5))
+    assert row.verdict is INCONCLUSIVE
+    assert "given each of 64 sampled pasts" in row.reason
+    assert "give range(c)" in row.reason
+
+
+def test_with_a_range_each_past_is_a_replicate():
+    row = only(lambda c: recursion(c, 1.5), range=noise)
+    assert (row.verdict, row.evidence) == (SUPPORTED, "sequential")
+    assert row.alpha is not None
+    row = only(lambda c: recursion(c, 0.5), range=noise)
+    assert (row.verdict, row.evidence) == (REFUTED, "sequential")
+    assert only(recursion, range=noise).verdict is INCONCLUSIVE  # an equality
+
+
+@pytest.mark.parametrize("count", [7, 12])
+def test_an_inequality_that_rare_pasts_break_is_not_supported(count):
+    """E 1{the first signs agree} ≤ half of it: few of 64 pasts break it, or none."""
+    left = _rare_pasts(count, PASTS.problem.noise)
+    case = Case(Line(at=0.0, noise=1.0), FedAvg(), LONG)
+    more = {"cases": [case], "left": left, "range": lambda c: 1 + 0 * c.eta}
+    half = make(right=lambda c: sympy.Rational(1, 2 ** (count + 1)) + 0 * c.eta, **more)
+    (row,) = judge([half], Settings())
+    assert row.verdict is not SUPPORTED
+    (row,) = judge([make(right=lambda c: sympy.Rational(1, 2) + 0 * c.eta, **more)], Settings())
+    assert row.verdict is SUPPORTED
+
+
+def test_a_statement_given_the_past_is_supported_up_to_a_stated_share_of_pasts():
+    row = only(recursion, conditional=True)
+    assert (row.verdict, row.evidence) == (SUPPORTED, "sequential")
+    assert row.replicates >= 570
+    assert "a past that breaks it has probability" in row.reason
+    short = only(recursion, conditional=True, profile="smoke")  # four blocks are too few
+    assert short.verdict is INCONCLUSIVE
+    assert "571 pasts would" in short.reason or "570 pasts would" in short.reason
+
+
+def test_one_past_refutes_a_statement_given_the_past():
+    row = only(lambda c: recursion(c, 0.9), conditional=True)
+    assert row.verdict is REFUTED
+    assert "given one past" in row.reason
+
+    def positive(view):
+        return given_past(view.mean("w").sum(0), before=sq(view.before.w.mean(0)))
+
+    assert only(lambda c: 0 * c.eta - 1, left=positive, conditional=True).verdict is REFUTED

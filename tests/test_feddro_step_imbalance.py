@@ -103,8 +103,8 @@ def made(training, test, *, rare=0.5, run=None):
     run = run or ImbalancedRun(rounds=8, points=9, net=SMALL)
     results = [
         {
-            "training": np.linspace(0, training + seed / 1e4, 9).tolist(),
-            "test": np.linspace(0, test + seed / 1e4, 9).tolist(),
+            "training": np.linspace(0, training * (1 + seed / 1e4), 9).tolist(),
+            "test": np.linspace(0, test * (1 + seed / 1e4), 9).tolist(),
             "rare": rare,
             "bad_step": None,
         }
@@ -159,7 +159,7 @@ def test_saturation_is_told_from_gain():
     ((where, (early, late)),) = local_updates.at_equal_steps(saturates).items()
     # I = 32 after 6 of 24 rounds, a quarter of the way; I = 8 after all of them
     assert "I = 8 against I = 32 after 192 steps" in where
-    assert (early - late).mean() == pytest.approx(0.8 - 0.9 / 4 + 0.75 * 3.5e-4)
+    assert (early - late).mean() == pytest.approx((0.8 - 0.9 / 4) * (1 + 3.5e-4))
     gains = saturates | {"I = 32": made(0.95, 0.5, run=chosen["I = 32"])}
     still = judge(no_further, gains)
     assert [s.verdict for s in still] == ["undecided"] * 2

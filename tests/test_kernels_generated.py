@@ -28,7 +28,7 @@ def test_every_family_with_a_strategy_is_served():
 
 
 @pytest.mark.parametrize("name", KERNELS)
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_every_variant_is_the_plain_steps_whatever_the_strides(name, data):
     case = data.draw(cases(name))

@@ -12,11 +12,18 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import torch
+from jaxtyping import TypeCheckError
 
+import driftproof
+from driftproof.synthetic.problems import OpposedClients
 from driftproof.toolkit.discover import KINDS, find, leaves
 from driftproof.toolkit.errors import DriftproofError, MissingError
 from driftproof.toolkit.kernels.registry import kernel_of, names
 from driftproof.verifiers.verify import select
+from tests import shapes
+from tests.commands import driftproof as command
+from tests.commands import started
 
 ROOT = Path(__file__).parents[1]
 SOURCES = [p for d in ("driftproof", "toolkit", "synthetic", "verifiers", "gpu_bench") for p in
@@ -268,3 +275,84 @@ def test_metadata_of_every_kernel_names_its_pair():
     for leaf in leaves("kernel").values():
         for part in ("algorithm", "problem"):
             assert set(names(leaf.metadata[part])) <= set(leaves(part))
+
+
+# -- what tests of the command rest on: a fork does as a new process
+
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="commands are forked on Linux")
+CLAIM = """
+from driftproof import bound
+
+@bound(name="own/claim", source="", statement="", right=1)
+def claim(view):
+    return None
+"""
+WORDS = ("verify", "comfedl/lemma-2", "--profile", "smoke", "--workers", "1")
+
+
+@pytest.mark.parametrize("words", [WORDS, ("verify", "gone.py"), ("list", "--json", "problems")])
+def test_a_fork_says_what_a_new_process_says(words, tmp_path):
+    one, other = (run(*words, cwd=tmp_path) for run in (command, started))
+    assert (one.returncode, one.stdout, one.stderr) == (
+        other.returncode, other.stdout, other.stderr
+    )  # fmt: skip
+
+
+@LINUX
+def test_forks_leave_nothing_to_each_other(tmp_path, monkeypatch):
+    told = "import sys, os\nsys.exit(os.environ.get('OWN', 'not set'))\n"
+    (tmp_path / "own.py").write_text(told + CLAIM)
+    monkeypatch.setenv("OWN", "set")
+    assert "SystemExit: set" in command("verify", "own.py", cwd=tmp_path).stderr
+    monkeypatch.delenv("OWN")
+    assert "SystemExit: not set" in command("verify", "own.py", cwd=tmp_path).stderr
+
+
+# -- law: a shape that an annotation names is checked, in whichever package, in the first calls
+
+
+def test_leaves_are_checked_too(monkeypatch):
+    monkeypatch.setattr(shapes, "CALLS", 10**9)  # other tests have made the first calls
+    names = [
+        name for name in shapes.checked if name.startswith("driftproof.synthetic.problems.opposed")
+    ]
+    assert names
+    oracles = OpposedClients().oracles(torch.float64)
+    with pytest.raises(TypeCheckError):
+        oracles.outer_value(torch.ones(3))
+
+
+# -- what a user imports: its three lists agree, and each name is there
+
+
+def test_every_name_is_imported_from_where_it_is_said_to_be():
+    assert set(driftproof.__all__) <= set(dir(driftproof))
+    assert "run" in driftproof.__all__
+    assert "TYPE_CHECKING" not in driftproof.__all__
+
+
+@pytest.mark.parametrize("name", driftproof.__all__)
+def test_every_name_is_there(name):
+    assert getattr(driftproof, name) is not None
+
+
+@pytest.mark.parametrize("part", ["datasets", "experiments", "networks"])
+def test_what_leaves_are_written_with_is_there(part):
+    offered = getattr(driftproof, part)
+    assert len(set(offered.__all__)) == len(offered.__all__)
+    assert all(getattr(offered, name) is not None for name in offered.__all__)
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'clam'"):
+        driftproof.clam  # noqa: B018
+
+
+@pytest.mark.parametrize("kind", ["problem", "algorithm", "network", "split"])
+def test_leaves_are_given_by_their_class_names(kind):
+    offered = getattr(driftproof, f"{kind}s")
+    for leaf in leaves(kind).values():
+        assert leaf.symbol in dir(offered)
+    some = next(iter(leaves(kind).values()))
+    assert getattr(offered, some.symbol) is some.load()

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import resource
+import shutil
 import sqlite3
+import subprocess
+import sys
+from contextlib import contextmanager
 from random import Random
 
 import pytest
 
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.ledger import Ledger
+from driftproof.verifiers.running.jobs import ClaimTask
+from driftproof.verifiers.running.scheduler import Cache, run_jobs, task_key
+from driftproof.verifiers.verify import select
 from tests.commands import driftproof, results, started
 
 SMOKE = ("verify", "comfedl/lemma-2", "--profile", "smoke", "--workers", "1")
@@ -23,7 +31,7 @@ def finished(tmp_path):
 
 
 def told(made, *words):
-    assert made.returncode == 2
+    assert made.returncode == 2, made.stderr
     assert "Traceback" not in made.stderr
     for word in ("wanted:", "remedy:", *words):
         assert word in made.stderr
@@ -161,3 +169,94 @@ def test_a_bit_that_changed_on_the_disk_is_refused_or_changes_nothing(tmp_path):
         except DriftproofError as error:
             refused += "damaged" in error.got
     assert refused > 30
+
+
+# -- law: results are the same to the bit for any number of workers, and after a SIGKILL
+
+
+# sampled, exact and symbolic rows; several blocks
+SELECT = ("comfedl/lemma-2", "comfedl/remark-1", "--profile", "smoke")
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("one")
+    made = driftproof("verify", *SELECT, "--workers", "1", "--out", str(folder))
+    assert made.returncode == 0, made.stderr
+    return results(folder)
+
+
+def test_two_workers_give_the_same_bits_as_one(undisturbed, tmp_path):
+    assert started("verify", *SELECT, "--workers", "2", "--out", str(tmp_path)).returncode == 0
+    assert results(tmp_path) == undisturbed
+
+
+def test_a_resumed_run_computes_nothing_twice(tmp_path):
+    (leaf,) = select(["comfedl/lemma-2"])
+    item = ClaimTask(leaf, "exact", tier="smoke", case=leaf.load().cases[0].key)
+
+    def job():
+        ((blob, _),) = yield [item]
+        return blob
+
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        (first,) = run_jobs([job()], Cache(ledger, resume=False), workers=1)
+        ledger.keep(task_key(item), b"from the ledger", 1.0)
+        (second,) = run_jobs([job()], Cache(ledger, resume=True), workers=1)
+    assert first != b"from the ledger"
+    assert second == b"from the ledger"
+
+
+def test_a_unit_of_other_code_is_not_reused(tmp_path):
+    """The unit of a user's file is named by its content."""
+
+    keys = []
+    for text in ("", "# a change\n"):
+        path = tmp_path / f"own{len(keys)}.py"
+        source = select(["comfedl/lemma-2"])[0].path.read_text()
+        path.write_text(text + source.replace("comfedl/lemma-2", "own/drift"))
+        (leaf,) = select([str(path)])
+        keys.append(task_key(ClaimTask(leaf, "exact")))
+    assert keys[0] != keys[1]
+
+
+# -- A disk that is full, and a folder that is read-only: told, and nothing that was there is lost
+
+
+@contextmanager
+def mounted(folder, *options):
+    """Mount something on a folder, or skip the test: it takes a right that few have."""
+    folder.mkdir(exist_ok=True)
+    made = subprocess.run(["mount", *options, str(folder)], capture_output=True, text=True)
+    if made.returncode:
+        pytest.skip(f"mount: {made.stderr.strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.getuid() != 0, reason="a disk is mounted")
+def test_a_run_that_fills_a_disk_goes_on_when_there_is_room(tmp_path):
+    assert driftproof(*SMOKE, "--out", str(tmp_path / "ample")).returncode == 0
+    with mounted(tmp_path / "small", "-t", "tmpfs", "-o", "size=96k", "none") as small:
+        told(driftproof(*SMOKE, "--out", str(small / "out")), "with room")
+        subprocess.run(["mount", "-o", "remount,size=64m", str(small)], check=True)
+        again = driftproof(*SMOKE, "--resume", "--out", str(small / "out"))
+        assert again.returncode == 0, again.stderr
+        assert results(small / "out") == results(tmp_path / "ample")
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.getuid() != 0, reason="a disk is mounted")
+def test_a_read_only_folder_is_told_and_can_be_read(tmp_path):
+    finished, other = tmp_path / "finished", tmp_path / "other"
+    assert driftproof(*SMOKE, "--out", str(finished)).returncode == 0
+    shutil.copytree(finished, other)
+    with mounted(tmp_path / "fixed", "--bind", str(finished)) as fixed:
+        subprocess.run(["mount", "-o", "remount,ro,bind", str(fixed)], check=True)
+        for words in (SMOKE, (*SMOKE, "--resume")):
+            told(driftproof(*words, "--out", str(fixed)), "Read-only", "another --out")
+        told(driftproof("report", str(fixed)), "Read-only")
+        compared = driftproof("report", str(fixed), str(other))
+        assert (compared.returncode, "0 changes" in compared.stdout) == (0, True)
+    assert results(finished) == results(other)

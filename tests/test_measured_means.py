@@ -230,7 +230,7 @@ def test_where_a_run_is_too_long_every_past_is_a_comparison():
     assert block.values.shape == (12, 64)
     assert block.shadow.shape == (4, 3, 12 * 64)
     (row,) = judge([claim], Settings())
-    assert row.verdict is INCONCLUSIVE  # a mean over pasts needs a range (tests/test_given_past.py)
+    assert row.verdict is INCONCLUSIVE  # a mean over pasts needs a range (tests/test_evidence.py)
     assert "holds in conditional expectation given each of 64 sampled pasts" in row.reason
     assert row.comparisons == 12 * 64
     assert row.replicates == 64

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
+from math import log
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import nn
 
+import driftproof
+from driftproof import networks
 from driftproof.synthetic.network_problems.adapted import AdaptedLosses
 from driftproof.synthetic.network_problems.evaluated import evaluated
 from driftproof.synthetic.network_problems.means import SampleMeans
@@ -18,7 +26,7 @@ from driftproof.synthetic.problems import PenalisedDRO
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import sampled_context
-from driftproof.toolkit.network import TRIAL, Network
+from driftproof.toolkit.network import TRIAL, Network, uniform_by_fan_in
 from driftproof.toolkit.networks import FourConvolutions, Perceptron, ResNet, SoftmaxRegression
 from driftproof.toolkit.oracles import OFFERS, SampleLosses
 from driftproof.toolkit.own_model import from_function, from_module
@@ -422,3 +430,124 @@ def test_what_a_loss_or_a_model_does_not_take_is_told():
     ):  # fmt: skip
         with pytest.raises(DriftproofError, match=match):
             problem()
+
+
+# -- docs/networks.md: its files run, its lists are complete
+
+
+PAGE = (Path(__file__).parents[1] / "docs" / "networks.md").read_text(encoding="utf-8")
+FILES = dict(re.findall(r"In\s`(\w+\.py)`:\n\n```python\n(.*?)```", PAGE, re.S))
+
+
+def test_a_model_of_ones_own_takes_under_20_lines_and_learns(capsys):
+    assert set(FILES) == {"mine_function.py", "mine_module.py"}
+    assert PAGE.count("```python") == len(FILES)
+    told = {}
+    for name, text in FILES.items():
+        assert len([line for line in text.splitlines() if line.strip()]) < 20
+        exec(compile(text, name, "exec"), {"__name__": "__main__"})
+        told[name] = capsys.readouterr().out.strip()
+    assert float(told["mine_function.py"]) < 0.8 * log(2)  # log 2 is guessing
+    assert told["mine_module.py"] == "None True"
+
+
+def test_the_page_names_every_network_and_every_problem():
+    rows = re.findall(r"^\| `([\w-]+)` \|", PAGE, re.M)
+    assert set(leaves("network")) <= set(rows)
+    problems = {name for name in networks.__all__ if hasattr(getattr(networks, name), "oracles")}
+    assert len(problems) == 5
+    assert problems <= set(rows)
+    for leaf in leaves("network").values():
+        assert f"`{leaf.symbol}`" in PAGE
+        assert getattr(driftproof.networks, leaf.symbol) is leaf.load()
+
+
+def test_the_page_says_which_problems_an_algorithm_fits():
+    table = PAGE.split("| an algorithm's `needs` |")[1].split("\n\n")[0]
+    rows = dict(re.findall(r"^\| `([\w-]+)` \| (.*) \|$", table, re.M))
+    told = {needs: set(re.findall(r"`(\w+)`", row)) for needs, row in rows.items()}
+    random = np.random.default_rng(0)
+    data = ClientData([random.normal(size=(6, 2))] * 2, [np.arange(6) % 2] * 2)
+    groups = [np.eye(2)[np.arange(6) % 2]] * 2
+    more = {"FairLosses": {"groups": groups}}
+    model = Perceptron(hidden=2).model((2,), 2)
+    offered = {
+        name: getattr(networks, name)(model=model, data=data, **more.get(name, {})).offers
+        for name in networks.__all__ if hasattr(getattr(networks, name), "oracles")
+    }  # fmt: skip
+    fitting = {
+        needs: {name for name, offers in offered.items() if needs in OFFERS[offers]}
+        for needs in set.union(*OFFERS.values())
+    }
+    assert told == fitting
+    assert {leaf.load().needs for leaf in leaves("algorithm").values()} <= set(told)
+
+
+# -- what networks are made of: outputs and start against PyTorch's own modules
+
+
+WIDTH = 16
+
+
+class Block(nn.Module):
+    """Two convolutions beside a shortcut without parameters: option A of He et al. 2016."""
+
+    def __init__(self, before, after, norm):
+        super().__init__()
+        stride = after // before
+        self.branch = nn.Sequential(
+            nn.Conv2d(before, after, 3, stride, 1, bias=False), norm(after), nn.ReLU(),
+            nn.Conv2d(after, after, 3, 1, 1, bias=False), norm(after),
+        )  # fmt: skip
+
+    def forward(self, values):
+        branch = self.branch(values)
+        count, after, height, width = branch.shape
+        stride, before = values.shape[2] // height, values.shape[1]
+        shortcut = torch.zeros(count, after, height, width, dtype=values.dtype)
+        begins = (after - before) // 2  # as many channels of 0 before as after
+        shortcut[:, begins : begins + before] = values[:, :, ::stride, ::stride]
+        return torch.relu(branch + shortcut)
+
+
+def plain(norm, outputs):
+    """Return a ResNet of one block a stage, made of modules."""
+    sizes = [WIDTH, WIDTH, 2 * WIDTH, 4 * WIDTH]
+    blocks = [Block(before, after, norm) for before, after in pairwise(sizes)]
+    return nn.Sequential(
+        nn.Conv2d(3, WIDTH, 3, 1, 1, bias=False), norm(WIDTH), nn.ReLU(), *blocks,
+        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4 * WIDTH, outputs),
+    ).double()  # fmt: skip
+
+
+NORMS = {
+    "none": lambda channels: nn.Identity(),
+    "batch": nn.BatchNorm2d,
+    "group": lambda channels: nn.GroupNorm(8, channels),
+}
+
+
+@pytest.mark.parametrize("normalisation", NORMS)
+def test_a_resnet_is_that_of_plain_pytorch(normalisation):
+    model = ResNet(width=WIDTH, blocks=1, normalisation=normalisation).model((3, 8, 8), 5)
+    module = plain(NORMS[normalisation], 5)
+    random = np.random.default_rng(0)
+    own = torch.from_numpy(model.start(0) + 0.05 * random.normal(size=model.dim))
+    nn.utils.vector_to_parameters(own, module.parameters())
+    images = torch.from_numpy(random.normal(size=(4, 3, 8, 8)))
+    torch.testing.assert_close(model(own, images), module(images).detach())
+
+
+@settings(max_examples=20, deadline=None)
+@given(units=st.integers(60, 90), before=st.integers(1, 5), side=st.integers(1, 3))
+def test_a_convolution_starts_within_the_bound_of_pytorchs_own(units, before, side):
+    shapes = {"0.weight": (units, before, side, side), "0.bias": (units,)}
+    made = np.abs(uniform_by_fan_in(shapes, np.random.default_rng([units, before, side])))
+    weight, bias = np.split(made, [units * before * side * side])
+    bound = (before * side * side) ** -0.5
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        layer = nn.Conv2d(before, units, side)
+    for ours, theirs in ((weight, layer.weight), (bias, layer.bias)):
+        for largest in (ours.max(), float(theirs.detach().abs().max())):
+            assert 0.8 * bound < largest <= bound * (1 + 1e-6)

@@ -178,7 +178,7 @@ def test_rare_noise_is_found():
         return each("transition", squared * squared)
 
     assert {str(row.verdict) for row in verify(fourth)} == {"SUPPORTED"}
-    (finding,) = falsify([fourth], Effort(climbs=40))
+    (finding,) = falsify([fourth], Effort(climbs=40, seed=1))
     assert finding.found
     assert finding.case["problem"]["rare"] < 1 / 8
 
@@ -215,7 +215,7 @@ def mean_squared_gradient(view: States):
 )
 def test_a_rate_is_searched_for_growth(order, status):
     claim = rate_claim(order)(mean_squared_gradient)
-    (finding,) = falsify([claim], Effort(climbs=6, controls=False))
+    (finding,) = falsify([claim], Effort(climbs=3, controls=False))
     assert finding.status == status
     if status == "candidate":
         assert finding.growth > 0.2
@@ -288,7 +288,7 @@ def test_a_statement_of_existence_is_not_searched():
 
 def test_an_identity_is_searched_on_its_own_family():
     sources = [leaves("claim")["scgdm/equation-34"]]
-    findings = falsify(sources, Effort(climbs=8, controls=False))
+    findings = falsify(sources, Effort(climbs=4, controls=False))
     assert any(f.status == "candidate" and f.form.startswith("printed") for f in findings)
     assert not any(f.found for f in findings), "of an identity, a person has to look"
 

@@ -31,22 +31,19 @@ def given(
     Args:
         names: the roles that may be given; each equality gives one of them.
     """
-    relations = tuple(a.relation for a in assumptions if a.relation is not None)
-    return _given(relations, notation.key, frozenset(names))
+    related = (a for a in assumptions if a.relation is not None)
+    formulas = tuple(relation_of(assumption, notation.key).formula for assumption in related)
+    return _given(formulas, notation.key, frozenset(names))
 
 
 @lru_cache(maxsize=1024)
-def _given(relations: tuple[Any, ...], key: Key, names: frozenset[str]) -> dict[str, Any]:
+def _given(formulas: tuple[Any, ...], key: Key, names: frozenset[str]) -> dict[str, Any]:
     import sympy
 
     notation = Notation.of(key)
     solved: dict[str, Any] = {}
-    for relation in relations:
-        try:
-            stated = relation_of(relation, key)
-        except TypeError:  # it asks for the truth of a comparison by hand
-            continue
-        for equality in conjuncts(stated):
+    for formula in formulas:
+        for equality in conjuncts(formula):
             if not isinstance(equality, sympy.Eq):
                 continue
             symbols = sorted(equality.free_symbols, key=str)
