@@ -30,7 +30,7 @@ HEAD = """\
 | statement | source | published truth | `verify`, natural cases | with the known instance \
 | `falsify` | s | lines |
 |---|---|---|---|---|---|---|---|"""
-NOTHING = "not searched"
+NOTHING, FOUND = "not searched", ("verified", "confirmed")
 
 
 def statements() -> dict[str, Leaf]:
@@ -53,12 +53,12 @@ def measured_block(_: str) -> str:
         text, truth, file = told(leaf)
         natural, all_of = (verdict(leaf, known=known) for known in (False, True))
         one = found[name]
-        anchor = name.removeprefix(PUBLISHED)
+        short = name.removeprefix(PUBLISHED)
         said.append((truth.startswith("false"), natural, all_of, one["falsify"]))
         source = linked(str(leaf.metadata["source"]), text)
         known = all_of if all_of is not natural else "–"
         rows.append(
-            f"| `{anchor}` | {source} "
+            f"| `{short}` | {source} "
             f"| {truth} | {natural} | {known} | {one['falsify']} | {one['seconds']:.1f} "
             f"| {len(file.splitlines())} |"
         )
@@ -70,9 +70,9 @@ def measured_block(_: str) -> str:
         f"`verify` refutes {count(false, 1)} on natural cases and whole classes, and "
         f"{count(false, 2)} with the known instances. Of the true ones it refutes "
         f"{count(true, 2)}, and {count(true, 2, Verdict.SUPPORTED)} are supported. `falsify` finds "
-        f"a violation of {sum(one[3] == 'verified' for one in searched)} of the {len(searched)} "
+        f"a violation of {sum(one[3] in FOUND for one in searched)} of the {len(searched)} "
         f"false ones that have cases, and of "
-        f"{sum(one[3] == 'verified' for one in true)} true ones; a whole class leaves it nothing "
+        f"{sum(one[3] in FOUND for one in true)} true ones; a whole class leaves it nothing "
         "to search."
     )
     return "\n".join(lines)

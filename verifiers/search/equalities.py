@@ -48,8 +48,9 @@ def _given(formulas: tuple[Any, ...], key: Key, names: frozenset[str]) -> dict[s
                 continue
             symbols = sorted(equality.free_symbols, key=str)
             for symbol in (s for s in symbols if notation[s.name] in names - set(solved)):
-                # every letter stands for a number above 0 where a root is taken
-                positive = {s: sympy.Symbol(s.name, positive=True) for s in symbols}
+                # every letter stands for a number above 0 where a root is taken; alone it may be 0
+                sign = {"nonnegative" if len(symbols) == 1 else "positive": True}
+                positive = {s: sympy.Symbol(s.name, **sign) for s in symbols}
                 solutions = sympy.solve(equality.xreplace(positive), positive[symbol])
                 if len(solutions) == 1:
                     solved[notation[symbol.name]] = solutions[0]
