@@ -68,9 +68,11 @@ def measured_block(_: str) -> str:
     lines = [HEAD, *rows, "", f"**{len(false)} are false, {len(true)} true.** Of the false ones "]
     lines[-1] += (
         f"`verify` refutes {count(false, 1)} on natural cases and whole classes, and "
-        f"{count(false, 2)} with the known instances. Of the true ones it refutes "
-        f"{count(true, 2)}, and {count(true, 2, Verdict.SUPPORTED)} are supported. `falsify` finds "
-        f"a violation of {sum(one[3] in FOUND for one in searched)} of the {len(searched)} "
+        f"{count(false, 2)} with the known instances: a recall of "
+        f"{count(false, 1) / len(false):.0%} and {count(false, 2) / len(false):.0%}. Of the true "
+        f"ones it refutes {count(true, 2)}, a precision of "
+        f"{count(false, 2) / count([*false, *true], 2):.0%}, and supports "
+        f"{count(true, 2, Verdict.SUPPORTED)}. `falsify` finds a violation of {sum(one[3] in FOUND for one in searched)} of the {len(searched)} "
         f"false ones that have cases, and of "
         f"{sum(one[3] in FOUND for one in true)} true ones; a whole class leaves it nothing "
         "to search."

@@ -21,4 +21,4 @@ KARIMIREDDY = PiecewiseLosses(
     clients=1, gradients=((((-1.1, 0.0), (-1.0, 0.25)),),), noise=15 / (4 * sqrt(3)), rare=0.25
 )
 """Karimireddy et al. 2019, Counterexample 1: gradients are 4 in one step of four, else −1, of mean
-1/4; the minimum is where the line ends, at −1.1."""
+1/4; the minimum is where the line ends, from −1.1."""
