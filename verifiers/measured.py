@@ -65,19 +65,19 @@ def measured_block(_: str) -> str:
     false = [one for one in said if one[0]]
     true = [one for one in said if not one[0]]
     searched = [one for one in false if one[3] != NOTHING]
-    lines = [HEAD, *rows, "", f"**{len(false)} are false, {len(true)} true.** Of the false ones "]
-    lines[-1] += (
-        f"`verify` refutes {count(false, 1)} on natural cases and whole classes, and "
-        f"{count(false, 2)} with the known instances: a recall of "
-        f"{count(false, 1) / len(false):.0%} and {count(false, 2) / len(false):.0%}. Of the true "
-        f"ones it refutes {count(true, 2)}, a precision of "
-        f"{count(false, 2) / count([*false, *true], 2):.0%}, and supports "
-        f"{count(true, 2, Verdict.SUPPORTED)}. `falsify` finds a violation of {sum(one[3] in FOUND for one in searched)} of the {len(searched)} "
-        f"false ones that have cases, and of "
-        f"{sum(one[3] in FOUND for one in true)} true ones; a whole class leaves it nothing "
-        "to search."
+    refuted, proved = count(false, 2), count(true, 2, Verdict.SUPPORTED)
+    recall, known = count(false, 1) / len(false), refuted / len(false)
+    precision = refuted / (refuted + count(true, 2))
+    hits, wrong = (sum(one[3] in FOUND for one in of) for of in (searched, true))
+    summary = (
+        f"**{len(false)} are false, {len(true)} true.** Of the false ones `verify` refutes "
+        f"{count(false, 1)} on natural cases and whole classes, and {refuted} with the known "
+        f"instances: a recall of {recall:.0%} and {known:.0%}. Of the true ones it refutes "
+        f"{count(true, 2)}, a precision of {precision:.0%}, and supports {proved}. `falsify` finds "
+        f"a violation of {hits} of the {len(searched)} false ones that have cases, and of {wrong} "
+        "true ones; a whole class leaves it nothing to search."
     )
-    return "\n".join(lines)
+    return "\n".join([HEAD, *rows, "", summary])
 
 
 def count(said: list[tuple[Any, ...]], place: int, verdict: Verdict = Verdict.REFUTED) -> int:
