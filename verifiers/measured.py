@@ -66,13 +66,13 @@ def measured_block(_: str) -> str:
     true = [one for one in said if not one[0]]
     searched = [one for one in false if one[3] != NOTHING]
     refuted, proved = count(false, 2), count(true, 2, Verdict.SUPPORTED)
-    recall, known = count(false, 1) / len(false), refuted / len(false)
+    recall, informed = count(false, 1) / len(false), refuted / len(false)
     precision = refuted / (refuted + count(true, 2))
     hits, wrong = (sum(one[3] in FOUND for one in of) for of in (searched, true))
     summary = (
         f"**{len(false)} are false, {len(true)} true.** Of the false ones `verify` refutes "
         f"{count(false, 1)} on natural cases and whole classes, and {refuted} with the known "
-        f"instances: a recall of {recall:.0%} and {known:.0%}. Of the true ones it refutes "
+        f"instances: a recall of {recall:.0%} and {informed:.0%}. Of the true ones it refutes "
         f"{count(true, 2)}, a precision of {precision:.0%}, and supports {proved}. `falsify` finds "
         f"a violation of {hits} of the {len(searched)} false ones that have cases, and of {wrong} "
         "true ones; a whole class leaves it nothing to search."
