@@ -46,22 +46,14 @@ def test_list_names_every_leaf_and_imports_none(tmp_path):
     assert "kl-dro" not in one.stdout
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("import driftproof",),
-        ("from driftproof import DriftproofError, Problem, Algorithm, intended",),
-        (
-            "from driftproof.toolkit.discover import leaves",
-            "[leaf for kind in ('claim', 'algorithm') for leaf in leaves(kind).values()]",
-        ),
-    ],
-)
-def test_importing_and_listing_cost_nothing_heavy(words):
+def test_importing_and_listing_cost_nothing_heavy():
     """Which modules were loaded is what the limit on the import's time rests on."""
-    import subprocess
-
-    code = "; ".join(words) + "; import sys; print(*sys.modules)"
+    code = (
+        "from driftproof import DriftproofError, Problem, Algorithm, intended\n"
+        "from driftproof.toolkit.discover import leaves\n"
+        "[leaf for kind in ('claim', 'algorithm') for leaf in leaves(kind).values()]\n"
+        "import sys; print(*sys.modules)"
+    )
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
@@ -296,8 +288,8 @@ def test_files_that_are_no_claims_are_told_where(name, tmp_path):
     assert said in made.stderr
     assert "wanted:" in made.stderr
     assert "Traceback" not in made.stderr
-    loud = driftproof("verify", name, "--debug", cwd=tmp_path)
-    assert "Traceback" in loud.stderr
+    if name == "raises.py":
+        assert "Traceback" in driftproof("verify", name, "--debug", cwd=tmp_path).stderr
 
 
 def test_an_error_inside_a_users_measure_is_told_at_its_line(tmp_path):

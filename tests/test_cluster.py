@@ -355,8 +355,8 @@ def test_workers_killed_within_a_unit_are_done_without_and_the_bits_stay(alone, 
 
 @needs_dask
 @needs_sigkill
-@pytest.mark.parametrize("again", ["here", "cluster"])
-def test_when_the_scheduler_is_killed_resume_goes_on(alone, tmp_path, again):
+def test_when_the_scheduler_is_killed_resume_goes_on(alone, tmp_path):
+    """On another one; what is resumed without any is in tests/test_kills.py."""
     path, before, count = alone
     out = tmp_path / "out"
     with (
@@ -372,11 +372,8 @@ def test_when_the_scheduler_is_killed_resume_goes_on(alone, tmp_path, again):
     assert "Traceback" not in errors
     assert 1 <= units(out) < count
     words = ("verify", str(path), "--resume", "--out", str(out))
-    if again == "here":
-        made = started(*words, "--workers", "1")
-    else:
-        with scheduler(tmp_path) as (_, address), worker(address, tmp_path):
-            made = started(*words, "--cluster", f"dask={address}")
+    with scheduler(tmp_path) as (_, address), worker(address, tmp_path):
+        made = started(*words, "--cluster", f"dask={address}")
     assert made.returncode == 0, made.stderr
     assert results(out) == before
     assert units(out) == count  # none was done twice

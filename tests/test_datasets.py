@@ -128,7 +128,7 @@ def test_a_file_that_is_missing_cut_or_longer_is_told(dataset, tmp_path):
 
 
 @pytest.mark.parametrize("dataset", IN_FILES)
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(drawn=st.data())
 def test_a_changed_byte_is_refused_or_harmless(dataset, tmp_path_factory, drawn):
     """Whatever a file says of itself: a lawful record or an error with a place, in little memory.

@@ -20,6 +20,7 @@ from driftproof.synthetic.problems.piecewise_losses import PiecewiseLosses
 from driftproof.toolkit.discover import leaves
 from driftproof.verifiers.expression import case_of
 from driftproof.verifiers.running.jobs import loaded
+from driftproof.verifiers.search.equalities import given
 from driftproof.verifiers.search.families import FAMILIES
 from driftproof.verifiers.search.finding import CANDIDATE, NOTHING
 from driftproof.verifiers.search.search import Effort, falsify, spaces_of
@@ -121,6 +122,13 @@ def test_what_is_drawn_obeys_the_checks_of_an_algorithm(name):
                 space.choices.changed(structure, random, MOST_STEPS) if number % 3
                 else space.choices.draw(random, MOST_STEPS, number)
             )  # fmt: skip
+
+
+def test_an_equality_with_0_gives_a_hyperparameter():
+    """Letters were taken to be above 0, and β = 0 had no solution: nothing met the assumption."""
+    claim = leaves("claim")["literature/adam-regret"].load()
+    notation = claim.notation(claim.cases[0])
+    assert given(claim.assumes, notation, {"momentum", "memory"}) == {"momentum": 0}
 
 
 def own(right, left, problem=None, algorithm=None, **fields):

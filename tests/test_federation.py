@@ -7,11 +7,10 @@ import pytest
 import torch
 
 from driftproof.synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax
-from driftproof.toolkit.algorithms import ComFedL, FedAvg, LocalSCGDM
+from driftproof.toolkit.algorithms import ComFedL, FedAvg
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.measure import average, each, sq
-from tests.views import of_states
 
 PROBLEM = BoundedComposition(clients=4, dim=2, heterogeneity=1.0)
 
@@ -43,46 +42,6 @@ def test_long_traces_are_thinned_but_keep_their_ends():
     assert at[0] == 1
     assert at[-1] == 2000
     np.testing.assert_allclose(trace[0, -1], made.values[0])
-
-
-def test_inner_quantities_are_marked():
-    made = measured(lambda view: each("round", "local_step", sq(view.mean(
-        "u" if view.local_step else "w"))))  # fmt: skip
-    assert np.all(made.values[0] <= 1 + 1e-12)  # ‖u‖ ≤ G_f G_g = 1
-
-
-@pytest.mark.parametrize(
-    ("trials", "left"),
-    [
-        (0, of_states(lambda view: each("round", "local_step", sq(view.mean("w"))))),
-        (1, lambda view: each("round", "local_step", sq(view.mean("w")))),
-        (1, lambda view: each("round", "local_step", sq(view.mean("u")))),
-        # a client's field, marked before the average
-        (1, lambda view: each("transition", sq(view.client("w")[0]))),
-    ],
-)
-def test_a_trial_step_is_made_for_a_measure_of_steps_alone(monkeypatch, trials, left):
-    made, step = [], ComFedL.step
-    monkeypatch.setattr(ComFedL, "step", lambda *given: made.append(1) or step(*given))
-    assert np.all(measured(left, rounds=3).values >= 0)
-    assert len(made) == 3 * 2 + trials
-
-
-def test_a_kernel_finds_the_first_bad_step_though_a_measure_keeps_one_field():
-    """Steps of 1e308 overflow after some, wherever a measure looks."""
-    algorithm = LocalSCGDM(local_steps=3, step_size=0.5, step_factor=1e308)
-    lefts = [
-        None,
-        *(of_states(lambda view, name=name: each("step", view.mean(name)[0])) for name in "xum"),
-        of_states(lambda view: each("step", view.client("x")[0, 0])),
-    ]  # fmt: skip
-    for left in lefts:
-        bad = {
-            measured(left, algorithm, rounds=9, kernels=kernels).bad_step
-            for kernels in (True, False)
-        }
-        assert len(bad) == 1, bad
-        assert bad != {None}
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from driftproof.toolkit.algorithms import (
+    Adam,
     Extragradient,
     FrankWolfe,
     HeavyBall,
@@ -16,11 +17,12 @@ from driftproof.toolkit.algorithms import (
     OnlineGradient,
     ProximalGradient,
     ProximalPoint,
+    SignDescent,
 )
 
 WRITTEN = {
-    "extragradient", "frank-wolfe", "heavy-ball", "nesterov", "online-gradient",
-    "proximal-gradient", "proximal-point",
+    "adam", "extragradient", "frank-wolfe", "heavy-ball", "nesterov", "online-gradient",
+    "proximal-gradient", "proximal-point", "sign-descent",
 }  # fmt: skip
 CLIENTS, DIM, ROUNDS = 3, 2, 5
 RNG = np.random.default_rng(0)
@@ -130,7 +132,31 @@ def online(eta):
     return x
 
 
+def adam(alpha, beta_1, beta_2, radius, amsgrad):
+    x, m, v, most = START, 0, 0, 0
+    for t in range(1, ROUNDS + 1):
+        g = grad(x)
+        m, v = beta_1 * m + (1 - beta_1) * g, beta_2 * v + (1 - beta_2) * g**2
+        most = np.maximum(most, v)
+        unbiased = m / (1 - beta_1**t) / np.sqrt(v / (1 - beta_2**t))
+        x = x - alpha / np.sqrt(t) * (m / np.sqrt(most) if amsgrad else unbiased)
+        x = np.clip(x, -radius, radius)
+    return x
+
+
+def signs(delta):
+    x = START
+    for _ in range(ROUNDS):
+        x = x - delta * np.sign(grad(x))
+    return x
+
+
 CASES = [
+        (Adam(step_size=0.3, momentum=0.6, memory=0.8, radius=0.95), Oracles(),
+         adam(0.3, 0.6, 0.8, 0.95, False)),
+        (Adam(step_size=0.3, momentum=0.6, memory=0.3, long_memory=True), Oracles(),
+         adam(0.3, 0.6, 0.3, 100, True)),
+        (SignDescent(step_size=0.3), Oracles(), signs(0.3)),
         (HeavyBall(step_size=0.3, momentum=0.4), Oracles(), heavy_ball(0.3, 0.4)),
         (Nesterov(step_size=0.3), Oracles(), accelerated(0.3, lambda k: k / (k + 3))),
         (Nesterov(step_size=0.3, form="constant", momentum=0.4), Oracles(),

@@ -148,7 +148,7 @@ def troubles(browser, path):
 @needs_chromium
 @pytest.mark.parametrize("policy", [True, False])
 def test_nothing_of_a_hostile_ledger_runs_or_is_fetched(browser, hostile, policy, tmp_path):
-    for path in hostile:
+    for path in hostile if policy else [path for path in hostile if path.suffix == ".html"]:
         if not policy:
             text = path.read_text(encoding="utf-8")
             path = tmp_path / path.name

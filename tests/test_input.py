@@ -14,7 +14,7 @@ import pytest
 
 from driftproof.toolkit.errors import after_system_error
 from driftproof.toolkit.names import NAME_LETTERS, check_name
-from tests.commands import DRIFTPROOF, Late, driftproof
+from tests.commands import Late, driftproof
 
 SMOKE = ("--profile", "smoke", "--workers", "1")
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux")
@@ -59,8 +59,14 @@ def session(leader: int) -> list[int]:
     return found
 
 
-LONG = "time.sleep(120 if 'loky' in str(__import__('sys').orig_argv) else 4)"
-"""A command does its shortest tasks itself until a few seconds have passed; then workers start."""
+LONG = "time.sleep(120 if 'loky' in str(__import__('sys').orig_argv) else 0.5)"
+SOON = """
+from driftproof.verifiers.running import scheduler
+scheduler.ALONE = 0.1
+from driftproof.__main__ import main
+main()
+"""
+"""A command does its shortest tasks itself for so many seconds; then workers start."""
 
 
 def ignores(process: int, number: int) -> bool:
@@ -74,7 +80,7 @@ def ignores(process: int, number: int) -> bool:
 def test_what_a_command_is_sent_ends_it_in_order(tmp_path, number, status):
     mine(tmp_path, left=LONG)
     running = subprocess.Popen(
-        [*DRIFTPROOF, "verify", "mine.py", "--workers", "2"],
+        [sys.executable, "-c", SOON, "verify", "mine.py", "--workers", "2"],
         cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         start_new_session=True,
         # a shell's background job ignores Ctrl-C, and so would what it starts

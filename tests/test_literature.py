@@ -15,7 +15,7 @@ from driftproof.verifiers.verify import Settings, judge
 TRUTH = {name: told(leaf)[1] for name, leaf in statements().items()}
 
 
-def test_there_are_as_many_as_were_asked_for():
+def test_there_are_enough_of_each_kind():
     false = [name for name, truth in TRUTH.items() if truth.startswith("false")]
     tight = [name for name, truth in TRUTH.items() if "tight" in truth]
     assert len(TRUTH) >= 30

@@ -131,6 +131,23 @@ MISTAKES = [
     (D, "c.F_gap /", "__import__('math').sqrt(c.F_gap) /", "descent.py:12: in right", "sympy.sqrt"),
     (D, "c.sigma**2", "c.sigma^2", "descent.py:12: in right: TypeError", "write **"),
     (D, 'statement=r"\\frac1S', 'statement="\\frac1S" r"', "has '\\x0c' in", "write r before"),
+    (D, "c.F_gap /", "c.F_gapp /", "right: unknown letter 'F_gapp'\n      return c.F_gapp",
+     "did you mean F_gap"),
+    (D, "view.gradient(", "view.gradeint(", "descent.py:29: in descent", "did you mean gradient"),
+    (D, "sq(view", "sqq(view", "29: in descent: NameError: name 'sqq'", "did you mean sq?"),
+    (D, "from server_step", "from driftproof.algorithms import FedAgv\nfrom server_step",
+     "descent.py:2: ImportError", "did you mean FedAvg"),
+    (D, "noise=sweep(", "niose=sweep(", "descent.py:22: TypeError: Bowls", "did you mean noise?"),
+    (D, "(step_size=", "(step_sise=", "descent.py:23: TypeError: Ser", "did you mean step_size?"),
+    (D, "    source=", '    kind="bond", source=', "descent.py:15: unknown kind of @bound 'bond'\n",
+     "did you mean bound?"),
+    (D, "    right=", "    rihgt=", "descent.py:15: unknown field of @bound", "did you mean right"),
+    (D, "    right=", '    letters={"S": "step_sise"}, right=', "unknown role 'step_sise'",
+     "did you mean step_size"),
+    (D, "[SMALL]", '[Assumption("A", "", roles=("inner_gradient_bond",))]', "unknown role 'inner_",
+     "did you mean inner_gradient_bound"),
+    (D, "def right(c)", "def right(c, d)", "descent.py:11: right of claim mine/descent is right(c",
+     "let it take c, and nothing else"),
 ]  # fmt: skip
 
 
@@ -140,6 +157,48 @@ def test_a_mistake_is_told_where_it_is(written, file, old, new, got, remedy):
     assert got in error.got
     assert remedy in f"{error.remedy} {error.wanted}"
     assert "--debug" not in error.remedy
+
+
+SELF = "remove self: the functions of a claim are no methods"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "wanted"),
+    [
+        ("def descent(view)", "def descent(self, view)", 28, "def descent(view)"),
+        ("def right(c)", "def right(self, c)", 11, "def right(c)"),
+        ("    right=right", "    range=lambda self, c: 1,\n    right=right", 26, "lambda c: …"),
+        ("    right=right", "    readings={'a': dp.literal(lambda self, c: 1)}", 26, "lambda c: …"),
+        ("    right=right",
+         "    right=right,\n"
+         "    false_siblings=[('a', dp.Stated(lambda c: 1, left=lambda self, view: 1))]", 27,
+         "lambda view: …"),
+    ],
+)  # fmt: skip
+def test_self_is_recognised(written, old, new, line, wanted):
+    folder = written(D, old, new)
+    path = folder / D
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("\n\n", "\nimport driftproof as dp\n", 1)
+    )
+    error = told(folder)
+    assert f"{D}:{line}: " in error.got
+    assert (error.wanted, error.remedy) == (wanted, SELF)
+
+
+def test_an_error_of_ours_that_names_the_file_already_is_left_alone(tmp_path):
+    path = tmp_path / "no_name.py"
+    path.write_text(
+        "from driftproof import bound\nN = 'a'\n\n@bound(name=N)\ndef a(view):\n    return 1\n"
+    )
+    with pytest.raises(DriftproofError) as raised:
+        select([str(path)])
+    assert raised.value.got.count(str(path)) == 1
+    path = tmp_path / "deep.py"
+    path.write_text("def f():\n    return {}['lost']\n\n\nf()\n")
+    with pytest.raises(DriftproofError) as raised:
+        import_path(path)
+    assert "deep.py:2: in f: KeyError: 'lost'\n      return {}['lost']" in raised.value.got
 
 
 @pytest.mark.parametrize("line", ['needs = "field"', "LIMIT = 3", "_cache = 1", "name = None"])

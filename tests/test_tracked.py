@@ -38,6 +38,7 @@ from driftproof.toolkit.networks import Perceptron
 from driftproof.verifiers.experiment import TrackedRun, averaged, results_of
 from driftproof.verifiers.experiment.codec import checkpoint, unpacked
 from driftproof.verifiers.running.scheduler import Cache, run_jobs
+from tests.commands import DRIFTPROOF, driftproof
 
 PROBLEMS = {"losses": NetworkLosses, "robust": RobustSamples, "adapted": AdaptedLosses}
 RUNS = [
@@ -254,13 +255,14 @@ def test_a_killed_command_goes_on_with_the_same_numbers(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(OWN, encoding="utf-8")
 
-    def command(out, *more):
-        words = ["run", str(file), "--workers", "1", "--out", str(out), *more]
-        return [sys.executable, "-m", "driftproof", *words]
+    def words(out, *more):
+        return ["run", str(file), "--workers", "1", "--out", str(out), *more]
 
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    subprocess.run(command(whole), check=True, capture_output=True)
-    process = subprocess.Popen(command(killed), stderr=subprocess.DEVNULL, start_new_session=True)
+    assert driftproof(*words(whole)).returncode == 0
+    process = subprocess.Popen(
+        [*DRIFTPROOF, *words(killed)], stderr=subprocess.DEVNULL, start_new_session=True
+    )
     ledger = killed / "ledger.sqlite"
     while process.poll() is None and not kept_in(ledger):
         time.sleep(0.02)
@@ -268,7 +270,7 @@ def test_a_killed_command_goes_on_with_the_same_numbers(tmp_path):
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     assert kept_in(ledger)
-    subprocess.run(command(killed, "--resume"), check=True, capture_output=True)
+    assert driftproof(*words(killed, "--resume")).returncode == 0
     first, again = (
         json.loads((out / "experiment.json").read_text(encoding="utf-8"))["numbers"]
         for out in (whole, killed)

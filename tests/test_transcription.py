@@ -21,7 +21,7 @@ PAPERS = {
     "comfedl": comfedl, "feddro": feddro, "fednest": fednest, "literature": literature,
     "localsgd": localsgd, "scgdm": scgdm,
 }  # fmt: skip
-FUNCTIONS = {name: getattr(math, name) for name in ("sqrt", "exp")} | {
+FUNCTIONS = {name: getattr(math, name) for name in ("sqrt", "exp", "log")} | {
     "max": max, "min": min, "sum": sum, "range": range,
 }  # fmt: skip
 FORMS = dict.fromkeys(("fednest", "localsgd"), ("printed", "corrected"))

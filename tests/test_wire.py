@@ -7,8 +7,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -33,6 +31,7 @@ from driftproof.toolkit.algorithms import (
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.wire import WireFailure, run_on_wire
+from tests.commands import driftproof
 from tests.leaves import pairs
 from tests.wire_clients import Failing, Twice, Unequal
 
@@ -204,20 +203,19 @@ def test_a_mistake_of_the_case_is_told_with_its_remedy():
 
 # the ledger -------------------------------------------------------------------------------------
 
-SCRIPT = """
-import sys
+PARTS = """
+import os, sys
 from dataclasses import dataclass
 from pathlib import Path
-import numpy as np
-import driftproof.commands.run as command
-from tests.wire_clients import Failing
-from driftproof.synthetic.problems import QuadraticMinimax
-from driftproof.cli import main
-from driftproof.toolkit.wire import run_on_wire
-from driftproof.verifiers.experiment import Conclusion, Experiment
-from driftproof.verifiers.experiment.codec import packed, unpacked
 
-FOLDER = Path(sys.argv.pop(1))
+sys.path.append(os.environ["TESTS"])
+from driftproof.synthetic.problems import QuadraticMinimax
+from driftproof.toolkit.wire import run_on_wire
+from driftproof.verifiers.experiment import Conclusion, experiment
+from driftproof.verifiers.experiment.codec import packed, unpacked
+from tests.wire_clients import Failing
+
+FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Part:
@@ -238,39 +236,27 @@ class Part:
         made = run_on_wire(QuadraticMinimax(clients=2), algorithm, ("l",), rounds=4)
         return packed({"rounds": made.rounds})
 
-def conducted(plan):
+@experiment(name="own/parts", source="a test", statement="x")
+def parts(plan):
     results = yield [Part(number, plan.engine) for number in range(3)]
     return Conclusion([], [], [str(part["rounds"]) for part in unpacked(results)], [])
-
-class Leaf:
-    name = typed = "own/parts"
-    def load(self):
-        return Experiment("own/parts", "", "", conducted)
-
-command.find = lambda kind, name: Leaf()
-if __name__ == "__main__":
-    main()
 """
 
 
 def test_finished_runs_stay_in_the_ledger_and_a_resumed_experiment_goes_on(tmp_path):
     """Part 1 of three loses a client; then it does not."""
-    (tmp_path / "script.py").write_text(SCRIPT)
+    (tmp_path / "parts.py").write_text(PARTS)
     armed(tmp_path)
-    words = [
-        sys.executable, str(tmp_path / "script.py"), str(tmp_path), "run", "own/parts",
-        "--engine", "wire", "--out", str(tmp_path / "out"), "--quiet",
-    ]  # fmt: skip
-    common = {"capture_output": True, "text": True, "timeout": 120, "cwd": ROOT,
-              "env": {**os.environ, "PYTHONPATH": str(ROOT)}}  # fmt: skip
-    failed = subprocess.run(words, **common)
+    words = ("run", "parts.py", "--engine", "wire", "--workers", "1", "--out", "out", "--quiet")
+    where = {"cwd": tmp_path, "env": os.environ | {"TESTS": str(ROOT)}}
+    failed = driftproof(*words, **where)
     assert failed.returncode == 2
-    assert failed.stderr.startswith("driftproof: client 1 ended before the run did in round of")
+    assert "in work: client 1 ended before the run did in round of" in failed.stderr
     assert "killed by SIGKILL" in failed.stderr
     assert "Traceback" not in failed.stderr + failed.stdout
     assert (tmp_path / "worked").read_text() == "01"
     (tmp_path / "armed").unlink()
-    again = subprocess.run([*words, "--resume"], **common)
+    again = driftproof(*words, "--resume", **where)
     assert again.returncode == 0, again.stderr
     assert (tmp_path / "worked").read_text() == "01" + "12"  # part 0 was not run again
     head = json.loads((tmp_path / "out" / "experiment.json").read_text())

@@ -30,7 +30,7 @@ HEAD = """\
 | statement | source | published truth | `verify`, natural cases | with the known instance \
 | `falsify` | s | lines |
 |---|---|---|---|---|---|---|---|"""
-NOTHING = "not searched"
+NOTHING, FOUND = "not searched", ("verified", "confirmed")
 
 
 def statements() -> dict[str, Leaf]:
@@ -53,29 +53,31 @@ def measured_block(_: str) -> str:
         text, truth, file = told(leaf)
         natural, all_of = (verdict(leaf, known=known) for known in (False, True))
         one = found[name]
-        anchor = name.removeprefix(PUBLISHED)
+        short = name.removeprefix(PUBLISHED)
         said.append((truth.startswith("false"), natural, all_of, one["falsify"]))
         source = linked(str(leaf.metadata["source"]), text)
         known = all_of if all_of is not natural else "–"
         rows.append(
-            f"| `{anchor}` | {source} "
+            f"| `{short}` | {source} "
             f"| {truth} | {natural} | {known} | {one['falsify']} | {one['seconds']:.1f} "
             f"| {len(file.splitlines())} |"
         )
     false = [one for one in said if one[0]]
     true = [one for one in said if not one[0]]
     searched = [one for one in false if one[3] != NOTHING]
-    lines = [HEAD, *rows, "", f"**{len(false)} are false, {len(true)} true.** Of the false ones "]
-    lines[-1] += (
-        f"`verify` refutes {count(false, 1)} on natural cases and whole classes, and "
-        f"{count(false, 2)} with the known instances. Of the true ones it refutes "
-        f"{count(true, 2)}, and {count(true, 2, Verdict.SUPPORTED)} are supported. `falsify` finds "
-        f"a violation of {sum(one[3] == 'verified' for one in searched)} of the {len(searched)} "
-        f"false ones that have cases, and of "
-        f"{sum(one[3] == 'verified' for one in true)} true ones; a whole class leaves it nothing "
-        "to search."
+    refuted, proved = count(false, 2), count(true, 2, Verdict.SUPPORTED)
+    recall, informed = count(false, 1) / len(false), refuted / len(false)
+    precision = refuted / (refuted + count(true, 2))
+    hits, wrong = (sum(one[3] in FOUND for one in of) for of in (searched, true))
+    summary = (
+        f"**{len(false)} are false, {len(true)} true.** Of the false ones `verify` refutes "
+        f"{count(false, 1)} on natural cases and whole classes, and {refuted} with the known "
+        f"instances: a recall of {recall:.0%} and {informed:.0%}. Of the true ones it refutes "
+        f"{count(true, 2)}, a precision of {precision:.0%}, and supports {proved}. `falsify` finds "
+        f"a violation of {hits} of the {len(searched)} false ones that have cases, and of {wrong} "
+        "true ones; a whole class leaves it nothing to search."
     )
-    return "\n".join(lines)
+    return "\n".join([HEAD, *rows, "", summary])
 
 
 def count(said: list[tuple[Any, ...]], place: int, verdict: Verdict = Verdict.REFUTED) -> int:

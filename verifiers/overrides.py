@@ -7,12 +7,11 @@ cases were chosen by the claim: it is neither compared with it nor written to it
 from __future__ import annotations
 
 import ast
-import dataclasses
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 from driftproof.toolkit.cases import Case
@@ -114,11 +113,9 @@ class Overrides:
         """Return a claim with these values, or a claim's leaf that loads it so."""
         if not self:
             return source
-        if not isinstance(source, Leaf):
-            return self.applied(source)
-        leaf = source
-        fields = {entry.name: getattr(leaf, entry.name) for entry in dataclasses.fields(leaf)}
-        return OverriddenLeaf(**fields, overrides=self)
+        if isinstance(source, Leaf):
+            return OverriddenLeaf(**vars(source), overrides=self)
+        return self.applied(source)
 
     def applied(self, claim: Claim[Any]) -> Claim[Any]:
         """Return a claim on its own cases with these values, each case once.
@@ -266,15 +263,14 @@ class OverriddenLeaf(Leaf):
         return f"{super().typed} {self.overrides}"
 
     def load(self) -> Any:
-        """Import the claim, and return it with other values: made once in a process."""
-        key = (self.path, self.symbol, self.overrides)
-        claim = super().load()
-        if key not in _MADE or _MADE[key][0] is not claim:
-            _MADE[key] = claim, self.overrides.applied(claim)
-        return _MADE[key][1]
+        """Import the claim, and return it with other values."""
+        return _applied(self.overrides, super().load())
 
 
-_MADE: dict[tuple[Path, str, Overrides], tuple[Any, Any]] = {}
+@cache
+def _applied(overrides: Overrides, claim: Claim[Any]) -> Claim[Any]:
+    """Return a claim with other values: one and the same in a process."""
+    return overrides.applied(claim)
 
 
 def _names(parts: Iterable[Parameters | None]) -> set[str]:

@@ -170,10 +170,7 @@ def summary(
     _totals(head, rows, news)
     _errata_at_odds(head, rows)
     if head["profile"] == "smoke":
-        shared.tell(
-            "profile smoke: the first case of each claim alone, which tells little of it; "
-            "its plots are on the page, not in files."
-        )
+        shared.tell("profile smoke: the first case of each claim alone, which tells little of it.")
     for line in (*meaning(rows, str(out)), chance(head["union_bound"])):
         shared.tell(line)
     shared.tell(head["overrides"] if head.get("overrides") else on_record(rows))

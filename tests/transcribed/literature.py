@@ -1,6 +1,6 @@
 """Statements of the literature, from the sources that docs/literature.md links."""
 
-FIXED = {"T": 3, "S": 3, "tau": 2, "mu": 0.2, "L": 1.5, "eta": 0.3, "alpha": 0.3}
+FIXED = {"T": 3, "S": 3, "tau": 2, "mu": 0.2, "L": 1.5, "eta": 0.3, "alpha": 0.3, "beta_2": 0.4}
 WHERE = {"kappa": "L / mu", "steps": "tau * S"}
 BOUNDS = {
     ("heavy-ball-cycle", "printed"): "0 * R",
@@ -49,6 +49,19 @@ BOUNDS = {
     ("projected-gradient", "printed"): "L * R**2 / (2 * T)",
     ("gd-distance", "printed"): "R**2 * (1 - 1 / kappa)",
     ("heavy-ball-ghadimi", "printed"): "F_gap * (1 - mu * alpha) ** T",
+}
+BOUNDS |= {
+    ("adam-regret", "printed"): (
+        "(2 * r) ** 2 * G * sqrt(T) / (2 * alpha * T)"
+        " + alpha * G**2 * sqrt(T) / sqrt(1 - beta_2) / T"
+        " + (2 * r) ** 2 * G * sqrt(1 - beta_2) / (2 * alpha) / T"
+    ),
+    ("amsgrad-regret", "printed"): (
+        "(2 * r) ** 2 * G * sqrt(T) / (alpha * T)"
+        " + alpha * sqrt(1 + log(T)) * G * sqrt(T) / (sqrt(1 - beta_2) * T)"
+    ),
+    ("signsgd-one-sample", "printed"): "(sqrt(L) * (F_gap + 0.5) + 2 * sigma) / sqrt(K)",
+    ("signsgd-large-batch", "printed"): "(sqrt(L) * (F_gap + 0.5) + 2 * sigma) / sqrt(K)",
 }
 ORDERS = {}
 CONDITIONS = {}

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from driftproof.toolkit.cases import Assumption, Case
 from driftproof.toolkit.constants import Key, LackingConstantError, Letters, Notation, evaluate
@@ -91,20 +91,8 @@ def _broken(
     """
     import sympy
     from sympy.core.relational import Equality, GreaterThan, LessThan, Relational
-    from sympy.logic.boolalg import Boolean
 
-    try:
-        relation = relation_of(assumption.relation, notation.key)
-    except TypeError:  # 0 < η < 1, say, asks for the truth of its first half: numbers have one
-        return _broken_in_numbers(assumption, notation, roles)
-    if isinstance(relation, bool):
-        relation = sympy.sympify(relation)
-    if not isinstance(relation, Boolean):
-        raise DriftproofError(
-            f"the relation of {assumption.name!r} is {relation!r}",
-            "a comparison of letters",
-            "relation=lambda c: c.eta <= 1 / c.L, say",
-        )
+    relation = relation_of(assumption, notation.key).formula
     first: list[str] = []
 
     def decided(comparison: Any) -> Any:
@@ -143,34 +131,42 @@ def _exactly(comparison: Any, notation: Notation, roles: Mapping[str, float]) ->
     return bool(comparison.func(*(side.xreplace(exact) for side in comparison.args)) == sympy.true)
 
 
+class Relation(NamedTuple):
+    """A relation in letters of which nothing is known.
+
+    Attributes:
+        formula: a comparison as sympy, or several with and, or and not.
+        roles: what its letters stand for.
+    """
+
+    formula: Any
+    roles: frozenset[str]
+
+
+def relation_of(assumption: Assumption, key: Key) -> Relation:
+    """Return an assumption's relation in a notation's letters.
+
+    Raises:
+        DriftproofError: what the assumption returns for letters is no relation.
+    """
+    try:
+        return _relation(assumption.relation, key)
+    except TypeError as error:
+        raise DriftproofError(
+            f"the relation of {assumption.name!r} is none between letters: {error}",
+            "comparisons of sympy expressions, with & or | between them",
+            "write (c.eta > 0) & (c.eta < 1) for 0 < c.eta < 1, sympy.Max for max",
+        ) from None
+
+
 @lru_cache(maxsize=4096)
-def relation_of(relation: Any, key: Key) -> Any:
-    """Return a relation as sympy, in letters of which nothing is known; made once."""
-    return relation(Letters(Notation.of(key), bare=True))
+def _relation(relation: Any, key: Key) -> Relation:
+    import sympy
+    from sympy.logic.boolalg import Boolean
 
-
-class _Numbers:
-    """The letters as numbers; it remembers which were asked for."""
-
-    def __init__(self, notation: Notation, roles: Mapping[str, float]) -> None:
-        self._notation, self._roles, self.asked = notation, roles, dict[str, float]()
-
-    def __getattr__(self, letter: str) -> float:
-        role = self._notation.get(letter)
-        if role is None:
-            getattr(Letters(self._notation), letter)  # raises, with the letters that there are
-        if role not in self._roles:
-            raise LackingConstantError(role)
-        self.asked[letter] = float(self._roles[str(role)])
-        return self.asked[letter]
-
-
-def _broken_in_numbers(
-    assumption: Assumption, notation: Notation, roles: Mapping[str, float]
-) -> str | None:
-    numbers = _Numbers(notation, roles)
-    assert assumption.relation is not None
-    if bool(assumption.relation(numbers)):
-        return None
-    given = ", ".join(f"{letter} = {value:g}" for letter, value in numbers.asked.items())
-    return f"{assumption.name} does not hold at {given}"
+    notation = Notation.of(key)
+    letters = Letters(notation, bare=True)
+    said = sympy.sympify(relation(letters))
+    if not isinstance(said, Boolean) or said.is_Symbol:  # sympy takes a letter for a truth too
+        raise TypeError(f"it is {said}")
+    return Relation(said, frozenset(notation[letter] for letter in letters.used))

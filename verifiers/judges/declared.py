@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -20,11 +19,12 @@ from driftproof.synthetic.attacks.thorough import LEVEL
 from driftproof.synthetic.audit import audit_algorithm, audit_problem
 from driftproof.synthetic.audit.problem import shown
 from driftproof.toolkit.cases import Case
-from driftproof.toolkit.constants import MODULI, ROLES, RUN_ROLES, Letters, Notation
+from driftproof.toolkit.constants import MODULI, ROLES, RUN_ROLES, Letters
 from driftproof.toolkit.located import telling_the_method
 from driftproof.toolkit.verdict import Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.judges.assumed import relation_of
 from driftproof.verifiers.judges.rows import case_entry, row_of
 
 EFFORT = 0.25
@@ -134,64 +134,8 @@ def used_roles(claim: Claim[Any], case: Case, form: Form) -> set[str]:
             letters = Letters(notation)
             formula(letters)
             roles |= {notation[letter] for letter in letters.used}
-    relations = [a.relation for a in assumed if a.relation is not None]
-    return roles.union(*(related_roles(relation, notation) for relation in relations))
-
-
-def related_roles(relation: Callable[[Any], Any], notation: Notation) -> set[str]:
-    """Return the roles that a relation asks for, whichever of its comparisons are true.
-
-    In 1 / (2 * c.T) < c.eta < 1 / c.L Python asks whether the first half is true before it reads
-    the second. With letters that has no answer; with stand-ins for numbers it has both in turn.
-    """
-    letters = Letters(notation)
-    with suppress(TypeError):
-        relation(letters)
-        return {notation[letter] for letter in letters.used}
-    asked = set(letters.used)
-    for answer in (True, False):
-        numbers = _StandIns(notation, answer)
-        try:
-            relation(numbers)
-        except (TypeError, ValueError, ArithmeticError, AttributeError):
-            return set(notation.values())  # it cannot be told: each of them may be used
-        asked |= numbers.asked
-    return {notation[letter] for letter in asked}
-
-
-class _StandIns:
-    """The letters as stand-ins for numbers; it remembers which were asked for."""
-
-    def __init__(self, notation: Notation, answer: bool) -> None:
-        self._notation, self._answer, self.asked = notation, answer, set[str]()
-
-    def __getattr__(self, letter: str) -> _StandIn:
-        getattr(Letters(self._notation), letter)  # raises where there is no such letter
-        self.asked.add(letter)
-        return _StandIn.answering(self._answer)
-
-
-class _StandIn(float):
-    """A number of which each comparison has the same answer, and whatever is made of it too."""
-
-    answer: bool
-
-    @classmethod
-    def answering(cls, answer: bool) -> _StandIn:
-        """Return a stand-in that answers so."""
-        stand_in = cls(1.0)
-        stand_in.answer = answer
-        return stand_in
-
-    def _same(self, *_: object) -> _StandIn:
-        return self
-
-    def _compared(self, _: object) -> bool:
-        return self.answer
-
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _same
-    __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __neg__ = __abs__ = _same
-    __lt__ = __le__ = __gt__ = __ge__ = _compared
+    related = (a for a in assumed if a.relation is not None)
+    return roles.union(*(relation_of(assumption, notation.key).roles for assumption in related))
 
 
 def refusal(claim: Claim[Any], case: Case, form: Form, sentences: Mapping[str, str]) -> str | None:

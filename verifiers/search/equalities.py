@@ -31,28 +31,26 @@ def given(
     Args:
         names: the roles that may be given; each equality gives one of them.
     """
-    relations = tuple(a.relation for a in assumptions if a.relation is not None)
-    return _given(relations, notation.key, frozenset(names))
+    related = (a for a in assumptions if a.relation is not None)
+    formulas = tuple(relation_of(assumption, notation.key).formula for assumption in related)
+    return _given(formulas, notation.key, frozenset(names))
 
 
 @lru_cache(maxsize=1024)
-def _given(relations: tuple[Any, ...], key: Key, names: frozenset[str]) -> dict[str, Any]:
+def _given(formulas: tuple[Any, ...], key: Key, names: frozenset[str]) -> dict[str, Any]:
     import sympy
 
     notation = Notation.of(key)
     solved: dict[str, Any] = {}
-    for relation in relations:
-        try:
-            stated = relation_of(relation, key)
-        except TypeError:  # it asks for the truth of a comparison by hand
-            continue
-        for equality in conjuncts(stated):
+    for formula in formulas:
+        for equality in conjuncts(formula):
             if not isinstance(equality, sympy.Eq):
                 continue
             symbols = sorted(equality.free_symbols, key=str)
             for symbol in (s for s in symbols if notation[s.name] in names - set(solved)):
-                # every letter stands for a number above 0 where a root is taken
-                positive = {s: sympy.Symbol(s.name, positive=True) for s in symbols}
+                # every letter stands for a number above 0 where a root is taken; alone it may be 0
+                sign = {"nonnegative" if len(symbols) == 1 else "positive": True}
+                positive = {s: sympy.Symbol(s.name, **sign) for s in symbols}
                 solutions = sympy.solve(equality.xreplace(positive), positive[symbol])
                 if len(solutions) == 1:
                     solved[notation[symbol.name]] = solutions[0]

@@ -7,7 +7,6 @@ expression is compiled once and given arrays, a number for each candidate.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from driftproof.toolkit.cases import Assumption
-from driftproof.toolkit.constants import Key, Letters, Notation
+from driftproof.toolkit.constants import Notation
 from driftproof.verifiers.judges.assumed import ROUNDED, relation_of
 from driftproof.verifiers.judges.bounds import split_right
 
@@ -55,7 +54,8 @@ def violation(assumptions: Sequence[Assumption], notation: Notation, roles: Role
             if role not in roles:
                 raise LackingError(role)
         if assumption.relation is not None:
-            total = total + _distance(assumption.relation, notation, roles, count)
+            relation = relation_of(assumption, notation.key).formula
+            total = total + np.broadcast_to(_broken(relation, notation, roles), count)
     return total
 
 
@@ -69,10 +69,9 @@ def known_violation(
         if letters_of([assumption], notation) <= set(roles):
             total = total + violation([replace(assumption, roles=())], notation, roles)
             continue
-        with suppress(TypeError):  # it compares by hand
-            for part in conjuncts(relation_of(assumption.relation, notation.key)):
-                if {notation[s.name] for s in part.free_symbols} <= set(roles):
-                    total = total + np.broadcast_to(_broken(part, notation, roles), count)
+        for part in conjuncts(relation_of(assumption, notation.key).formula):
+            if {notation[s.name] for s in part.free_symbols} <= set(roles):
+                total = total + np.broadcast_to(_broken(part, notation, roles), count)
     return total
 
 
@@ -89,25 +88,8 @@ def conjuncts(stated: Any) -> Iterator[Any]:
 
 def letters_of(assumptions: Sequence[Assumption], notation: Notation) -> set[str]:
     """Return the roles that stand in some relation."""
-    relations = (a.relation for a in assumptions if a.relation is not None)
-    return set().union(*(_letters_of(relation, notation.key) for relation in relations))
-
-
-@lru_cache(maxsize=4096)
-def _letters_of(relation: Any, key: Key) -> frozenset[str]:
-    notation = Notation.of(key)
-    asked = Letters(notation, bare=True)
-    with suppress(TypeError):  # it compares by hand: those asked for until then count
-        relation(asked)
-    return frozenset(notation[letter] for letter in asked.used)
-
-
-def _distance(relation: Any, notation: Notation, roles: Roles, count: int) -> np.ndarray:
-    try:
-        stated = relation_of(relation, notation.key)
-    except TypeError:  # 0 < η < 1, say, asks for a truth: one candidate after another
-        return _one_by_one(relation, notation, roles, count)
-    return np.broadcast_to(_broken(stated, notation, roles), count).astype(float)
+    related = (a for a in assumptions if a.relation is not None)
+    return set().union(*(relation_of(assumption, notation.key).roles for assumption in related))
 
 
 def _broken(stated: Any, notation: Notation, roles: Roles) -> Any:
@@ -115,7 +97,7 @@ def _broken(stated: Any, notation: Notation, roles: Roles) -> Any:
     import sympy
     from sympy.core.relational import Equality, Relational, StrictGreaterThan, StrictLessThan
 
-    if isinstance(stated, bool) or stated in (sympy.true, sympy.false):
+    if stated in (sympy.true, sympy.false):
         return 0.0 if stated else 1.0
     if isinstance(stated, sympy.And):
         return sum(_broken(part, notation, roles) for part in stated.args)
@@ -138,26 +120,6 @@ def _broken(stated: Any, notation: Notation, roles: Roles) -> Any:
     strict = isinstance(stated, StrictLessThan | StrictGreaterThan)
     bad = (apart >= 0) if strict else (apart > 0)
     return np.where(np.isnan(apart), 1.0, np.where(bad, np.maximum(apart, 1e-12), 0.0))
-
-
-def _one_by_one(relation: Any, notation: Notation, roles: Roles, count: int) -> np.ndarray:
-    values = {role: np.broadcast_to(x, count) for role, x in roles.items()}
-    return np.array([
-        0.0 if relation(_Numbers(notation, values, number)) else 1.0 for number in range(count)
-    ])  # fmt: skip
-
-
-class _Numbers:
-    """One candidate's letters as numbers."""
-
-    def __init__(self, notation: Notation, roles: Mapping[str, np.ndarray], number: int) -> None:
-        self._notation, self._roles, self._number = notation, roles, number
-
-    def __getattr__(self, letter: str) -> float:
-        role = self._notation.get(letter, letter)
-        if role not in self._roles:
-            raise LackingError(role)
-        return float(self._roles[role][self._number])
 
 
 def evaluated(expression: Any, notation: Notation, roles: Roles) -> Any:

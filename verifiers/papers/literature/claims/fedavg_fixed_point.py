@@ -2,7 +2,7 @@ r"""Where FedAvg with constant steps rests, there is the minimiser.
 
 Text: https://arxiv.org/abs/2005.05238
 
-Truth: false: Pathak & Wainwright (2020), Proposition 1
+Truth: false: Pathak & Wainwright (2020)
 """
 
 from driftproof.synthetic.classes import over, recurs, similar, smooth_strongly_convex, start_within

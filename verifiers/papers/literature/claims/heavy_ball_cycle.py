@@ -4,7 +4,7 @@ The paper prints α = 4/(√L + √μ), by a misprint, and follows a lemma on qu
 
 Text: https://arxiv.org/abs/2001.06782
 
-Truth: false: Lessard, Recht & Packard (2016), section 4.6, an example with a cycle
+Truth: false: Lessard, Recht & Packard (2016), an example with a cycle
 """
 
 from driftproof.synthetic.classes import over, recurs, smooth_strongly_convex, start_anywhere

@@ -2,7 +2,7 @@ r"""One step of heavy ball contracts, in the norm of two iterates side by side.
 
 Text: https://arxiv.org/abs/2001.06782
 
-Truth: false: Lessard, Recht & Packard (2016), section 2.2, a spectral radius is no norm
+Truth: false: Lessard, Recht & Packard (2016): a spectral radius is no norm
 """
 
 from sympy import sqrt

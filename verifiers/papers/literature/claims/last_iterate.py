@@ -2,7 +2,7 @@ r"""The last iterate of the subgradient method has the rate of the average.
 
 Text: https://arxiv.org/abs/2604.13870
 
-Truth: false: Harvey et al. (2019), Theorem 3.1: it has a factor log T
+Truth: false: Harvey et al. (2019): it has a factor log T
 """
 
 from sympy import sqrt

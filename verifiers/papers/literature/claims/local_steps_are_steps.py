@@ -2,7 +2,7 @@ r"""Local steps of FedAvg count like as many steps of gradient descent.
 
 Text: not at hand; https://arxiv.org/abs/2002.07839
 
-Truth: false: Woodworth et al. (2020), Theorem 3, a lower bound
+Truth: false: Woodworth et al. (2020), a lower bound
 """
 
 from driftproof.synthetic.classes import over, similar, smooth_convex, start_within

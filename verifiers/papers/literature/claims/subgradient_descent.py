@@ -1,8 +1,8 @@
 r"""A subgradient step lowers the objective, if it is short.
 
-Text: https://github.com/shailesh1729/tisp/blob/master/book/subgradient_methods/basic_subgradient.md
+Text: https://github.com/shailesh1729/tisp/blob/49e59c57a29e9609e620baf1d57d2ef6822a23f6/book/subgradient_methods/basic_subgradient.md
 
-Truth: false: Boyd, Xiao & Mutapcic (2003), section 2.1; the text's first observation
+Truth: false: Boyd, Xiao & Mutapcic (2003); the text's first observation
 """
 
 from driftproof.synthetic.classes import bounded_gradients, convex, over, start_within
