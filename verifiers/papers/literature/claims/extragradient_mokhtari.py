@@ -2,7 +2,7 @@ r"""Extragradient contracts by 1 − μ/(4L) in a step of 1/(8L).
 
 Text: https://github.com/quantaji/ethz-ODS-2022-self-notes/blob/6be3f8e100f5be244e4702271ce2452fbb3fc8a2/Notes/chapter13-minimax.md
 
-Truth: false: of A = μI the factor is (1 − h + h²)² > 1 − 2h, h = μ/(8L); unpublished, a slip of the notes
+Truth: false: of A = μI the factor is (1 − h + h²)² > 1 − 2h, h = μ/(8L); unpublished, of the notes, which were not compared with the paper
 """  # noqa: E501
 
 from driftproof.synthetic.classes import monotone_lipschitz, over, start_within
