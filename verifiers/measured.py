@@ -38,7 +38,7 @@ def statements() -> dict[str, Leaf]:
     return {name: leaf for name, leaf in leaves("claim").items() if name.startswith(PUBLISHED)}
 
 
-def told(leaf: Leaf) -> tuple[str, str, str]:
+def read(leaf: Leaf) -> tuple[str, str, str]:
     """Return the text that a statement was read in, what is published of it, and its file."""
     file = leaf.path.read_text(encoding="utf-8")
     (text,), (truth,) = (re.findall(rf"^{what}: (.*)$", file, re.M) for what in ("Text", "Truth"))
@@ -50,7 +50,7 @@ def measured_block(_: str) -> str:
     found = json.loads(FILE.read_text(encoding="utf-8"))
     rows, said = [], []
     for name, leaf in statements().items():
-        text, truth, file = told(leaf)
+        text, truth, file = read(leaf)
         natural, all_of = (verdict(leaf, known=known) for known in (False, True))
         one = found[name]
         short = name.removeprefix(PUBLISHED)

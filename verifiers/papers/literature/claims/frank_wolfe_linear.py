@@ -1,6 +1,6 @@
 r"""Frank–Wolfe converges linearly on strongly convex functions.
 
-Text: https://huggingface.co/datasets/nvidia/Nemotron-CC-Math-v1
+Text: not at hand
 
 Truth: false: Canon & Cullum (1968); S. Pokutta, Cheat sheet: Linear convergence for conditional gradients
 """  # noqa: E501
