@@ -9,10 +9,10 @@ import pytest
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers import errata, record
-from driftproof.verifiers.measured import FILE, measured_block, statements, told, verdict
+from driftproof.verifiers.measured import FILE, measured_block, statements, read, verdict
 from driftproof.verifiers.verify import Settings, judge
 
-TRUTH = {name: told(leaf)[1] for name, leaf in statements().items()}
+TRUTH = {name: read(leaf)[1] for name, leaf in statements().items()}
 
 
 def test_there_are_enough_of_each_kind():
