@@ -9,7 +9,7 @@ import pytest
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers import errata, record
-from driftproof.verifiers.measured import FILE, measured_block, statements, read, verdict
+from driftproof.verifiers.measured import FILE, measured_block, read, statements, verdict
 from driftproof.verifiers.verify import Settings, judge
 
 TRUTH = {name: read(leaf)[1] for name, leaf in statements().items()}
