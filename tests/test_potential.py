@@ -17,14 +17,18 @@ from hypothesis import strategies as st
 from driftproof.algorithms import FedAvg, FedAvgS, HeavyBall, Nesterov, Scaffold
 from driftproof.classes import (
     bounded_gradients,
+    bounded_steps,
     convex,
     equal,
     for_all,
     potential,
+    recurs,
     shared_minimiser,
     similar,
     smooth_convex,
     smooth_strongly_convex,
+    start_at_minimiser,
+    start_within,
     strongly_convex_concave,
 )
 from driftproof.problems import PiecewiseLosses
@@ -406,6 +410,10 @@ def test_runs_on_quadratics_obey_it(name, shares, minimiser):
         (HeavyBall(step_size=0.08), [smooth_strongly_convex(L=25, mu=1)], 1, "or gradients=True"),
         (Nesterov(), [CLASS], 1, "round 7 has other steps than its round 0"),
         (FedAvg(), [bounded_gradients(convex(), G=1)], 1, "has a size"),
+        *(
+            (FedAvg(), [CLASS, of], 1, "need not hold in later rounds")
+            for of in (start_within(R=1), start_at_minimiser(), recurs(), bounded_steps(G=1))
+        ),
         (FedAvg(step_size=for_all("0 < eta < 1")), [CLASS], 1, "wanted: numbers"),
         (FedAvgS(), [strongly_convex_concave(L=1, mu=0.1)], 1, "FedAvgS from any state"),
     ],

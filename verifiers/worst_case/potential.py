@@ -29,7 +29,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from driftproof.synthetic.classes.conditions import Constraint, FunctionClass
-from driftproof.synthetic.classes.relations import Relation, any_state
+from driftproof.synthetic.classes.relations import OF_CLIENTS, Relation, any_state
 from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.errors import DriftproofError
@@ -46,6 +46,8 @@ from driftproof.verifiers.worst_case.solve import solve
 from driftproof.verifiers.worst_case.statement import combined
 from driftproof.verifiers.worst_case.written import Right, certificate
 
+IN_EVERY_ROUND = (*OF_CLIENTS, "lower-level", "upper-level")
+"""Relations that speak of functions alone; one on the start of a run does not hold later."""
 LATER = 7
 """A round that has to be the same as the first one."""
 
@@ -146,6 +148,13 @@ def potential(
             f"a potential of {said}", "numbers",
             "search it at some numbers; for letters state a claim of a round (docs/theorems.md)",
         )  # fmt: skip
+    once = [of for of in classes if isinstance(of, Relation) and of.kind not in IN_EVERY_ROUND]
+    if once:
+        raise DriftproofError(
+            f"a potential of {said}, where {once[0]} need not hold in later rounds",
+            "functions of a class, and what relates clients",
+            "leave it out: a round begins in any state, and the first one at any x_0",
+        )
     whole = WholeClass(conditions=(*classes, any_state()), clients=clients)
     has_values = any(whole.function_class.conditions[0].values)
     x, states = algorithm.iterate, list[Any]()
