@@ -195,13 +195,14 @@ def _tested(nodes: list[str], folder: Path, keep_bytecode: bool) -> None:
 
 
 def copied(folder: Path) -> None:
-    """Copy the checkout, without what git ignores."""
+    """Copy the checkout, without what git ignores; a link to a folder stays a link."""
     words = ["git", "ls-files", "-co", "--exclude-standard"]
     listed = subprocess.run(words, cwd=judges.ROOT, capture_output=True, text=True, check=True)
     for name in listed.stdout.splitlines():
-        if (judges.ROOT / name).is_file():
+        source = judges.ROOT / name
+        if source.is_file() or source.is_symlink():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(judges.ROOT / name, folder / name)
+            shutil.copyfile(source, folder / name, follow_symlinks=False)
 
 
 def main() -> int:

@@ -107,7 +107,10 @@ def _at_edge(exact: Exact) -> Witness | None:
     Of many optima the smallest is taken. L is turned until its first rows have the fewest
     coordinates, and its entries are rounded.
     """
-    least = solve_matrices(exact.doubles, margin=-SMALLER)
+    try:
+        least = solve_matrices(exact.doubles, margin=-SMALLER)
+    except DriftproofError:  # it does not come to an end
+        return None
     sizes, directions = np.linalg.eigh(least.gram)
     large = sizes > ROUGHLY * sizes[-1]
     turned = np.linalg.qr((directions[:, large] * np.sqrt(sizes[large])).T)[1].T
