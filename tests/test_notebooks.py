@@ -107,7 +107,9 @@ def of_drift(cells):
     assert ends[2.0, 4] > 5 * noise
     assert ends[2.0, 16] > 5 * ends[2.0, 4]
     bias = after(cells, 'verify("localsgd/bias"')["text/plain"]
-    assert re.search("SUPPORTED +theorem, class +3 +1 +attained", bias)
+    assert re.search(
+        "SUPPORTED +theorem,( class)? +3 +1 +attained", bias
+    )  # the table may be narrow
     drift = after(cells, 'record={"drift": drift}')["text/html"]
     assert ">exact</td>" in drift
     assert "attained" in after(cells, '"comfedl/lemma-2"')["text/plain"]
