@@ -104,7 +104,7 @@ def nonconvex(view):
     name="pepit/distance-contracts",
     source="Polyak 1987; PEPit: tutorials, gradient_descent_contraction",
     statement=r"\|x_N - x^*\|^2 \le (1 - \eta\mu)^{2N}R^2",
-    classes=over([STRONG, NEAR], FedAvg(step_size=CONTRACTING), rounds=[1, 2], clients=1),
+    classes=over([STRONG, NEAR], FedAvg(step_size=CONTRACTING), rounds=[1, 2, 3], clients=1),
     right=lambda c: (1 - c.eta * c.mu) ** (2 * c.S) * c.R**2,
 )
 def distance_contracts(view):
