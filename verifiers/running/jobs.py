@@ -195,9 +195,7 @@ def jobs_for(
         replicates: the most that a case may take (None: the profile's).
     """
     budget = BUDGETS[profile] if replicates is None else -(-replicates // BLOCK)
-    wanted = [
-        k for k, form in enumerate(claim.forms) if siblings or form.form != "sibling"
-    ]  # fmt: skip
+    wanted = _judged(claim, siblings)
     jobs: list[Job] = [
         _undecided(claim, claim.forms[k])
         for k in wanted
@@ -372,13 +370,16 @@ def _over_class(claim: BoundClaim, case: Case, forms: Sequence[Form], at: ClaimT
     return [replace(row, seconds=seconds) for row in rows]
 
 
-def _sharing(claim: BoundClaim, siblings: bool = True) -> dict[int, list[int]]:
+def _judged(claim: Claim[Any], siblings: bool) -> list[int]:
+    """Return the numbers of a claim's forms, with its negative controls or without."""
+    return [k for k, form in enumerate(claim.forms) if siblings or form.form != "sibling"]
+
+
+def _sharing(claim: BoundClaim, siblings: bool) -> dict[int, list[int]]:
     """Return all forms that are judged by a run, by the number that names their measurement."""
     odd = (Undecided, ByProof)
-    return _by_left(claim, [
-        k for k, form in enumerate(claim.forms)
-        if not isinstance(form.right, odd) and (siblings or form.form != "sibling")
-    ])  # fmt: skip
+    run = [k for k in _judged(claim, siblings) if not isinstance(claim.forms[k].right, odd)]
+    return _by_left(claim, run)
 
 
 def _more_would_do(claim: BoundClaim, forms: Sequence[Form], measured: Measured) -> bool:

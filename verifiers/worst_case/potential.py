@@ -286,13 +286,15 @@ def _proved(case: WorstCase, of: FunctionClass, rho: Fraction) -> Found | None:
     used, r = proof.multipliers, len(case.relations)
     m = len(case.constraints) - r  # conditions of both runs come first, then relations of both
     later = [m + k for k, of in enumerate(case.relations) if not _size(of)]
-    of_decrease = {k: used[j] for k, j in enumerate([*range(m), *range(2 * m, 2 * m + r)])
-                   if j in used}  # fmt: skip
-    places = zip(
-        [*range(m), *later], [*range(m, 2 * m), *range(2 * m + r, 2 * m + 2 * r)], strict=False
+    end = 2 * m + r + len(later)
+    of_decrease, of_above = (
+        {k: used[j] for k, j in zip(numbers, [*conditions, *relations], strict=True) if j in used}
+        for numbers, conditions, relations in (
+            (range(m + r), range(m), range(2 * m, 2 * m + r)),
+            ([*range(m), *later], range(m, 2 * m), range(2 * m + r, end)),
+        )
     )
-    of_above = {k: used[j] for k, j in places if j in used}
-    equations = enumerate(_names(case), 2 * m + r + len(later))
+    equations = enumerate(_names(case), end)
     weights = {name: fraction(used[j]) for j, name in equations if j in used}
     return rho, weights, of_decrease, of_above
 

@@ -9,11 +9,7 @@ Attained for every τ and η, by functions whose directions are all the same: no
 holds, with all clients or with some.
 """
 
-from driftproof.synthetic.classes import (
-    bounded_composition,
-    for_all,
-    over,
-)
+from driftproof.synthetic.classes import bounded_composition, for_all, over
 from driftproof.synthetic.classes.whole import Conditions
 from driftproof.toolkit.algorithms.comfedl import ComFedL
 from driftproof.toolkit.measure import Reduction, Steps, each, sq

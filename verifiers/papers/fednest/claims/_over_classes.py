@@ -1,5 +1,6 @@
 """What the claims on FedNest over whole classes of functions share."""
 
+from driftproof.synthetic.classes import for_all, smooth_strongly_convex
 from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.algorithms._nested import Nested
 from driftproof.toolkit.cases import Assumption, Case
@@ -11,6 +12,8 @@ def _quiet(case: Case[WholeClass, Nested]) -> bool:
     return case.algorithm.participation == 1
 
 
+STRONG = smooth_strongly_convex(L=for_all("0 < ell_g1"), mu=for_all("0 < mu_g < ell_g1"))
+"""The class for all of its numbers."""
 ALL_CLIENTS = Assumption(
     "no noise, all clients", r"\nabla_y g_i(\cdot;\zeta) = \nabla_y g_i,\; |\mathcal S| = m",
     applies=_quiet,

@@ -48,11 +48,11 @@ from driftproof.toolkit.parameters import sweep
 from driftproof.toolkit.readings import Stated
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.papers.fednest.claims import assumptions as given
-from driftproof.verifiers.papers.fednest.claims._over_classes import ALL_CLIENTS, SHORT
+from driftproof.verifiers.papers.fednest.claims._over_classes import ALL_CLIENTS, SHORT, STRONG
 
 FEW = Assumption("few local steps", r"\tau\le15", relation=lambda c: c.tau <= 15)
 ANY: Conditions = [
-    smooth_strongly_convex(L=for_all("0 < ell_g1"), mu=for_all("0 < mu_g < ell_g1")),
+    STRONG,
     lower_level(),
     start_within(R=for_all("0 < R")),
 ]
@@ -72,10 +72,7 @@ def contraction(c: Letters) -> Expression:
     statement=r"\text{the global convergence of FedInn}:\quad \|y^+-y^*(x)\|^2 \le "
     r"\rho^2\,\|y-y^*(x)\|^2,\quad \|y-y^*(x)\|\le R,\quad \tau\beta\ell_{g,1}\le1,\; \tau\le15",
     classes=[
-        *over(
-            ANY,
-            FedInn(inner_steps=sweep(1, 2), inner_step_size=CONTRACTING),
-        ),
+        *over(ANY, FedInn(inner_steps=sweep(1, 2), inner_step_size=CONTRACTING)),
         *over(ANY, FedInn(inner_steps=3, inner_step_size=for_all("0 < beta <= 1/(3*ell_g1)"))),
         *over(WELL, FedInn(inner_steps=5, inner_step_size=sweep(0.2, 0.05)), rounds=1),
         *over(ILL, FedInn(inner_steps=sweep(3, 10), inner_step_size=0.1), rounds=1),

@@ -34,7 +34,7 @@ from driftproof.toolkit.parameters import sweep
 from driftproof.toolkit.readings import Stated
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.papers.fednest.claims import assumptions as given
-from driftproof.verifiers.papers.fednest.claims._over_classes import ALL_CLIENTS, SHORT
+from driftproof.verifiers.papers.fednest.claims._over_classes import ALL_CLIENTS, SHORT, STRONG
 
 WELL: Conditions = [smooth_strongly_convex(L=1, mu=0.1), lower_level(), start_gap(delta=1)]
 ILL: Conditions = [smooth_strongly_convex(L=1, mu=0.01), lower_level(), start_gap(delta=1)]
@@ -60,7 +60,7 @@ def descent(c: Letters) -> Expression:
     classes=[
         *over(
             [
-                smooth_strongly_convex(L=for_all("0 < ell_g1"), mu=for_all("0 < mu_g < ell_g1")),
+                STRONG,
                 lower_level(),
                 start_gap(delta=for_all("0 < F_gap")),
             ],

@@ -13,12 +13,7 @@ smaller holds, as clients may be equal. That nothing larger is needed is proved 
 which prove the worst case itself, for each of these numbers, and is not derived for others.
 """
 
-from driftproof.synthetic.classes import (
-    for_all,
-    over,
-    smooth_convex,
-    start_within,
-)
+from driftproof.synthetic.classes import for_all, over, smooth_convex, start_within
 from driftproof.synthetic.classes.whole import Conditions
 from driftproof.toolkit.algorithms.fedsvrg import FedSVRG
 from driftproof.toolkit.cases import Assumption

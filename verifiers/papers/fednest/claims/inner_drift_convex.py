@@ -10,13 +10,7 @@ as smooth and as convex, and whose gradient at y is q. Two clients are judged be
 ≤ R keeps the program bounded; R is longer than all steps together.
 """
 
-from driftproof.synthetic.classes import (
-    for_all,
-    lower_level,
-    over,
-    smooth_convex,
-    start_gradient,
-)
+from driftproof.synthetic.classes import for_all, lower_level, over, smooth_convex, start_gradient
 from driftproof.synthetic.classes.whole import Conditions
 from driftproof.toolkit.algorithms.fedinn import FedInn
 from driftproof.toolkit.cases import Assumption

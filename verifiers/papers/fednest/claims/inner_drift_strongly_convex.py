@@ -22,7 +22,7 @@ from driftproof.toolkit.measure import Reduction, Steps
 from driftproof.toolkit.parameters import sweep
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.papers.fednest.claims import assumptions as given
-from driftproof.verifiers.papers.fednest.claims._over_classes import ALL_CLIENTS, last_drift
+from driftproof.verifiers.papers.fednest.claims._over_classes import ALL_CLIENTS, STRONG, last_drift
 
 STEP_SIZE = Assumption("step size", r"\beta\le2/(\ell_{g,1}+\mu_g)",
                        relation=lambda c: c.beta * (c.ell_g1 + c.mu_g) <= 2)  # fmt: skip
@@ -43,7 +43,7 @@ def steps_that_shrink(c: Letters) -> Expression:
     classes=[
         *over(
             [
-                smooth_strongly_convex(L=for_all("0 < ell_g1"), mu=for_all("0 < mu_g < ell_g1")),
+                STRONG,
                 lower_level(),
                 start_gradient(norm=for_all("0 < q")),
             ],

@@ -11,13 +11,7 @@ for all clients, and a local step knows of it through h alone; a linear part of 
 same.
 """
 
-from driftproof.synthetic.classes import (
-    for_all,
-    over,
-    smooth,
-    start_gradient,
-    upper_level,
-)
+from driftproof.synthetic.classes import for_all, over, smooth, start_gradient, upper_level
 from driftproof.synthetic.classes.whole import Conditions
 from driftproof.toolkit.algorithms.fedout import FedOut
 from driftproof.toolkit.constants import Expression, Letters

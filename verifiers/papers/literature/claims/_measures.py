@@ -19,6 +19,12 @@ def distance_at_end(view: Steps) -> Reduction | None:
     return each("round", "local_step", off) if view.last else None
 
 
+def distance_at_start(view: Steps) -> Reduction | None:
+    """Measure ‖x_0 − x*‖²: where the last state is the first, of a point where the method rests."""
+    off = sq(view.round_start("w") - view.minimiser)
+    return each("round", "local_step", off) if view.last else None
+
+
 def gradient_at_end(view: Steps) -> Reduction | None:
     """Measure ‖∇F(x_T)‖²; of an operator T, given as x − T(x), ‖x_T − T(x_T)‖²."""
     return each("round", "local_step", sq(view.gradient(view.mean("w")))) if view.last else None

@@ -7,10 +7,10 @@ Truth: false: Pathak & Wainwright (2020)
 
 from driftproof.synthetic.classes import over, recurs, similar, smooth_strongly_convex, start_within
 from driftproof.toolkit.algorithms.proximal_point import ProximalPoint
-from driftproof.toolkit.measure import Reduction, Steps, each, sq
+from driftproof.toolkit.measure import Reduction, Steps
 from driftproof.toolkit.readings import Erratum
 from driftproof.verifiers.claim_types.bound import bound
-from driftproof.verifiers.papers.literature.claims._measures import nothing
+from driftproof.verifiers.papers.literature.claims._measures import distance_at_start, nothing
 
 
 @bound(
@@ -31,6 +31,4 @@ from driftproof.verifiers.papers.literature.claims._measures import nothing
     ),
 )
 def fedprox_fixed_point(view: Steps) -> Reduction | None:
-    if not view.last:
-        return None
-    return each("round", "local_step", sq(view.round_start("w") - view.minimiser))
+    return distance_at_start(view)

@@ -3,7 +3,7 @@
 import sympy
 import torch
 
-from driftproof.synthetic.classes import for_all
+from driftproof.synthetic.classes import for_all, strongly_convex_concave
 from driftproof.toolkit.cases import Assumption
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps, each, sq
@@ -11,6 +11,8 @@ from driftproof.toolkit.measure import Reduction, Steps, each, sq
 NONEXPANSIVE = Assumption(
     "step size", r"\eta\le2\mu/L^2", relation=lambda c: c.eta * c.L**2 <= 2 * c.mu
 )
+SADDLE = strongly_convex_concave(L=for_all("0 < L"), mu=for_all("0 < mu < L"))
+"""The class for all of its numbers."""
 CONTRACTING = for_all("0 < eta <= 2*mu/L**2")
 ONE_STEP_SIZE = Assumption(
     "step sizes", r"\alpha=\beta=\eta", relation=lambda c: sympy.Eq(c.alpha, c.beta)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from driftproof.synthetic.classes import over
+from driftproof.synthetic.classes import for_all, over, smooth_strongly_convex
 from driftproof.synthetic.classes.conditions import FunctionClass
 from driftproof.synthetic.classes.relations import Relation
 from driftproof.synthetic.classes.whole import WholeClass
@@ -12,6 +12,8 @@ from driftproof.toolkit.cases import Assumption, Case
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps, each, sq
 
+STRONG = smooth_strongly_convex(L=for_all("0 < L"), mu=for_all("0 < mu < L"))
+"""The class for all of its numbers."""
 SHORT_STEP = Assumption("step size", r"\eta \le 1/L", relation=lambda c: c.eta * c.L <= 1)
 LONG_STEP = Assumption("step size", r"\eta \le 2/L", relation=lambda c: c.eta * c.L <= 2)
 CONTRACTING = Assumption(

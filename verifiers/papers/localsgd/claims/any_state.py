@@ -4,12 +4,12 @@ r"""One round of FedAvg from any state, clients that differ: for all L, μ, η a
 ρ = (1 − ημ)⁴ below 1 all rounds follow: ‖x̄_S − x*‖² ≤ ρ^S‖x̄_0 − x*‖² + cζ²(1 − ρ^S)/(1 − ρ).
 """
 
-from driftproof.synthetic.classes import for_all, over, similar, smooth_strongly_convex
+from driftproof.synthetic.classes import for_all, over, similar
 from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps, each, sq
 from driftproof.verifiers.claim_types.bound import bound
-from driftproof.verifiers.papers.localsgd.claims._steps import CONTRACTING, factor
+from driftproof.verifiers.papers.localsgd.claims._steps import CONTRACTING, STRONG, factor
 
 
 def floor(c: Letters) -> Expression:
@@ -32,7 +32,7 @@ def recursion(c: Letters) -> Expression:
     r"\frac{2\eta^3(L-\mu)(1-\eta\mu)^3}{(2-\eta L-\eta\mu)(2+\eta L-3\eta\mu)},\quad \tau = 2",
     classes=over(
         [
-            smooth_strongly_convex(L=for_all("0 < L"), mu=for_all("0 < mu < L")),
+            STRONG,
             similar(zeta=for_all("0 < zeta")),
         ],
         FedAvg(local_steps=2, step_size=for_all("0 < eta < 2/(L + mu)")),

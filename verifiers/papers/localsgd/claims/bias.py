@@ -17,7 +17,12 @@ from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.measure import Reduction, Steps
 from driftproof.toolkit.parameters import sweep
 from driftproof.verifiers.claim_types.bound import bound
-from driftproof.verifiers.papers.localsgd.claims._steps import LONG_STEP, bias, distance_at_end
+from driftproof.verifiers.papers.localsgd.claims._steps import (
+    LONG_STEP,
+    STRONG,
+    bias,
+    distance_at_end,
+)
 
 
 @bound(
@@ -30,7 +35,7 @@ from driftproof.verifiers.papers.localsgd.claims._steps import LONG_STEP, bias, 
     classes=[
         *over(
             [
-                smooth_strongly_convex(L=for_all("0 < L"), mu=for_all("0 < mu < L")),
+                STRONG,
                 similar(zeta=for_all("0 < zeta")),
                 start_at_minimiser(),
             ],

@@ -15,7 +15,12 @@ from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.measure import Reduction, Steps
 from driftproof.toolkit.parameters import sweep
 from driftproof.verifiers.claim_types.bound import bound
-from driftproof.verifiers.papers.localsgd.claims._steps import CONTRACTING, distance_at_end, factor
+from driftproof.verifiers.papers.localsgd.claims._steps import (
+    CONTRACTING,
+    STRONG,
+    distance_at_end,
+    factor,
+)
 
 
 @bound(
@@ -26,7 +31,7 @@ from driftproof.verifiers.papers.localsgd.claims._steps import CONTRACTING, dist
     classes=[
         *over(
             [
-                smooth_strongly_convex(L=for_all("0 < L"), mu=for_all("0 < mu < L")),
+                STRONG,
                 shared_minimiser(),
                 start_within(R=for_all("0 < R")),
             ],

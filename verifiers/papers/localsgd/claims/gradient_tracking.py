@@ -12,12 +12,7 @@ D_k ≤ η²L²‖z − z*‖k(k − 1)/2. Hence ‖z⁺ − z*‖² ≤ (γ^{2K
 Σ_{k<K} k²(k − 1)² = K(K − 1)(K − 2)(3K² − 6K + 1)/15.
 """
 
-from driftproof.synthetic.classes import (
-    for_all,
-    over,
-    start_within,
-    strongly_convex_concave,
-)
+from driftproof.synthetic.classes import for_all, over, start_within, strongly_convex_concave
 from driftproof.toolkit.algorithms.gradient_tracking_gda import GradientTrackingGDA
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps, each, sq
@@ -26,6 +21,7 @@ from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.papers.localsgd.claims._saddles import (
     CONTRACTING,
     NONEXPANSIVE,
+    SADDLE,
     shrinking,
 )
 
@@ -45,7 +41,7 @@ def apart(c: Letters) -> Expression:
     classes=[
         *over(
             [
-                strongly_convex_concave(L=for_all("0 < L"), mu=for_all("0 < mu < L")),
+                SADDLE,
                 start_within(R=for_all("0 < R")),
             ],
             GradientTrackingGDA(local_steps=sweep(1, 2), step_size=CONTRACTING),

@@ -22,6 +22,7 @@ from driftproof.verifiers.papers.localsgd.claims._saddles import (
     CONTRACTING,
     NONEXPANSIVE,
     ONE_STEP_SIZE,
+    SADDLE,
     SIMULTANEOUS,
     distance_at_end,
     moved,
@@ -38,7 +39,7 @@ from driftproof.verifiers.papers.localsgd.claims._saddles import (
     classes=[
         *over(
             [
-                strongly_convex_concave(L=for_all("0 < L"), mu=for_all("0 < mu < L")),
+                SADDLE,
                 similar(zeta=for_all("0 < zeta")),
                 start_at_minimiser(),
             ],

@@ -20,6 +20,7 @@ from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.papers.localsgd.claims._saddles import (
     CONTRACTING,
     ONE_STEP_SIZE,
+    SADDLE,
     SIMULTANEOUS,
     distance_at_end,
     shrinking,
@@ -36,7 +37,7 @@ from driftproof.verifiers.papers.localsgd.claims._saddles import (
     classes=[
         *over(
             [
-                strongly_convex_concave(L=for_all("0 < L"), mu=for_all("0 < mu < L")),
+                SADDLE,
                 shared_minimiser(),
                 start_within(R=for_all("0 < R")),
             ],

@@ -3,12 +3,7 @@ r"""Gradient descent on smooth functions that need not be convex: the mean squar
 **Kind.** Bound over a class. A step decreases F by η(1 − ηL/2)‖∇F‖² at least (descent lemma).
 """
 
-from driftproof.synthetic.classes import (
-    for_all,
-    over,
-    smooth,
-    start_gap,
-)
+from driftproof.synthetic.classes import for_all, over, smooth, start_gap
 from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps, average, sq

@@ -13,13 +13,7 @@ In a round V_j ≤ η²j Σ_{k<j} G_k with G_k ≤ 3L²V_k + 6LD_k + 3ζ² (chan
 Now (20/29)ΣD ≤ R²/η + (48/29)Lη²ζ²τ²(τ−1)S, and T = τS.
 """
 
-from driftproof.synthetic.classes import (
-    for_all,
-    over,
-    similar,
-    smooth_convex,
-    start_within,
-)
+from driftproof.synthetic.classes import for_all, over, similar, smooth_convex, start_within
 from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps, average

@@ -7,13 +7,7 @@ summed over a round L²ΣV ≤ (3/29)ΣN + (32/29)L²η²ζ²τ²(τ−1). So (2
 (32/29)L²η²ζ²τ²(τ−1)S, and 29/13 ≤ 9/4, 16/13 ≤ 5/4.
 """
 
-from driftproof.synthetic.classes import (
-    for_all,
-    over,
-    similar_everywhere,
-    smooth,
-    start_gap,
-)
+from driftproof.synthetic.classes import for_all, over, similar_everywhere, smooth, start_gap
 from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps, average, sq

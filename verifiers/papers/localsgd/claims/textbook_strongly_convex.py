@@ -27,6 +27,7 @@ from driftproof.toolkit.readings import literal, wider
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.papers.localsgd.claims._steps import (
     SHORT_ROUND,
+    STRONG,
     distance_at_end,
     factor,
     neighbourhood,
@@ -50,7 +51,7 @@ def textbook(c: Letters) -> Expression:
     classes=[
         *over(
             [
-                smooth_strongly_convex(L=for_all("0 < L"), mu=for_all("0 < mu < L")),
+                STRONG,
                 similar(zeta=for_all("0 < zeta")),
                 start_within(R=for_all("0 < R")),
             ],
