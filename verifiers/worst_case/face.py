@@ -212,7 +212,7 @@ def spanned(columns: np.ndarray) -> Iterator[Kernel]:
 
 
 def _independent(columns: np.ndarray) -> tuple[int, ...]:
-    """Return as many rows as columns are independent, which tell the combinations of these apart."""
+    """Return as few rows as tell the combinations of the columns apart."""
     from scipy.linalg import qr
 
     triangle, order = qr(columns.T, mode="r", pivoting=True)
