@@ -33,7 +33,7 @@ class FrankWolfe(Algorithm):
 
     local_steps: One = 1
 
-    needs = "proximal"
+    needs = "compact-set"
     notation = {"n": "clients", "T": "rounds", "L": "objective_smoothness", "D": "diameter"}
 
     def init(self, ctx: Context, oracles: Proximal, start: Tensor) -> State:

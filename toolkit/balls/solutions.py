@@ -11,6 +11,7 @@ from flint import arb
 
 from driftproof.toolkit.balls.operations import hull, root
 from driftproof.toolkit.balls.tensor import Balls, RefusedError, lift
+from driftproof.toolkit.oracles import has_term
 from driftproof.toolkit.problem import STORED, P, Solution, supposing
 
 UNKNOWN = "nothing says how far the minimiser may be off"
@@ -59,6 +60,8 @@ def _around(problem: Any, known: Solution) -> tuple[arb | None, arb | None]:
     value = lift(problem.objective(Balls(x)[:, None])).item()
     if known.exact:
         return arb(0), value
+    if has_term(problem):
+        return None, None  # ‖∇f‖ does not say how far a minimiser of f + h is
     slope = root(sum(g * g for g in lift(problem.gradient(Balls(x)[:, None])).flat)).upper()
     bend, modulus = (
         arb(problem.constants.get(role, 0.0)) * (1 + sign * arb(STORED))
