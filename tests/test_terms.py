@@ -44,7 +44,7 @@ def test_the_optimum_is_that_of_cvxpy(term):
     f_0 = float(oracles.mean_loss(points)[:, 0].mean())
     x = cp.Variable(4)
     smooth = f_0 + gradients[:, 0] @ x + cp.quad_form(x, cp.psd_wrap(hessian)) / 2
-    size, weight = problem.size, problem.weight
+    size, weight = problem.size, problem.penalty
     term_of = {
         "l1": (weight * cp.norm1(x), []), "box": (0, [cp.norm_inf(x) <= size]),
         "ball": (0, [cp.norm(x) <= size]), "none": (0, []),

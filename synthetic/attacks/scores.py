@@ -59,6 +59,8 @@ class Scores(BilevelScores):
         }  # fmt: skip
         if role == "initial_gap":
             return True
+        if role == "initial_distance":
+            return self.problem.solution.minimiser is not None
         if role == "strong_concavity":
             return hasattr(self.oracles, "field_grad") and self.size % 2 == 0
         wanted = needs.get(role.partition("_")[0])
@@ -223,6 +225,11 @@ class Scores(BilevelScores):
         least = self.problem.objective(feasible(self.problem, x))
         fallen: Tensor = self.problem.objective(start) - least
         return fallen[None]
+
+    def initial_distance(self, x: Tensor) -> Tensor:
+        # of the one start, whatever x is
+        away = self.problem.start()[: self.problem.dim] - self.problem.solution.minimiser
+        return torch.full_like(x[:1], float(np.linalg.norm(away)))
 
     def diameter(self, ends: Tensor) -> Tensor:
         # the set's extreme points along two directions

@@ -66,7 +66,7 @@ def _check_prox(problem: Problem, oracles: Any, x: Tensor, t: float, z: Tensor, 
             f"y = {_shown(y, i, k)} h = {float(h_y[i, k]):.6g} is below "
             f"h(z) + ⟨x − z, y − z⟩/t = {float((h_z + slope)[i, k]):.6g}",
             "argmin_z h(z) + ‖z − x‖²/(2t) of a convex h, for every t > 0",
-            "mend prox, or what h is made of: objective less smooth_part, or mean_loss",
+            "mend prox of the oracles, or what it is of: objective less smooth_part, or mean_loss",
         )
 
 
@@ -87,7 +87,7 @@ def _check_inside(problem: Problem, oracles: Any, whose: str, z: Tensor) -> None
         raise DriftproofError(
             f"{whose} of {problem.leaf_name}: a point that project moves by {float(away.max()):g}",
             "points of the set, which project leaves where they are",
-            "mend it, or project",
+            f"mend {whose}, or project",
         )
 
 
@@ -101,7 +101,7 @@ def _check_least(problem: Problem, g: Tensor, v: Tensor, y: Tensor) -> None:
             f"returned v = {_shown(v, i, k)} with ⟨g, v⟩ = {float(least[i, k]):.6g}, but "
             f"⟨g, y⟩ = {float(other[i, k]):.6g} at y = {_shown(y, i, k)} of the set",
             "argmin of ⟨g, v⟩ over the set",
-            "mend linear_minimiser, or project",
+            "mend linear_minimiser of the oracles, or project",
         )
 
 

@@ -42,7 +42,7 @@ from driftproof.toolkit.problem import Problem, Solution, problem
 class CompositeQuadratic(Problem):
     """Quadratics with a term.
 
-    >>> problem = CompositeQuadratic(size=2.0, weight=0.5)
+    >>> problem = CompositeQuadratic(size=2.0, penalty=0.5)
     >>> problem.solution.minimiser.tolist(), problem.solution.high
     ([2.0, 0.0], 1.0)
 
@@ -51,7 +51,7 @@ class CompositeQuadratic(Problem):
         dim: d.
         term: h; "none": F is the clients' mean, and each client has an implicit step of its own.
         size: r.
-        weight: λ; on a set the length of the slope at x*.
+        penalty: λ; on a set the length of the slope at x*.
         smoothness, strong_convexity: L and μ.
         heterogeneity: δ.
         noise: σ.
@@ -61,13 +61,13 @@ class CompositeQuadratic(Problem):
     dim: PositiveInt = 2
     term: Literal["l1", "box", "ball", "none"] = "l1"
     size: Positive = 1.0
-    weight: NonNegative = 0.5
+    penalty: NonNegative = 0.5
     smoothness: Positive = 1.0
     strong_convexity: NonNegative = 0.25
     heterogeneity: NonNegative = 0.0
     noise: NonNegative = 0.0
 
-    notation = {"R": "initial_distance", "lambda_": "weight"}
+    notation = {"R": "initial_distance", "lambda_": "penalty"}
 
     def validate(self) -> None:
         """Refuse μ > L."""
@@ -107,8 +107,8 @@ class CompositeQuadratic(Problem):
     @cached_property
     def solution(self) -> Solution:
         """F* in closed form."""
-        value = self.weight * self.size if self.term == "l1" else 0.0
-        exact = value == 0 or Fraction(value) == Fraction(self.weight) * Fraction(self.size)
+        value = self.penalty * self.size if self.term == "l1" else 0.0
+        exact = value == 0 or Fraction(value) == Fraction(self.penalty) * Fraction(self.size)
         return Solution(
             value, value, -self.start(), {"method": "closed form", "gap": 0.0}, exact=exact
         )
@@ -120,7 +120,7 @@ class CompositeQuadratic(Problem):
     def objective(self, x: Tensor) -> Tensor:
         """Return F(x), [replicates]; on a set f(x)."""
         f = self.smooth_part(x)
-        return f + self.weight * x.abs().sum(0) if self.term == "l1" else f
+        return f + self.penalty * x.abs().sum(0) if self.term == "l1" else f
 
     def smooth_part(self, x: Tensor) -> Tensor:
         """Return f(x), [replicates]."""
@@ -140,7 +140,7 @@ class CompositeQuadratic(Problem):
     @property
     def slope(self) -> np.ndarray:
         """Return s, [dim]."""
-        weight = 0.0 if self.term == "none" else self.weight
+        weight = 0.0 if self.term == "none" else self.penalty
         return weight * np.eye(self.dim)[0]
 
     def _away(self, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -188,7 +188,7 @@ class CompositeOracles:
     def prox(self, x: ClientVectors, t: float) -> ClientVectors:
         """Return the soft threshold, the projection, or each client's (I + tH)⁻¹-step."""
         if self._of.term == "l1":
-            level = t * self._of.weight
+            level = t * self._of.penalty
             return (x - level).clamp(min=0) + (x + level).clamp(max=0)
         if self._of.term != "none":
             return self.project(x)

@@ -43,5 +43,4 @@ class FrankWolfe(Algorithm):
     def step(self, ctx: Context, oracles: Proximal, state: State) -> State:
         """One step of size 2/(k + 2)."""
         (g,) = ctx.average(oracles.field_grad(state.w, None))
-        gamma = 2 / (ctx.t + 2)
-        return State((1 - gamma) * state.w + gamma * oracles.linear_minimiser(g))
+        return State(state.w + 2 / (ctx.t + 2) * (oracles.linear_minimiser(g) - state.w))
