@@ -115,7 +115,8 @@ class CompositeQuadratic(Problem):
 
     def start(self) -> np.ndarray:
         """Return −r e_1."""
-        return -self.size * np.eye(self.dim)[0]
+        start: np.ndarray = -self.size * np.eye(self.dim)[0]
+        return start
 
     def objective(self, x: Tensor) -> Tensor:
         """Return F(x), [replicates]; on a set f(x)."""
@@ -140,8 +141,9 @@ class CompositeQuadratic(Problem):
     @property
     def slope(self) -> np.ndarray:
         """Return s, [dim]."""
-        weight = 0.0 if self.term == "none" else self.penalty
-        return weight * np.eye(self.dim)[0]
+        length = 0.0 if self.term == "none" else self.penalty
+        slope: np.ndarray = length * np.eye(self.dim)[0]
+        return slope
 
     def _away(self, x: Tensor) -> tuple[Tensor, Tensor]:
         columns = (torch.from_numpy(of)[:, None] for of in (-self.start(), self.slope))
@@ -202,11 +204,14 @@ class CompositeOracles:
         size = self._of.size
         if self._of.term == "box":
             return x.clamp(-size, size)
-        return x * (size / torch.linalg.vector_norm(x, dim=1, keepdim=True).clamp(min=size))
+        length = torch.linalg.vector_norm(x, dim=1, keepdim=True)
+        return torch.where(length > size, x * size / length.clamp(min=size), x)
 
     def linear_minimiser(self, g: ClientVectors) -> ClientVectors:
         """Return a corner of the box (where g is 0, either), or −r g/‖g‖ on the ball."""
         if self._of.term == "box":
-            return self._of.size * (1 - 2 * (g > 0).to(g.dtype))
-        length = torch.linalg.vector_norm(g, dim=1, keepdim=True)
-        return -self._of.size * g / length.clamp(min=torch.finfo(g.dtype).tiny)  # 0 where g is 0
+            corner = torch.ones_like(g) * self._of.size
+            return torch.where(g > 0, -corner, corner)
+        least = torch.finfo(g.dtype).tiny  # where g is 0 the centre will do
+        length = torch.linalg.vector_norm(g, dim=1, keepdim=True).clamp(min=least)
+        return -self._of.size / length * g
