@@ -214,4 +214,5 @@ class CompositeOracles:
             return torch.where(g > 0, -corner, corner)
         least = torch.finfo(g.dtype).tiny  # where g is 0 the centre will do
         length = torch.linalg.vector_norm(g, dim=1, keepdim=True).clamp(min=least)
-        return -self._of.size / length * g
+        lowest: Tensor = -self._of.size * g / length
+        return lowest
