@@ -80,7 +80,7 @@ class OneMachine(Algorithm):
     """What the methods below share."""
 
     local_steps: int = 1
-    needs = "proximal"
+    needs = "online"
     notation = {
         "eta": "step_size", "T": "rounds", "L": "objective_smoothness", "mu": "strong_convexity",
         "G": "field_gradient_bound", "D": "diameter",

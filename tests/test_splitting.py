@@ -45,7 +45,7 @@ class Runs(Algorithm):
 
     local_steps: int = 1
     move: object = None
-    needs = "proximal"
+    needs = "online"
 
     def init(self, ctx, oracles, start):
         return Pair(ctx.everywhere(start), ctx.everywhere(start))
