@@ -62,17 +62,13 @@ class Scaffnew(Algorithm):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return members that meet sometimes, seldom, and always."""
-        return [cls(), cls(period=5, batch=2), cls(period=1)]
+        """Return members that meet always, sometimes and seldom."""
+        return [cls(period=1), cls(), cls(period=5, batch=2)]
 
     def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> State:
         """Begin at one point, with control variates of 0."""
         w = ctx.everywhere(start)
         return State(w, torch.zeros_like(w))
-
-    def anywhere(self, ctx: Context, oracles: GradientField, start: Tensor, own: Tensor) -> State:
-        """As after a meeting: one point, and control variates that add up to 0."""
-        return State(ctx.everywhere(start), own - ctx.average(own)[0])
 
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One step, and an average if the coin says so."""
