@@ -146,7 +146,7 @@ class Run(Mapping[str, Recorded]):
             notes.append(f"The first {CURVES_SHOWN} of {len(self)} measures are drawn.")
         every = list(self.values())
         return shown_run(
-            " ".join(notes), map(_first_and_last, every), map(_panel, every[:CURVES_SHOWN])
+            " ".join(notes), list(map(_first_and_last, every)), map(_panel, every[:CURVES_SHOWN])
         )
 
 
