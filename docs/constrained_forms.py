@@ -22,6 +22,7 @@ from driftproof.classes import (
     monotone_lipschitz,
     over,
     plus,
+    shared_minimiser,
     smooth_convex,
     smooth_strongly_convex,
     start_apart,
@@ -29,7 +30,8 @@ from driftproof.classes import (
 )
 
 NEAR, APART = start_within(R=for_all("0 < R")), start_apart(R=for_all("0 < R"))
-CONVEX = smooth_convex(L=for_all("0 < L"))
+SMOOTHNESS = for_all("0 < L")
+CONVEX = smooth_convex(L=SMOOTHNESS)
 STRONG = smooth_strongly_convex(L=for_all("0 < L"), mu=for_all("0 < mu < L"))
 LOSSES = [bounded_gradients(convex(), G=for_all("0 < G")), plus(indicator(for_all("0 < D")))]
 MU, ANY, SHORT = for_all("0 < mu"), for_all("0 < eta"), for_all("0 < eta <= 1/L")
@@ -430,6 +432,43 @@ def douglas_rachford_first(view):
     right=lambda c: Rational("0.0278") * c.R**2,
 )
 def douglas_rachford(view):
+    return gap(view)
+
+
+@algorithm(
+    name="accelerated-douglas-rachford", source="Patrinos, Stella & Bemporad 2014, section 4",
+    statement=r"x_k = \mathrm{prox}_f(u_k),\; y_k = \mathrm{prox}_h(2x_k - u_k),\;"
+    r" w_{k+1} = u_k + \theta(y_k - x_k),\; u_{k+1} = w_{k+1} + \tfrac{k-1}{k+2}(w_{k+1} - w_k)",
+)  # fmt: skip
+class AcceleratedDouglasRachford(OneMachine):
+    step_size: float = 0.5
+    L: float = 1.0
+
+    def step(self, ctx, oracles, state):  # y is u_k, and z is w_k
+        theta = (1 - self.step_size * self.L) / (1 + self.step_size * self.L)
+        x = oracles.at(0).prox(state.y, self.step_size)
+        y = oracles.prox(2 * x - state.y, self.step_size)
+        z = state.y + theta * (y - x)
+        m = max(ctx.t - 1, 0) / (ctx.t + 2)
+        return state._replace(w=y, y=z + m * (z - state.z), z=z)
+
+
+@bound(
+    name="pepit/accelerated-douglas-rachford",
+    source="ours; PEPit: composite, accelerated_douglas_rachford_splitting, has one for quadratics",
+    statement=r"F(y_N) - F^* \le \frac{2\|w_0 - w^*\|^2}{\eta(\theta(N^2 + 3N - 2) + 8)}"
+    r",\quad \theta = \frac{1 - \eta L}{1 + \eta L},\ x^* = \mathrm{prox}_f(w^*)",
+    classes=over(  # f and h have a linear part moved, so that x* is least for both, and w* = x*
+        [CONVEX, plus(convex()), shared_minimiser(), NEAR],
+        AcceleratedDouglasRachford(step_size=for_all("0 < eta < 1/L"), L=SMOOTHNESS),
+        rounds=[2, 3, 4],
+        clients=1,
+    ),
+    right=lambda c: 2 * c.R**2 / c.eta / (
+        (1 - c.eta * c.L) / (1 + c.eta * c.L) * (c.T**2 + 3 * c.T - 2) + 8
+    ),
+)  # fmt: skip
+def accelerated_douglas_rachford(view):
     return gap(view)
 
 
