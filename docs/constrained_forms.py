@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sympy import Rational, sqrt
 from torch import Tensor
 
-from driftproof import Algorithm, Reduction, Steps, algorithm, average, bound, each, sq
+from driftproof import Algorithm, Reduction, Steps, algorithm, average, bound, each, sq, sweep
 from driftproof.algorithms import FrankWolfe, OnlineGradient, ProximalGradient, ProximalPoint
 from driftproof.classes import (
     bounded_gradients,
@@ -86,6 +86,7 @@ class OneMachine(Algorithm):
     notation = {
         "eta": "step_size", "T": "rounds", "L": "objective_smoothness", "mu": "strong_convexity",
         "G": "field_gradient_bound", "D": "diameter",
+        "sigma": "accuracy",
     }  # fmt: skip
 
     def init(self, ctx, oracles, start):
@@ -470,6 +471,92 @@ class AcceleratedDouglasRachford(OneMachine):
 )  # fmt: skip
 def accelerated_douglas_rachford(view):
     return gap(view)
+
+
+# -- inexact steps: the errors e are the worst of those that are small enough
+
+
+@algorithm(
+    name="inexact-proximal-point", source="Rockafellar 1976; Barré, Taylor & Bach 2023",
+    statement=r"x_{k+1} = \mathrm{prox}_{\eta f}(x_k + e_k),\; \|e_k\| \le \sigma\|x_{k+1} - x_k\|",
+)  # fmt: skip
+class InexactProximalPoint(OneMachine):
+    step_size: float = 1.0
+    accuracy: float = 0.5
+
+    def step(self, ctx, oracles, state):
+        e = oracles.error(state.w)
+        w = oracles.prox(state.w + e, self.step_size)
+        oracles.bound_error(e, self.accuracy * (w - state.w))
+        return state._replace(w=w)
+
+
+@bound(
+    name="pepit/relatively-inexact-proximal-point-first",
+    source="PEPit: inexact, relatively_inexact_proximal_point_algorithm at N = 1",
+    statement=r"f(x_1) - f^* \le \frac{(1 + \sigma)R^2}{4\eta}",
+    classes=over(
+        [convex(), NEAR],
+        InexactProximalPoint(step_size=ANY, accuracy=for_all("0 < sigma < 1")),
+        rounds=1,
+        clients=1,
+    ),
+    right=lambda c: (1 + c.sigma) * c.R**2 / (4 * c.eta),
+)
+def relatively_inexact_proximal_point_first(view):
+    return gap(view)
+
+
+@bound(
+    name="pepit/relatively-inexact-proximal-point",
+    source="Barré, Taylor & Bach 2023, section 3.5.1; PEPit: inexact, relatively_inexact_...",
+    statement=r"f(x_N) - f^* \le \frac{(1 + \sigma)R^2}{4\eta N^{\sqrt{1 - \sigma^2}}}",
+    classes=over(
+        [convex(), start_within(R=1)],
+        InexactProximalPoint(step_size=10.0, accuracy=0.65),
+        rounds=8,
+        clients=1,
+    ),
+    right=lambda c: (1 + c.sigma) * c.R**2 / (4 * c.eta * c.T ** sqrt(1 - c.sigma**2)),
+)
+def relatively_inexact_proximal_point(view):
+    return gap(view)
+
+
+@algorithm(
+    name="inexact-douglas-rachford", source="Eckstein & Yao 2018; Barré, Taylor & Bach 2023",
+    statement=r"x = \mathrm{prox}_f(z_k + e_k),\; y = \mathrm{prox}_h(2x - z_k - e_k),\;"
+    r" z_{k+1} = z_k + y - x,\; \|e_k\| \le \sigma\|y - x + e_k\|",
+)  # fmt: skip
+class InexactDouglasRachford(OneMachine):
+    step_size: float = 1.0
+    accuracy: float = 0.5
+
+    def step(self, ctx, oracles, state):
+        e = oracles.error(state.w)
+        x = oracles.at(0).prox(state.w + e, self.step_size)
+        y = oracles.prox(2 * x - state.w - e, self.step_size)
+        oracles.bound_error(e, self.accuracy * (y - x + e))
+        return state._replace(w=state.w + y - x)
+
+
+@bound(
+    name="pepit/partially-inexact-douglas-rachford",
+    source="Barré, Taylor & Bach 2023, Theorem 5.1; PEPit: inexact, partially_inexact_...",
+    statement=r"\|z_1 - z^*\|^2 \le"
+    r" \Big(\frac{1 - \sigma + \eta\mu\sigma}{1 - \sigma + \eta\mu}\Big)^2R^2",
+    classes=over(  # z* = x*, as above
+        [STRONG, plus(convex()), shared_minimiser(), NEAR],
+        InexactDouglasRachford(step_size=SHORT, accuracy=sweep(0.2, 0.5)),
+        rounds=1,
+        clients=1,
+    ),
+    right=lambda c: (
+        ((1 - c.sigma + c.eta * c.mu * c.sigma) / (1 - c.sigma + c.eta * c.mu) * c.R) ** 2
+    ),
+)
+def partially_inexact_douglas_rachford(view):
+    return distance(view)
 
 
 # -- two sets
