@@ -87,5 +87,5 @@ class ErrorFeedback(Algorithm):
             mean = size.mean(1, keepdim=True).expand_as(v)
             return torch.where(v > 0, mean, torch.where(v < 0, -mean, none))
         larger = size[:, None] > size[:, :, None]
-        one = torch.ones_like(v)[:, None].expand(larger.shape)
+        one = torch.ones_like(v)[:, None].expand(-1, v.shape[1], -1, -1)
         return torch.where(torch.where(larger, one, one - one).sum(2) < self.kept, v, none)
