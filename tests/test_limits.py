@@ -119,6 +119,23 @@ def test_a_bias_of_clients_is_a_fixed_point_that_is_not_the_minimiser():
     assert functions_of(text).left > 0
 
 
+def test_what_is_tied_has_its_value_in_every_case_and_is_assumed():
+    ties = {"alpha": lambda c: 2 / (c.L + c.mu), "beta": lambda c: c.alpha * c.mu}
+    made = stated(over([CLASS], HeavyBall(), rounds=[1, 2], clients=1), ties=ties)
+    for case in made.classes:
+        assert case.algorithm == HeavyBall(step_size=2 / 11, momentum=2 / 11)
+    assert [a.name for a in made.assumes] == ["alpha", "beta"]
+    (row, _) = verify(made)
+    assert row.verdict == "SUPPORTED"
+    other = over([CLASS], HeavyBall(), clients=1)  # a case beside the ties does not meet them
+    object.__setattr__(made, "classes", other)
+    (row,) = verify(made)
+    assert row.verdict == "INAPPLICABLE"
+    assert "alpha" in row.reason
+    with pytest.raises(DriftproofError, match="unknown letter of a hyper-parameter in ties 'L'"):
+        stated(over([CLASS], HeavyBall(), clients=1), ties={"L": lambda c: c.mu})
+
+
 def test_what_is_no_limit_over_a_class_is_refused():
     gd = FedAvg(step_size=0.1)
     squared = lambda view: each("round", "local_step", 2 * off(view).value)  # noqa: E731
