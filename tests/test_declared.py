@@ -11,13 +11,19 @@ import torch
 from torch import Tensor
 
 from driftproof.synthetic.audit import audit_algorithm, audit_problem
-from driftproof.synthetic.problems import BoundedComposition, QuadraticBilevel, QuadraticMinimax
+from driftproof.synthetic.problems import (
+    BoundedComposition,
+    CompositeQuadratic,
+    QuadraticBilevel,
+    QuadraticMinimax,
+)
 from driftproof.toolkit.algorithm import Algorithm, algorithm
 from driftproof.toolkit.algorithms import FedAvg
 from driftproof.toolkit.cases import Assumption, Case
 from driftproof.toolkit.draws import Uniforms
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.ledger import Ledger
+from driftproof.toolkit.problem import Solution, supposing
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.judges import declared
 from driftproof.verifiers.verify import Settings, judge
@@ -168,6 +174,7 @@ def scaled(factor):
 
 
 NOISY = BoundedComposition(dim=2, inner_dim=3, inner_gradient_noise=0.2, outer_gradient_noise=0.3)
+LASSO, BOX, BALL, OWN_STEPS = CompositeQuadratic.examples()
 ORACLES = [
     (NOISY, "inner", lambda held: lambda x, xi: (held(x, xi)[0], lambda v: -held(x, xi)[1](v))),
     (NOISY, "inner", lambda held: lambda x, xi: (held(x, xi)[0][:, :1], held(x, xi)[1])),
@@ -184,6 +191,17 @@ ORACLES = [
     (QuadraticBilevel.examples()[2], "lower_grad", lambda held: lambda x, y, z: held(x, y, z) + 1),
     (QuadraticBilevel.examples()[2], "lower_grad_x", lambda held: lambda x, y: held(x, y).sum(1)),
     (QuadraticMinimax(), "field_grad", lambda held: lambda x, xi: held(x, xi).float()),
+    (LASSO, "prox", lambda held: lambda x, t: held(x, 1.0)),
+    (LASSO, "prox", lambda held: lambda x, t: held(x, t) * (1 + 1e-6)),
+    (LASSO, "prox", lambda held: lambda x, t: x),
+    (OWN_STEPS, "prox", lambda held: lambda x, t: held(x, 1.001 * t)),
+    (OWN_STEPS, "mean_loss", scaled(1.001)),
+    (BOX, "prox", lambda held: lambda x, t: x),
+    (BOX, "project", scaled(0.999)),
+    (BALL, "project", lambda held: lambda x: x.clamp(-1, 1)),
+    (BOX, "linear_minimiser", scaled(-1.0)),
+    (BOX, "linear_minimiser", scaled(2.0)),
+    (BALL, "linear_minimiser", scaled(0.9)),
     (UsersQuadratic(), "clients", lambda held: held + 1),
     (UsersQuadratic(), "field_law", lambda held: lambda batch: "signs"),
     (UsersQuadratic(), "field_grad", lambda held: lambda x, xi: held(x, xi) / 0.0),
@@ -195,6 +213,26 @@ def test_an_oracle_that_does_not_fit_is_told(member, method, change):
     audit_problem(altered(member))
     with pytest.raises(DriftproofError):
         audit_problem(with_oracle(member, method, change))
+
+
+@pytest.mark.parametrize("member", [LASSO, BOX, BALL, OWN_STEPS])
+def test_a_solution_has_no_residual(member):
+    """That of the proximal step: ∇f is not 0 at the optimum of a sum, or on a set."""
+    best = 0.999 * member.solution.minimiser
+    value = float(member.objective(torch.from_numpy(best)[:, None]))
+    with pytest.raises(DriftproofError, match="a minimiser is stationary"):
+        audit_problem(supposing(member, solution=Solution(value, value, best, {})))
+
+
+def test_a_start_outside_the_set_is_told():
+    with pytest.raises(DriftproofError, match=r"start\(\) of composite-quadratic"):
+        audit_problem(altered(BALL, start=lambda self: 2 * BALL.start()))
+
+
+def test_half_of_the_true_diameter_is_exceeded():
+    constants = {"diameter": 0.5 * BOX.constants["diameter"]}
+    assert "it is 1.73205 (largest dist" in declared.exceeded(Case(altered(
+        BOX, constants=constants)))["diameter"]  # fmt: skip
 
 
 def test_noise_of_too_many_outcomes_is_sampled():

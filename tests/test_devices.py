@@ -13,6 +13,7 @@ from driftproof.toolkit.environment import check_device
 from driftproof.toolkit.errors import DriftproofError, MissingError
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.measure import average, each, sq
+from driftproof.toolkit.oracles import OFFERS
 from tests.leaves import fits, members, pairs, problems
 
 aten = torch.ops.aten
@@ -43,7 +44,8 @@ def on_meta(algorithm, problem):
     def left(view):
         held = view.round_start(algorithm.iterate)
         lower = hasattr(problem, "upper_dim") and algorithm.iterate == "y"
-        if lower or isinstance(problem, LogisticBilevel):  # its gradient ends when values say so
+        known = "set" in OFFERS[problem.offers]  # whether a point lies in a set is a value
+        if lower or known or isinstance(problem, LogisticBilevel):  # its gradient ends by values
             return each("round", sq(held))
         return average("round", sq(view.problem.gradient(held)), value=view.objective(held))
 
@@ -59,8 +61,8 @@ ONE_OF_EACH = [
 
 
 def test_every_leaf_has_a_run_on_one_device():
-    """Methods of implicit steps run on whole classes alone, which have no device."""
-    own = {p.values[0] for p in members("algorithm") if p.values[0].needs != "proximal"}
+    """Methods of online optimisation run on whole classes alone, which have no device."""
+    own = {p.values[0] for p in members("algorithm") if p.values[0].needs != "online"}
     assert own == {p.values[0] for p in ONE_OF_EACH}
     assert {p.values[0] for p in problems()} == {p.values[1] for p in ONE_OF_EACH}
 

@@ -13,6 +13,7 @@ from driftproof.toolkit.algorithms import FedAvg
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.federation import sampled_context
 from driftproof.toolkit.measure import each, sq
+from driftproof.toolkit.oracles import has_term
 from driftproof.toolkit.problem import Problem, Solution, problem
 from driftproof.toolkit.verdict import Evidence, Verdict
 from driftproof.verifiers.claim_types.bound import bound
@@ -83,6 +84,8 @@ def test_no_equality_of_exact_arithmetic_is_refuted(problem):
     solution = problem.solution
     for name in EQUALITIES:
         if "x*" in name and solution.minimiser is None:
+            continue
+        if "∇F" in name and has_term(problem):  # its optimum is not stationary
             continue
         ((row,), _) = rows_of(claim_of(name, problem, algorithm))
         assert row.verdict is not Verdict.REFUTED, (name, row.reason)

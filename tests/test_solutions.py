@@ -11,18 +11,20 @@ from driftproof.synthetic.certificates.cone import frank_wolfe_gap, minimise_on_
 from driftproof.synthetic.certificates.smooth import minimise_smooth_on_ball
 from driftproof.synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.oracles import feasible
 from tests.leaves import problems
 
 
 def value(problem, x):
-    return float(problem.objective(torch.from_numpy(np.asarray(x))[:, None]))
+    """Return F(x); on a set, at the point of it that is next to x."""
+    return float(problem.objective(feasible(problem, torch.from_numpy(np.asarray(x))[:, None])))
 
 
 @pytest.mark.parametrize("problem", problems())
 def test_the_gradient_is_the_derivative_of_the_objective(problem):
     random = torch.Generator().manual_seed(0)
     x = torch.randn(problem.dim, 5, generator=random, dtype=torch.float64, requires_grad=True)
-    (by_autograd,) = torch.autograd.grad(problem.objective(x).sum(), x)
+    (by_autograd,) = torch.autograd.grad(problem.smooth_part(x).sum(), x)
     torch.testing.assert_close(problem.gradient(x.detach()), by_autograd, rtol=1e-10, atol=1e-12)
 
 

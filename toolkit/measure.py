@@ -34,6 +34,7 @@ import torch
 from torch import Tensor
 
 from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.oracles import OFFERS, feasible
 
 if TYPE_CHECKING:
     from driftproof.toolkit.engines.batched import BatchedContext
@@ -265,7 +266,17 @@ class States:
         return value[0] if len(value) == 1 else value.mean(0)
 
     def gradient(self, x: Tensor) -> Tensor:
-        """Return ∇F(x), exactly, for x of shape [dim, replicates]."""
+        """Return ∇F(x), exactly, for x of shape [dim, replicates].
+
+        Raises:
+            DriftproofError: F is a sum f + h with a term h, and so has none.
+        """
+        if self.problem.offers == "proximal":
+            raise DriftproofError(
+                f"∇F of {self.problem}, which is a sum with a term",
+                "a function that has a gradient",
+                "measure view.gap(x), or ∇f by view.problem.gradient(x)",
+            )
         return self.problem.gradient(self._point("gradient", x))
 
     def client_gradients(self, x: Tensor) -> Tensor:
@@ -310,6 +321,8 @@ class States:
         shape = tuple(x.shape) if isinstance(x, Tensor) else ()
         point: Tensor = x
         if shape == (*lead, problem.dim, ctx.replicates):
+            if what in ("objective", "gap"):
+                _check_feasible(what, problem, x)
             return point
         if shape == (*lead, len(problem.start()), ctx.replicates):
             return point  # a state (x, y): problems take its x
@@ -319,6 +332,20 @@ class States:
             f"view.{what}(x) of an x {got}",
             f"[{wanted}]: {'clients, ' if own else ''}dimension, replicates",
             f'view.{what}(view.{"client" if own else "mean"}("w")), say',
+        )
+
+
+def _check_feasible(what: str, problem: Problem, x: Tensor) -> None:
+    """Raise unless points of a problem on a set lie in it, to within a rounding error."""
+    if "set" not in OFFERS[problem.offers] or problem.offers == "class":
+        return
+    away = torch.linalg.vector_norm(x - feasible(problem, x), dim=0)
+    room = torch.finfo(x.dtype).eps ** 0.5 * (1 + torch.linalg.vector_norm(x, dim=0))
+    if bool((away > room).any()):
+        raise DriftproofError(
+            f"view.{what}(x) of an x at distance {float(away.max()):.3g} from the set",
+            "a point of the set: F is infinite elsewhere",
+            "measure it after project(x), or at a mean of such points",
         )
 
 

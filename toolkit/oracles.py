@@ -7,7 +7,7 @@ for what all share. A noise argument of None means the expectation over the nois
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from jaxtyping import Float
 from torch import Tensor
@@ -24,7 +24,11 @@ Values: TypeAlias = Float[Tensor, " replicates"]
 OFFERS = {
     "field": {"field"},
     "losses": {"losses", "field"},
-    "proximal": {"proximal", "losses", "field"},
+    "proximal": {"proximal"},
+    "set": {"proximal", "set"},
+    "compact-set": {"proximal", "set", "compact-set"},
+    "implicit": {"implicit", "field"},
+    "class": {"proximal", "set", "compact-set", "implicit", "online", "losses", "field"},
     "samples": {"samples", "losses", "field"},
     "composition": {"composition"},
     "composition-of-samples": {"composition", "samples"},
@@ -35,7 +39,8 @@ OFFERS = {
 """What a problem offers → the needs of algorithms that it meets.
 
 A "composition-of-samples" has the losses that its objective is a robust form of, but no "field":
-what a gradient step on their mean minimises is not its objective.
+what a gradient step on their mean minimises is not its objective. So it is of F = f + h
+("proximal"), and on a set, where h is 0 in it and infinite elsewhere. "class" is what a class has.
 """
 Pullback: TypeAlias = Callable[[Tensor], Tensor]
 
@@ -69,20 +74,26 @@ class Losses(GradientField, Protocol):
 
 
 @runtime_checkable
-class Proximal(Losses, Protocol):
-    """Losses with a term h that all clients know, F = (1/n) Σ f_i + h; or with implicit steps."""
+class Proximal(GradientField, Protocol):
+    """Losses f_i with a convex term h that all clients know, F = (1/n) Σ f_i + h.
+
+    What offers "implicit" has no term: there ``prox`` is of each client's own function.
+    """
 
     def prox(self, x: ClientVectors, t: float) -> ClientVectors:
-        """Return argmin_z h(z) + ‖z − x‖²/(2t); without a term, of each client's own function."""
+        """Return argmin_z h(z) + ‖z − x‖²/(2t), the projection where h is that of a set."""
 
     def project(self, x: ClientVectors) -> ClientVectors:
-        """Return the nearest points of the set, where h is its indicator."""
+        """Return the nearest points of the set."""
 
     def linear_minimiser(self, g: ClientVectors) -> ClientVectors:
         """Return the points v of the set at which ⟨g, v⟩ is least."""
 
+    def mean_loss(self, x: ClientVectors) -> Float[Tensor, "clients replicates"]:
+        """Return each f_i at its own x, where prox is of f_i."""
+
     def at(self, number: int) -> Proximal:
-        """Return the oracles of one function f_number, asked by every client."""
+        """Return the oracles of one function f_number, asked by every client (of a class)."""
 
 
 @runtime_checkable
@@ -203,3 +214,17 @@ class Bilevel(Protocol):
 def on_every_client(x: SharedVector, clients: int) -> ClientVectors:
     """Return x as each of ``clients`` clients sees it."""
     return x.expand(clients, *x.shape)
+
+
+def has_term(problem: Any) -> bool:
+    """Say whether F = f + h: whether what is least is no stationary point of f."""
+    return "proximal" in OFFERS[problem.offers] and problem.offers != "class"
+
+
+def feasible(problem: Any, x: SharedVector) -> SharedVector:
+    """Return the nearest points of a problem's set; x itself where it has none."""
+    if "set" not in OFFERS[problem.offers]:
+        return x
+    oracles = problem.oracles(x.dtype, str(x.device))
+    nearest: SharedVector = oracles.project(on_every_client(x, problem.clients))[0]
+    return nearest

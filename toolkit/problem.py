@@ -88,11 +88,18 @@ class Problem(Parameters, ABC):
 
     @abstractmethod
     def objective(self, x: Tensor) -> Tensor:
-        """Return F at x of shape [dim, replicates], exactly (no sampling): [replicates]."""
+        """Return F at x of shape [dim, replicates], exactly (no sampling): [replicates].
+
+        Of a problem on a set it is asked at points of the set.
+        """
 
     @abstractmethod
     def gradient(self, x: Tensor) -> Tensor:
-        """Return ∇F at x of shape [dim, replicates]: the same shape."""
+        """Return ∇F at x of shape [dim, replicates]: the same shape; ∇f where F = f + h."""
+
+    def smooth_part(self, x: Tensor) -> Tensor:
+        """Return f at x where F = f + h has a term h of its own (not that of a set); else F."""
+        return self.objective(x)
 
     def client_gradients(self, x: Tensor) -> Tensor:
         """Return each client's ∇F^i at x, [clients, dim, replicates], for x [dim, replicates].

@@ -25,6 +25,7 @@ from driftproof.synthetic.attacks.outcomes import (
     quotient,
 )
 from driftproof.toolkit.draws import Law
+from driftproof.toolkit.oracles import feasible
 from driftproof.toolkit.problem import Problem
 
 Oracle = Callable[[Tensor, Tensor | None], Tensor]
@@ -54,10 +55,12 @@ class Scores(BilevelScores):
         needs = {
             "inner": "inner", "outer": "outer_grad", "lower": "lower_grad_x",
             "upper": "upper_grad_x", "plain": "plain_grad", "field": "field_grad",
-            "task": "task_gradient", "loss": "sample_losses",
+            "task": "task_gradient", "loss": "sample_losses", "diameter": "linear_minimiser",
         }  # fmt: skip
         if role == "initial_gap":
             return True
+        if role == "initial_distance":
+            return self.problem.solution.minimiser is not None
         if role == "strong_concavity":
             return hasattr(self.oracles, "field_grad") and self.size % 2 == 0
         wanted = needs.get(role.partition("_")[0])
@@ -66,7 +69,7 @@ class Scores(BilevelScores):
     def is_pair(self, role: str) -> bool:
         """Say whether a role's score is a difference quotient, between two points."""
         return (role.endswith("_smoothness") and role != "lower_sample_smoothness") or role in (
-            "strong_convexity", "strong_concavity",
+            "strong_convexity", "strong_concavity", "diameter",
         )  # fmt: skip
 
     def anywhere(self, role: str) -> bool:
@@ -92,7 +95,7 @@ class Scores(BilevelScores):
 
     def law(self, role: str) -> Law | None:
         """Return the law of the noise that a role's score enumerates (None: it has none)."""
-        exact = ("objective_", "strong_", "loss_", "initial_")
+        exact = ("objective_", "strong_", "loss_", "initial_", "diameter")
         alone = role in ("field_smoothness", "plain_smoothness")
         if alone or role.startswith(exact) or "_mean_" in role or "_heterogeneity" in role:
             return None
@@ -219,8 +222,19 @@ class Scores(BilevelScores):
 
     def initial_gap(self, x: Tensor) -> Tensor:
         start = torch.from_numpy(np.array(self.problem.start()))[: self.problem.dim, None].to(x)
-        fallen: Tensor = self.problem.objective(start) - self.problem.objective(x)
+        least = self.problem.objective(feasible(self.problem, x))
+        fallen: Tensor = self.problem.objective(start) - least
         return fallen[None]
+
+    def initial_distance(self, x: Tensor) -> Tensor:
+        # of the one start, whatever x is
+        away = self.problem.start()[: self.problem.dim] - self.problem.solution.minimiser
+        return torch.full_like(x[:1], float(np.linalg.norm(away)))
+
+    def diameter(self, ends: Tensor) -> Tensor:
+        # the set's extreme points along two directions
+        first, second = (self.oracles.linear_minimiser(self._every(g)) for g in halves(ends))
+        return _norm(first - second)
 
     def objective_smoothness(self, pair: Tensor) -> Tensor:
         x, z = halves(pair)

@@ -79,11 +79,19 @@ def asked(problem: Problem, at: Points) -> Iterator[Asked]:
     if problem.offers not in OFFERS:
         raise unknown_name("word for offers", problem.offers, OFFERS)
     needs, size = OFFERS[problem.offers] | {problem.offers}, at.x.shape[1]
-    if "field" in needs:
+    if needs & {"field", "proximal"}:
         yield Asked("field_grad", "field_law", (size,), lambda o, p, d: o.field_grad(p.x, d))
     if "losses" in needs:
         yield Asked("mean_loss", "", (), lambda o, p, d: o.mean_loss(p.x))
         yield Asked("batch_loss", "field_law", (), lambda o, p, d: o.batch_loss(p.x, d))
+    if needs & {"implicit", "proximal"}:
+        yield Asked("prox", "", (size,), lambda o, p, d: o.prox(p.x, 0.5))
+    if "implicit" in needs:
+        yield Asked("mean_loss", "", (), lambda o, p, d: o.mean_loss(p.x))
+    if "set" in needs:
+        yield Asked("project", "", (size,), lambda o, p, d: o.project(p.x))
+    if "compact-set" in needs:
+        yield Asked("linear_minimiser", "", (size,), lambda o, p, d: o.linear_minimiser(p.x))
     if "samples" in needs:
         yield Asked("sample_losses", "field_law", (), lambda o, p, d: _mean_of_samples(o, p, d)[0])
         yield Asked(

@@ -12,12 +12,15 @@ from torch import Tensor
 from driftproof.synthetic.attacks import maximise
 from driftproof.synthetic.audit.asked import REPLICATES
 from driftproof.synthetic.audit.oracles import audit_oracles
+from driftproof.synthetic.audit.terms import audit_term
 from driftproof.toolkit.constants import MODULI, SIGNED
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.oracles import OFFERS, feasible, has_term, on_every_client
 from driftproof.toolkit.problem import Problem, Solution
 
 STEP = 1e-4
 DIRECTIONS = 8
+RESIDUALS = {False: "‖∇F‖", True: "‖x − prox(x − t∇f(x), t)‖/t"}
 
 
 def audit_problem(problem: Problem) -> None:
@@ -28,6 +31,7 @@ def audit_problem(problem: Problem) -> None:
     audit_oracles(problem)
     check_gradient(problem)
     check_client_gradients(problem)
+    audit_term(problem)
     check_solution(problem)
 
 
@@ -103,29 +107,29 @@ def sample(problem: Problem, *, seed: int = 0) -> Tensor:
     return points
 
 
-def values(problem: Problem, x: Tensor) -> Tensor:
-    """Return F at points, after a look at its shape.
+def values(problem: Problem, x: Tensor, of: str = "objective") -> Tensor:
+    """Return F, or its smooth part, at points, after a look at its shape.
 
     Raises:
         DriftproofError: if it is not one number a point.
     """
-    numbers = problem.objective(x)
+    numbers = getattr(problem, of)(x)
     if not isinstance(numbers, Tensor) or tuple(numbers.shape) != (x.shape[1],):
         shape = tuple(numbers.shape) if isinstance(numbers, Tensor) else numbers
         raise DriftproofError(
-            f"objective(x) of {problem.leaf_name} at x of shape {tuple(x.shape)}: {shape!r}",
-            f"a tensor of shape ({x.shape[1]},): F at each of the points",
-            "mend objective",
+            f"{of}(x) of {problem.leaf_name} at x of shape {tuple(x.shape)}: {shape!r}",
+            f"a tensor of shape ({x.shape[1]},): a value at each of the points",
+            f"mend {of}",
         )
     return numbers
 
 
 def check_gradient(problem: Problem) -> None:
-    """Raise unless the gradient is the derivative of the objective, by central differences.
+    """Raise unless the gradient is the derivative of F (of f in f + h), by central differences.
 
     Differences over a step and over half of it tell how far they may be off.
     """
-    x = sample(problem)
+    x, of = sample(problem), "smooth_part" if problem.offers == "proximal" else "objective"
     gradient = problem.gradient(x)
     if not isinstance(gradient, Tensor) or gradient.shape != x.shape:
         shape = tuple(gradient.shape) if isinstance(gradient, Tensor) else gradient
@@ -140,24 +144,24 @@ def check_gradient(problem: Problem) -> None:
     along = torch.cat([along, one / one.norm()], 1)
     for direction in along.T[:, :, None]:
         step = STEP * (1 + x.norm(dim=0))
-        whole, half = (_difference(problem, x, direction, h) for h in (step, step / 2))
+        whole, half = (_difference(problem, of, x, direction, h) for h in (step, step / 2))
         slope = (gradient * direction).sum(0)
         room = 1e-6 * (1 + slope.abs()) + 10 * (whole - half).abs()
-        room = room + 1e3 * 2.0**-52 * values(problem, x).abs() / step
+        room = room + 1e3 * 2.0**-52 * values(problem, x, of).abs() / step
         wrong = ~((half - slope).abs() <= room)
         if bool(wrong.any()):
             k = int(wrong.float().argmax())
             raise DriftproofError(
                 f"{problem.leaf_name} at x = {shown(x[:, k])}: along {shown(direction[:, 0])} "
-                f"objective rises by {float(half[k]):g} per unit, gradient says "
+                f"{of} rises by {float(half[k]):g} per unit, gradient says "
                 f"{float(slope[k]):g}",
-                "gradient(x) the derivative of objective(x)",
-                "mend gradient, objective, or the oracles that they are made of",
+                f"gradient(x) the derivative of {of}(x)",
+                f"mend gradient, {of}, or the oracles that they are made of",
             )
 
 
-def _difference(problem: Problem, x: Tensor, direction: Tensor, step: Tensor) -> Tensor:
-    ahead, behind = values(problem, x + step * direction), values(problem, x - step * direction)
+def _difference(problem: Problem, of: str, x: Tensor, direction: Tensor, step: Tensor) -> Tensor:
+    ahead, behind = (values(problem, x + sign * step * direction, of) for sign in (1, -1))
     return (ahead - behind) / (2 * step)
 
 
@@ -168,10 +172,8 @@ def check_client_gradients(problem: Problem) -> None:
     try:
         means = [problem.client_gradients(x).mean(0)]
     except DriftproofError:  # it has none
-        if (
-            problem.offers not in ("field", "losses", "samples")
-            or len(problem.start()) != problem.dim
-        ):
+        asked = OFFERS[problem.offers] & {"field", "proximal"}
+        if not asked or len(problem.start()) != problem.dim:
             return
         method, oracles = "field_grad of the oracles", problem.oracles(torch.float64)
         each = oracles.field_grad(x.expand(problem.clients, *x.shape), None)
@@ -228,7 +230,8 @@ def _check_minimiser(problem: Problem, solution: Solution, scale: float) -> None
             "F(minimiser) = high",
             "mend solution, or objective",
         )
-    slope, bend = float(problem.gradient(x).norm()), problem.constants.get("objective_smoothness")
+    bend = problem.constants.get("objective_smoothness")
+    slope = float(_residual(problem, x, 1 / bend if bend else 1.0).norm())
     gap = solution.high - solution.low
     room = 1e-6 * (1 + float(problem.gradient(sample(problem)[:, :1]).norm()))
     if bend is None:
@@ -242,10 +245,21 @@ def _check_minimiser(problem: Problem, solution: Solution, scale: float) -> None
             return  # on the boundary of the region a minimiser need not be stationary
     if slope > room:
         raise DriftproofError(
-            f"{name}: ‖∇F‖ = {slope:.6g} at the solution's minimiser {shown(x[:, 0])}",
+            f"{name}: {RESIDUALS[has_term(problem)]} = {slope:.6g} at the solution's minimiser "
+            f"{shown(x[:, 0])}",
             f"0, to within {room:.2g}: a minimiser is stationary",
             "mend solution, or gradient",
         )
+
+
+def _residual(problem: Problem, x: Tensor, t: float) -> Tensor:
+    """Return (x − prox(x − t∇f(x), t))/t, which is 0 where f + h is least; without h, ∇F(x)."""
+    gradient = problem.gradient(x)
+    if not has_term(problem):
+        return gradient
+    moved = on_every_client(x - t * gradient, problem.clients)
+    residual: Tensor = (x - problem.oracles(torch.float64).prox(moved, t)[0]) / t
+    return residual
 
 
 def lowest(problem: Problem) -> tuple[float, Tensor]:
@@ -254,9 +268,13 @@ def lowest(problem: Problem) -> tuple[float, Tensor]:
     if problem.solution.minimiser is not None:
         starts.append(torch.from_numpy(np.array(problem.solution.minimiser, dtype=np.float64)))
     largest, point = maximise(
-        lambda x: -values(problem, x), problem.dim, problem.radius, 0, seeds=starts
+        lambda x: -values(problem, feasible(problem, x)),
+        problem.dim,
+        problem.radius,
+        0,
+        seeds=starts,
     )
-    return -largest, point
+    return -largest, feasible(problem, point[:, None])[:, 0]
 
 
 def shown(x: Tensor, most: int = 6, digits: int = 6) -> str:

@@ -166,7 +166,7 @@ class WholeClass(Problem):
             return "composition"
         if self.function_class.saddle:
             return "minimax"
-        return "bilevel" if self.level else "proximal"
+        return "bilevel" if self.level else "class"
 
     @cached_property
     def asked(self) -> AskedFunctions:

@@ -33,7 +33,7 @@ class FrankWolfe(Algorithm):
 
     local_steps: One = 1
 
-    needs = "proximal"
+    needs = "compact-set"
     notation = {"n": "clients", "T": "rounds", "L": "objective_smoothness", "D": "diameter"}
 
     def init(self, ctx: Context, oracles: Proximal, start: Tensor) -> State:
@@ -43,5 +43,4 @@ class FrankWolfe(Algorithm):
     def step(self, ctx: Context, oracles: Proximal, state: State) -> State:
         """One step of size 2/(k + 2)."""
         (g,) = ctx.average(oracles.field_grad(state.w, None))
-        gamma = 2 / (ctx.t + 2)
-        return State((1 - gamma) * state.w + gamma * oracles.linear_minimiser(g))
+        return State(state.w + 2 / (ctx.t + 2) * (oracles.linear_minimiser(g) - state.w))

@@ -37,7 +37,7 @@ class OnlineGradient(Algorithm):
     local_steps: One = 1
     step_size: Positive = 0.1
 
-    needs = "proximal"
+    needs = "online"
     notation = {
         "eta": "step_size", "T": "rounds", "D": "diameter", "G": "field_gradient_bound",
     }  # fmt: skip

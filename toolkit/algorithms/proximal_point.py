@@ -39,7 +39,7 @@ class ProximalPoint(Algorithm):
     local_steps: One = 1
     step_size: Positive = 0.1
 
-    needs = "proximal"
+    needs = "implicit"
     notation = {
         "eta": "step_size", "n": "clients", "T": "rounds", "mu": "strong_convexity",
         "F_gap": "initial_gap",

@@ -7,10 +7,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import torch
 from flint import arb
 
 from driftproof.toolkit.balls.operations import hull, root
 from driftproof.toolkit.balls.tensor import Balls, RefusedError, lift
+from driftproof.toolkit.oracles import has_term, on_every_client
 from driftproof.toolkit.problem import STORED, P, Solution, supposing
 
 UNKNOWN = "nothing says how far the minimiser may be off"
@@ -25,6 +27,7 @@ def enclosing(problem: P) -> P:
 
         F(x) − ‖∇F(x)‖ r − (L/2) r² ≤ F(x*) = inf F ≤ F(x).
 
+    Of F = f + h, x is first moved by a proximal step, and ∇F is a subgradient that it gives.
     Without r or L, inf F lies between the solution's ends, which were rounded.
     """
     solution = cached_property(lambda _: _enclosed(problem))
@@ -59,17 +62,40 @@ def _around(problem: Any, known: Solution) -> tuple[arb | None, arb | None]:
     value = lift(problem.objective(Balls(x)[:, None])).item()
     if known.exact:
         return arb(0), value
-    slope = root(sum(g * g for g in lift(problem.gradient(Balls(x)[:, None])).flat)).upper()
     bend, modulus = (
         arb(problem.constants.get(role, 0.0)) * (1 + sign * arb(STORED))
         for role, sign in (("objective_smoothness", 1), ("strong_convexity", -1))
     )
+    moved = arb(0)
+    if has_term(problem):
+        x, moved, slope = _after_a_step(problem, x, bend)
+        value = lift(problem.objective(Balls(x)[:, None])).item()
+    else:
+        slope = _norm(lift(problem.gradient(Balls(x)[:, None])))
     if modulus > 0:
         away = (slope / modulus).upper()
     else:
-        away = arb(STORED * size)
+        away = arb(STORED * size) + moved
         # so near a minimiser F is not any steeper
         if known.low < known.high or (bend > 0 and slope > bend * away):
             return None, None
     least = value - slope * away - bend * away * away / 2
-    return away, hull(least, value) if bend > 0 else None
+    return (away + moved).upper(), hull(least, value) if bend > 0 else None
+
+
+def _after_a_step(problem: Any, x: np.ndarray, bend: arb) -> tuple[np.ndarray, arb, arb]:
+    """Return z = prox(x − t∇f(x), t), t = 1/L, ‖x − z‖, and the size of a subgradient of F at z.
+
+    (x − z)/t − ∇f(x) is a subgradient of h at z, so this is at most (1/t + L)‖x − z‖.
+    """
+    if not bend > 0:
+        raise RefusedError(UNKNOWN)
+    at, t = Balls(x)[:, None], Balls(np.array(1 / bend))
+    before = on_every_client(at - t * problem.gradient(at), problem.clients)
+    z = lift(problem.oracles(torch.float64).prox(before, t)[0])[:, 0]
+    moved = _norm(x - z)
+    return z, moved, (2 * bend * moved).upper()
+
+
+def _norm(vector: np.ndarray) -> arb:
+    return root(sum(g * g for g in vector.flat)).upper()
