@@ -21,7 +21,7 @@ from driftproof.toolkit.readings import ByProof, Erratum, R, ReadingKind, Stated
 from driftproof.toolkit.verdict import form_key
 from driftproof.verifiers.algebra.symbolic import Step
 from driftproof.verifiers.claim_types.signatures import check_signatures
-from driftproof.verifiers.claim_types.ties import Tie, stated, tied
+from driftproof.verifiers.claim_types.ties import Tie, as_assumptions, tied
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class Claim(Generic[R]):
         for name in ("cases", "full", "classes"):
             cases = [tied(case, self.ties, self.notation(case)) for case in getattr(self, name, ())]
             object.__setattr__(self, name, cases)
-        given = stated(self.ties, self.notation(self.judged_on[0]))
+        given = as_assumptions(self.ties, self.notation(self.judged_on[0]))
         object.__setattr__(self, "assumes", [*self.assumes, *given])
 
     def check_right(self, form: Form) -> None:

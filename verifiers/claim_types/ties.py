@@ -12,7 +12,7 @@ from typing import Any
 
 from driftproof.toolkit.cases import Assumption, Case, roles_of
 from driftproof.toolkit.constants import Letters, Notation, evaluate
-from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.errors import unknown_name
 
 Tie = Callable[[Letters], Any]
 """From the letters of a paper to what one of them is, as sympy."""
@@ -34,7 +34,7 @@ def tied(case: Case, ties: Mapping[str, Tie], notation: Notation) -> Case:
     return case
 
 
-def stated(ties: Mapping[str, Tie], notation: Notation) -> list[Assumption]:
+def as_assumptions(ties: Mapping[str, Tie], notation: Notation) -> list[Assumption]:
     """Return the ties as assumptions."""
     import sympy
 
