@@ -39,7 +39,7 @@ def as_assumptions(ties: Mapping[str, Tie], notation: Notation) -> list[Assumpti
     import sympy
 
     def one(letter: str, formula: Tie) -> Assumption:
-        relation = lambda c: sympy.Eq(getattr(c, letter), formula(c))  # noqa: E731
+        relation: Callable[[Any], Any] = lambda c: sympy.Eq(getattr(c, letter), formula(c))  # noqa: E731
         return Assumption(letter, sympy.latex(relation(Letters(notation))), relation=relation)
 
     return [one(letter, formula) for letter, formula in ties.items()]
