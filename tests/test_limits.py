@@ -14,6 +14,7 @@ from driftproof import each, limit, sq, verify
 from driftproof.algorithms import FedAvg, HeavyBall, Nesterov, Scaffold
 from driftproof.classes import (
     bounded_gradients,
+    cocoercive,
     convex,
     for_all,
     over,
@@ -111,6 +112,15 @@ def test_a_stated_rate_is_the_textbooks_and_none_faster():
     assert row.attained
 
 
+@pytest.mark.parametrize("of", [smooth_convex(L=10), cocoercive(L=10)])
+def test_of_several_minimisers_it_is_refuted_or_open(of):
+    row = row_of([of], FedAvg(step_size=0.2))
+    assert (row.verdict, row.evidence) == ("REFUTED", "enclosed")
+    assert "with λ = 10 the iterates of some run obey x_(t+1) = − x_t" in row.reason
+    row = row_of([of], FedAvg(step_size=0.1))
+    assert row.verdict == "INCONCLUSIVE"
+
+
 def test_a_bias_of_clients_is_a_fixed_point_that_is_not_the_minimiser():
     row = row_of([CLASS, similar(zeta=1)], FedAvg(step_size=0.05, local_steps=2), clients=2)
     assert row.verdict == "REFUTED"
@@ -140,12 +150,11 @@ def test_what_is_no_limit_over_a_class_is_refused():
     gd = FedAvg(step_size=0.1)
     squared = lambda view: each("round", "local_step", 2 * off(view).value)  # noqa: E731
     for made, words in (
-        (lambda: row_of([smooth_convex(L=1)], gd), "one minimiser: mu > 0"),
         (lambda: row_of([CLASS], FedAvg(step_size=for_all("0 < eta"))), "numbers"),
         (lambda: row_of([CLASS], gd, left=squared), "measures something else"),
         (lambda: row_of([CLASS], gd, right=lambda c: 2), "above 0 and at most 1"),
         (lambda: row_of([CLASS, start_within(R=1)], gd), "need not hold in later rounds"),
-        (lambda: row_of([bounded_gradients(convex(), G=1)], gd), "one minimiser: mu > 0"),
+        (lambda: row_of([bounded_gradients(convex(), G=1)], gd), "has a size"),
         (lambda: stated([], cases=grid(QuadraticMinimax(), gd, rounds=1)), "classes alone"),
     ):
         with pytest.raises(DriftproofError, match=words):

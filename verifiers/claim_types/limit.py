@@ -31,7 +31,8 @@ class LimitClaim(BoundClaim):
     iterates go on a quadratic of it.
 
     Attributes:
-        classes: functions with a unique minimiser, and what relates clients (``over``).
+        classes: functions with a minimiser x*, and what relates clients (``over``). Of those that
+            may have several, as with μ = 0, it is refuted or left open.
         right: ρ, of the letters; without it the claim is that the iterates converge.
     """
 

@@ -39,8 +39,8 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
     """Return the row of one form over one class.
 
     Raises:
-        DriftproofError: the class has letters, or more than one minimiser; the function measures
-            something else than how far the iterate is; or ρ is not in (0, 1].
+        DriftproofError: the class has letters; the function measures something else than how far
+            the iterate is; or ρ is not in (0, 1].
     """
     broken = bounds.unmet(claim, case, form)
     if broken is not None:
@@ -64,9 +64,12 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
     row = partial(row_of, claim, form, case_entry(case))
     if mode is not None and mode.exceeds(right.high):
         return row(Verdict.REFUTED, Evidence.ENCLOSED, str(mode), **facts)
-    if (cycle := _cycle(claim, case, whole, [1])) is not None:
+    one_minimiser = whole.function_class.parameters.get("mu")
+    if one_minimiser and (cycle := _cycle(claim, case, whole, [1])) is not None:
         return row(Verdict.REFUTED, Evidence.CLASS, **facts | cycle)
-    found, why = _potential(case, whole, None if only_converges else right.low)
+    found, why = None, "no linear rate holds where mu = 0"  # (λ/2)‖x‖² has none for all λ > 0
+    if one_minimiser:
+        found, why = _potential(case, whole, None if only_converges else right.low)
     if found is not None:
         rho = float(found.rho)
         facts["lhs"] = {"mean": rho if only_converges else least, "low": least, "high": rho}
@@ -83,12 +86,11 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
 
 
 def _check(claim: LimitClaim, case: Case, form: Form) -> None:
-    """Refuse what has no unique minimiser, or measures something else."""
-    of = case.problem.function_class
-    if has_letters(case) or not of.parameters.get("mu"):
+    """Refuse letters, and what measures something else."""
+    if has_letters(case):
         raise DriftproofError(
             f"limit {claim.name} over {case.problem}",
-            "numbers, and functions with one minimiser: mu > 0",
+            "numbers, since a potential is sought at numbers",
             "write smooth_strongly_convex(L=25, mu=1), say; for letters state a bound of one round",
         )
     free = replace(case.problem, conditions=(*case.problem.conditions, any_state()))
@@ -133,19 +135,23 @@ def _potential(
 def _cycle(
     claim: LimitClaim, case: Case, whole: WholeClass, lengths: Iterable[int]
 ) -> dict[str, Any] | None:
-    """Return what a row says of a run that ends in its first state, whose iterate is not x*."""
+    """Return what a row says of a run that ends in its first state.
 
-    def distance(view: Steps) -> Reduction | None:
-        off = sq(view.round_start(case.algorithm.iterate) - view.minimiser)
-        return each("round", "local_step", off) if view.last else None
+    Of one round, its iterate is not x*; of several, the iterate moves.
+    """
+
+    def left(view: Steps) -> Reduction | None:
+        start, x = view.round_start(case.algorithm.iterate), view.mean(case.algorithm.iterate)
+        off = start - (view.minimiser if view.horizon == 1 else x)
+        return each("round", "local_step", sq(off)) if view.last else None
 
     for length in lengths:
         conditions = [*whole.conditions, start_anywhere(R=1, a=1), recurs()]
         made = BoundClaim(
             name=claim.name, source=claim.source, right=lambda c: 0,
-            statement=r"x_{t+n} = x_t \Rightarrow \|x_t - x^*\|^2 \le 0",
+            statement=r"x_{t+n} = x_t \Rightarrow x_{t+1} = x_t",
             classes=over(conditions, case.algorithm, rounds=length, clients=whole.clients),
-        )(distance)  # fmt: skip
+        )(left)  # fmt: skip
         form, over_class = made.forms[0], made.classes[0]
         measured = worst_cases.measure(made, over_class, [form])
         row = worst_cases.judge(made, over_class, form, measured)

@@ -70,16 +70,16 @@ class Mode:
 def slowest(algorithm: Algorithm, whole: WholeClass) -> Mode | None:
     """Return the slowest mode on quadratics of the largest, the smallest and a middle curvature.
 
-    None: the class is not one of functions or operators of one variable that have a curvature
-    μ > 0 at every scale, or clients are sampled.
+    None: the class has no such function or operator of one variable, or clients are sampled.
     """
     of, parts = whole.function_class, [whole.function_class, *filter(None, [whole.term])]
     least, most = of.parameters.get("mu", Fraction(0)), of.parameters.get("L")
-    sizes = any(condition.bound for part in parts for condition in part.conditions)
-    if of.saddle or of.composed or whole.level or not least or sizes:
-        return None
     most = least if most is None else most
-    modes = [_mode(algorithm, whole, x) for x in {least, (least + most) / 2, most}]
+    sizes = any(condition.bound for part in parts for condition in part.conditions)
+    if of.saddle or of.composed or whole.level or sizes:
+        return None
+    curvatures = [x for x in {least, (least + most) / 2, most} if x > 0]
+    modes = [_mode(algorithm, whole, x) for x in curvatures]
     found = [mode for mode in modes if mode is not None]
     return max(found, key=lambda mode: float(mode.factor.mid()), default=None)
 
