@@ -180,11 +180,9 @@ def local_scgd(problem, a, share_u=True):
 def local_moml(problem, a, share_u=False):
     clients = clients_of(problem)
     xs = [problem.start() for _ in clients]
-    us = [at.g(problem.start(), at.xi(a.start_batch, 0, "xi-start")) for at in clients]
+    us = [at.g(problem.start(), at.xi(a.batch, 0, "xi-start")) for at in clients]
     for t in range(ROUNDS * a.local_steps):
         for k, at in enumerate(clients):
-            if a.memory == "restarted" and t % a.local_steps == 0:
-                us[k] = at.g(xs[k], at.xi(a.start_batch, t, "xi-start"))
             xi = at.xi(a.batch, t)
             part = at.taking_part(a, len(us[k]), t)
             us[k] = us[k] + (part > 0) * a.inner_momentum * (at.g(xs[k], xi) - us[k])
@@ -287,12 +285,10 @@ CASES = [
 CASES += [
     (LocalSCGD(local_steps=2, evaluate_at="before", inner_momentum=0.9, batch=3), TRIO),
     (LocalSCGD(local_steps=1, evaluate_at="after", inner_momentum=0.2), TRIO),
-    (LocalMOML(local_steps=3, start_batch=5), TRIO),
-    (LocalMOML(local_steps=3, memory="restarted"), KLDRO(clients=3, samples=4)),
+    (LocalMOML(local_steps=3), KLDRO(clients=3, samples=4)),
     (LocalSCGD(local_steps=2, task_blocks=4, sampled_tasks=3, evaluate_at="after"), TASKS),
     (LocalSCGD(local_steps=3, task_blocks=2, sampled_tasks=1), TASKS),
     (LocalMOML(local_steps=2, task_blocks=2, sampled_tasks=1), TASKS),
-    (LocalMOML(local_steps=2, task_blocks=4, sampled_tasks=3, memory="restarted"), TASKS),
     (LocalMOML(task_blocks=2, sampled_tasks=2), TASKS),
     (LocalBSGD(local_steps=2, task_blocks=4, sampled_tasks=3), TASKS),
     (LocalBSGD(local_steps=2), MAML(clients=2, gradient_noise=0.2)),
@@ -301,9 +297,9 @@ CASES += [
     *((replace(SCGDM, averaged="ux", task_blocks=tasks, sampled_tasks=sampled), TASKS)
       for tasks, sampled in ((2, 1), (4, 3), (4, 4), (2, 0))),
     (GCIVR(epoch_steps=1, outer_batch=2), MIXED),
-    (GCIVR(epoch_steps=9, outer_batch=1, sends="jacobian"), MIXED),
+    (GCIVR(epoch_steps=9, outer_batch=1), MIXED),
     (GCIVR(epoch_steps=2), TRIO),
-    (GCIVR(epoch_steps=2, sends="jacobian"), KLDRO(clients=3, form="log", heterogeneity=2.0)),
+    (GCIVR(epoch_steps=2), KLDRO(clients=3, form="log", heterogeneity=2.0)),
     *((CompositionalFedAvg(local_steps=3, step_size=0.15, sharing=sharing, decay=decay), problem)
       for sharing in ("case-1", "case-2", "every-step") for decay in (0.0, 1.5)
       for problem in (AVERAGED, BiasAmplification(), BiasAmplification(heterogeneity="offsets"))),
@@ -340,7 +336,6 @@ def test_every_client_is_as_the_loops_have_it(algorithm, problem):
         (LocalSCGD(), lambda a: local_scgd(TRIO, replace(a, evaluate_at="after"))),
         (LocalSCGD(), lambda a: local_scgd(TRIO, a, share_u=False)),
         (LocalMOML(), lambda a: local_moml(TRIO, a, share_u=True)),
-        (LocalMOML(), lambda a: local_moml(TRIO, replace(a, memory="restarted"))),
         (LocalMOML(), lambda a: local_scgd(TRIO, LocalSCGD(step_size=a.step_size))),
         (LocalMOML(task_blocks=3, sampled_tasks=2), lambda a: local_moml(TRIO, LocalMOML())),
         (

@@ -142,7 +142,6 @@ def test_what_the_baselines_send():
         (LocalSCGDM(local_steps=4, averaged="mx"), 5, 5 * (d + d)),
         (LocalSCGDM(averaged=""), 0, 0),
         (GCIVR(), 10, 5 * (p + d)),
-        (GCIVR(sends="jacobian"), 5, 5 * (p + p * d + d)),
         (Scaffold(local_steps=4), 5, 5 * 2 * 4),
         (GradientTrackingGDA(local_steps=4), 10, 5 * 2 * 4),
     ):

@@ -47,10 +47,11 @@ def test_no_letter_on_record_is_without_a_command():
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("export")
-    (made / "mine.py").write_text(DRIFT, encoding="utf-8")
-    made_by = command(
-        "verify", "mine.py", "-a", "local_steps=1,3", "--workers", "1", "--out", "out", cwd=made
+    text = DRIFT.replace("ComFedL()", "ComFedL(local_steps=sweep(1, 3))").replace(
+        "sq\n", "sq, sweep\n"
     )
+    (made / "mine.py").write_text(text, encoding="utf-8")
+    made_by = command("verify", "mine.py", "--workers", "1", "--out", "out", cwd=made)
     assert made_by.returncode == 1, made_by.stderr
     return made / "out"
 
@@ -141,36 +142,16 @@ PAGE = (Path(__file__).parents[1] / "docs" / "results.md").read_text(encoding="u
 BLOCKS = dict(re.findall(r"```(\w+)\n(.*?)```", PAGE, re.S))
 
 
-def test_the_pages_blocks_are_of_kinds_that_are_run_here():
-    assert set(BLOCKS) == {"console", "python"}
-    assert len(re.findall(r"^```\w+$", PAGE, re.M)) == 2
-
-
-@pytest.fixture(scope="module")
-def as_on_the_page(tmp_path_factory):
-    made = tmp_path_factory.mktemp("page")
-    words = BLOCKS["console"].splitlines()[0].removeprefix("$ driftproof ").split()
-    return made, command(*words, "--workers", "1", cwd=made)
-
-
-def test_the_pages_command_prints_what_is_shown(as_on_the_page):
-    _, told = as_on_the_page
-    assert told.returncode == 0, told.stderr
-    printed = [" ".join(line.split()) for line in told.stdout.splitlines()]
-    for line in BLOCKS["console"].splitlines()[1:]:
-        assert " ".join(line.split()) in printed
-
-
-def test_the_pages_files_are_those_that_are_written(as_on_the_page):
-    folder, _ = as_on_the_page
-    assert command("report", "report", cwd=folder).returncode == 0
+def test_the_pages_files_are_those_that_are_written(folder):
+    assert command("report", "out", cwd=folder.parent).returncode == 0
     named = re.findall(r"^\| `(.+?)` \|", PAGE, re.M)
     for name in (name for cell in named for name in re.findall(r"[\w.-]+\.\w+", cell)):
         pattern = name.replace("NAME", "*").removeprefix("plots/")
-        assert [*folder.glob(f"report/**/{pattern}")], name
+        assert [*folder.glob(f"**/{pattern}")], name
 
 
 def test_the_pages_frame(capsys):
     pytest.importorskip("pandas", reason="pandas is an extra: driftproof[frames]")
-    exec(compile(BLOCKS["python"], "results.md", "exec"), {"__name__": "__main__"})
+    (block,) = re.findall(r"```python\n(.*?)```", PAGE, re.S)
+    exec(compile(block, "results.md", "exec"), {"__name__": "__main__"})
     assert "SUPPORTED" in capsys.readouterr().out

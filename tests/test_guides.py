@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from driftproof import bound, each, grid, run, sq, verify
+from driftproof import bound, each, grid, sq, verify
 from driftproof.algorithms import FedAvg, LocalSCGDM
 from driftproof.problems import BoundedComposition, PiecewiseLosses
+from driftproof.toolkit.federation import run, sampled_context
 from tests.commands import driftproof
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -39,6 +40,12 @@ def ran(page: str, capsys) -> dict[str, object]:
     return names
 
 
+def taken(problem, method, rounds, left) -> np.ndarray:
+    """Return a measure along a run, [comparisons, replicates]."""
+    ctx = sampled_context(problem, ("guide",), replicates=8)
+    return run(problem, method, ctx, rounds=rounds, left=left).values
+
+
 def test_what_the_page_of_claims_defines_holds(capsys):
     names = ran("claims.md", capsys)
     for claim in (names["drift"], names["square"], names["along_the_run"]):
@@ -46,13 +53,8 @@ def test_what_the_page_of_claims_defines_holds(capsys):
     (row,) = verify(names["apart"])
     assert row.verdict == "SUPPORTED"
     assert row.rhs == pytest.approx(1.0)  # ζ²: the gradients are apart by 2 at most
-    looked = run(
-        BoundedComposition(),
-        LocalSCGDM(local_steps=2),
-        rounds=2,
-        record={"it": names["squared_mean"]},
-    )
-    assert looked["it"].values.shape[0] == 4
+    looked = taken(BoundedComposition(), LocalSCGDM(local_steps=2), 2, names["squared_mean"])
+    assert len(looked) == 4
     # the section on the past: its three functions are one claim, which is met by a quadratic
     bowl = PiecewiseLosses(
         clients=1, gradients=((((-1.0, -1.0), (1.0, 1.0)),),), tails="linear", noise=0.5
@@ -78,31 +80,27 @@ def test_client_drift_is_what_the_page_of_claims_says(participation, local_steps
         "state": lambda view: view.state.w[:, 0],
         "apart": lambda view: sq(view.client("w") - view.mean("w")),
     }
-    record = {
+    lefts = {
         name: lambda view, of=of: each("round", "local_step", "client", of(view))
         for name, of in by_client.items()
     }
-    record["drift"] = ran("claims.md", capsys)["client_drift"]
-    record["mean"] = lambda view: each("round", "local_step", view.mean("w")[0])
+    lefts["drift"] = ran("claims.md", capsys)["client_drift"]
+    lefts["mean"] = lambda view: each("round", "local_step", view.mean("w")[0])
     steep, shallow = ((-1.0, -4.0), (1.0, 4.0)), ((2.0, -1.0), (4.0, 1.0))
     curves = ((steep,), (shallow,), (((0.0, -2.0), (9.0, -2.0)),), (((0.0, -3.0), (9.0, -3.0)),))
-    made = run(
-        PiecewiseLosses(clients=4, gradients=curves),
-        FedAvg(local_steps=local_steps, step_size=0.1, participation=participation),
-        rounds=1,
-        record=record,
-        replicates=8,
-    )
-    marked, state, apart = (made[name].values[-4:] for name in by_client)
+    problem = PiecewiseLosses(clients=4, gradients=curves)
+    method = FedAvg(local_steps=local_steps, step_size=0.1, participation=participation)
+    made = {name: taken(problem, method, 1, left) for name, left in lefts.items()}
+    marked, state, apart = (made[name][-4:] for name in by_client)
     step = 0.1 * local_steps
     # every client has moved, in the cohort or not, and shows it after the last step too
     np.testing.assert_allclose(
         marked, np.outer([0, step, 2 * step, 3 * step], np.ones(len(marked.T)))
     )
     assert (state == state[0]).all()  # what the server has averaged is the same for all
-    assert (state[0] == made["mean"].values[-1]).all()
+    assert (state[0] == made["mean"][-1]).all()
     assert (apart.sum(0) > 0).all()
-    for k, drift in enumerate(made["drift"].values[-1]):
+    for k, drift in enumerate(made["drift"][-1]):
         pairs = [
             cohort
             for cohort in itertools.combinations(marked[:, k], round(4 * participation))

@@ -219,35 +219,9 @@ def test_hostile_texts_are_shown_as_they_are():
             assert not named & {"script", "foreignObject", "image"}
 
 
-def test_other_values_take_the_place_of_the_claims_own(refuted):
-    made = verify(
-        about_drift(), problem={"clients": [1, 4]}, algorithm={"local_steps": 3}, replicates=64
-    )
-    parts = [(row.case["problem"]["clients"], row.case["algorithm"]["local_steps"]) for row in made]
-    assert parts == [(1, 3), (4, 3)]
-    told = "Overridden by -p clients=1,4 -a local_steps=3 --replicates 64"
-    assert told in repr(made)
-    assert told in made._repr_html_()
-    shipped = verify("comfedl/lemma-2", profile="smoke", problem={"heterogeneity": [0, 1]})
-    assert {row.case["problem"]["heterogeneity"] for row in shipped} == {0.0}  # smoke: the first
-    assert {row.expected for row in shipped} == {None}
-
-
-@pytest.mark.parametrize(
-    ("wrong", "says"),
-    [
-        ({"problem": {"client": 2}}, "clients"),
-        ({"problem": {"clients": []}}, r"clients=\[1, 2\]"),
-        ({"algorithm": {"clients": 2}}, "of its problem"),
-        ({"problem": {"clients": "many"}}, "a value like 2"),
-        ({"problem": {"clients": {"a": 1}}}, "clients"),
-        ({"replicates": 0}, "1 or more"),
-        ({"profile": "fast"}, "quick"),
-    ],
-)
-def test_values_that_do_not_fit_are_told(wrong, says):
-    with pytest.raises(DriftproofError, match=says):
-        verify(about_drift(), **wrong)
+def test_a_profile_that_there_is_not_is_refused():
+    with pytest.raises(DriftproofError, match="quick"):
+        verify(about_drift(), profile="fast")
 
 
 def test_a_counterexample_refutes_and_is_simple(refuted):
@@ -260,7 +234,7 @@ def test_a_counterexample_refutes_and_is_simple(refuted):
 
 def test_no_file_is_written_but_the_page_that_is_asked_for(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    made = verify(about_drift(), problem={"clients": 2})
+    made = verify(about_drift())
     made._repr_html_()
     made.figures[0].svg()
     assert list(tmp_path.iterdir()) == []
@@ -268,7 +242,6 @@ def test_no_file_is_written_but_the_page_that_is_asked_for(tmp_path, monkeypatch
     assert page == Path("out/index.html")
     text = page.read_text(encoding="utf-8")
     assert "mine/drift" in text
-    assert "Overridden by -p clients=2" in text
     names = {path.name for path in Path("out").iterdir()}
     assert {"results.json", "results.csv", "plots"} <= names
 
@@ -294,21 +267,18 @@ def test_a_run_shows_its_means_and_bands():
         BoundedComposition(clients=8, outer_gradient_noise=0.5),
         ComFedL(local_steps=3, step_size=0.1),
         rounds=4,
-        record={"distance": lambda view: sq(view.mean("w")), "drift": drift,
-                "of a client": lambda view: sq(view.client("w"))},
-    )  # fmt: skip
+        record={"distance": lambda view: sq(view.mean("w"))},
+    )
     html = Tags(made._repr_html_())
-    assert "Of clients the first 6 are shown." in html.said
-    assert "of a client, client 5" in html.said
-    assert "client 6" not in html.said
     low, high = made["distance"].band()
     assert f"{low[-1]:.4g} … {high[-1]:.4g}" in html.said
-    by_round, by_step, by_client = html.images()
-    assert "round" in by_round
-    assert "local step" in by_step
-    assert by_client.count("client ") == 6
-    exactly = run(BoundedComposition(), ComFedL(), rounds=1, record={"drift": drift})
-    assert "exact" in Tags(exactly._repr_html_()).said
+    (curve,) = html.images()
+    assert "round" in curve
+    many = {f"measure {k}": lambda view: sq(view.mean("w")) for k in range(7)}
+    exactly = Tags(run(BoundedComposition(), ComFedL(), rounds=1, record=many)._repr_html_())
+    assert "exact" in exactly.said
+    assert "The first 6 of 7 measures are drawn." in exactly.said
+    assert len(exactly.images()) == 6
 
 
 def test_the_page_runs_from_top_to_bottom(capsys, tmp_path, monkeypatch):
@@ -323,7 +293,7 @@ def test_the_page_runs_from_top_to_bottom(capsys, tmp_path, monkeypatch):
         else:
             assert text == told
             compared += 1
-    assert compared == 4
+    assert compared == 3
     for name in re.findall(r"^\| `(\w+)[(`]", PAGE, re.M):
         assert hasattr(names["made"], name), name
     table = PAGE.partition("| columns |")[2].partition("```")[0]

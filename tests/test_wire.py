@@ -108,12 +108,10 @@ def test_comfedl_sends_a_model_a_round_from_its_cohort():
     )  # fmt: skip
 
 
-def test_gcivr_sends_two_messages_a_step_or_one_with_the_jacobian():
-    """(y), then the direction; or y, its Jacobian and ∇h as one message of p + pd + d reals."""
+def test_gcivr_sends_two_messages_a_step():
+    """(y), then the direction."""
     sent = 10 * K, 5 * K * (P + D) * REAL
     assert counts(QUARTET, GCIVR()) == (10, sent, sent)
-    at_once = 5 * K, 5 * K * (P + P * D + D) * REAL
-    assert counts(QUARTET, GCIVR(sends="jacobian")) == (5, at_once, at_once)
 
 
 def test_clients_without_weight_do_not_send():

@@ -11,11 +11,8 @@ if TYPE_CHECKING:
     import pandas
 
 
-def frame_of(columns: Mapping[str, Sequence[Any]], whole: Sequence[str] = ()) -> pandas.DataFrame:
+def frame_of(columns: Mapping[str, Sequence[Any]]) -> pandas.DataFrame:
     """Return columns as a pandas frame.
-
-    Args:
-        whole: the columns of whole numbers, of which some may be missing (None).
 
     Raises:
         MissingError: pandas is not installed.
@@ -28,5 +25,4 @@ def frame_of(columns: Mapping[str, Sequence[Any]], whole: Sequence[str] = ()) ->
             "pandas beside driftproof",
             "pip install 'driftproof[frames]'",
         ) from error
-    frame = pandas.DataFrame({name: list(values) for name, values in columns.items()})
-    return frame.astype({name: "Int64" for name in whole if name in columns})
+    return pandas.DataFrame({name: list(values) for name, values in columns.items()})

@@ -1,17 +1,9 @@
-"""Letters and roles: what a letter of a paper stands for, and what has a number for it.
-
-``driftproof show roles`` prints them; ``python -m driftproof.toolkit.glossary FILE`` writes
-the tables of docs/glossary.md between the marks that are there.
-"""
+"""Letters and roles: what a letter of a paper stands for."""
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
 from driftproof.toolkit.constants import ROLES, RUN_ROLES
 from driftproof.toolkit.discover import leaves
@@ -55,7 +47,6 @@ PARAMETERS: Mapping[str, str] = {
     "weight_step": "step size of the clients' weights",
 }
 """The parameters of algorithms and problems that some notation has a letter for."""
-MARKS = ("<!-- made by `python -m driftproof.toolkit.glossary` -->", "<!-- end -->")
 
 
 @dataclass(frozen=True)
@@ -65,14 +56,12 @@ class Role:
     Attributes:
         kind: "constant" of a problem, "run", or "parameter" of an algorithm or a problem.
         letters: letter → the algorithms and problems in whose notation it stands for the role.
-        proven_by: the problems that have a number for a constant, some member of them at least.
     """
 
     name: str
     kind: str
     meaning: str
-    letters: Mapping[str, tuple[str, ...]]
-    proven_by: tuple[str, ...] = ()
+    letters: Mapping[str, list[str]]
 
 
 def meanings() -> Iterator[tuple[str, str, str]]:
@@ -82,84 +71,22 @@ def meanings() -> Iterator[tuple[str, str, str]]:
             yield name, kind, meaning
 
 
-@cache
-def roles() -> tuple[Role, ...]:
-    """Return every role with its letters and the problems that have it."""
+def roles() -> list[Role]:
+    """Return every role with its letters."""
     letters: dict[str, dict[str, list[str]]] = {}
     for owner, notation in notations().items():
         for letter, role in notation.items():
             letters.setdefault(role, {}).setdefault(letter, []).append(owner)
-    proven: dict[str, list[str]] = {}
-    for name, leaf in leaves("problem").items():
-        for role in {role for member in leaf.load().examples() for role in member.constants}:
-            proven.setdefault(role, []).append(name)
-    return tuple(
-        Role(
-            name, kind, meaning,
-            {letter: tuple(owners) for letter, owners in sorted(letters.get(name, {}).items())},
-            tuple(proven.get(name, ())),
-        )
+    return [
+        Role(name, kind, meaning, dict(sorted(letters.get(name, {}).items())))
         for name, kind, meaning in meanings()
-    )  # fmt: skip
+    ]
 
 
-@cache
 def notations() -> Mapping[str, Mapping[str, str]]:
-    """Return the notation of every algorithm and problem that has one: letter → role."""
-    by_name = {
-        name: dict(leaf.load().notation)
+    """Return the notation of every algorithm and problem: letter → role."""
+    return {
+        name: leaf.load().notation
         for kind in ("algorithm", "problem")
         for name, leaf in leaves(kind).items()
     }
-    return {name: notation for name, notation in by_name.items() if notation}
-
-
-def alike() -> dict[str, Mapping[str, str]]:
-    """Return the notations, those who share one named together."""
-    by_owners: dict[str, Mapping[str, str]] = {}
-    for notation in notations().values():
-        owners = [name for name, other in notations().items() if other == notation]
-        by_owners[", ".join(owners)] = dict(sorted(notation.items()))
-    return by_owners
-
-
-HEADS: Mapping[str, str] = {
-    "constant": "Constants that a problem proves",
-    "run": "What a run adds",
-    "parameter": "Parameters of algorithms and problems",
-}
-
-
-def rendered() -> str:
-    """Return the tables of docs/glossary.md."""
-    parts = []
-    for kind, head in HEADS.items():
-        parts += [f"### {head}", "", "| role | meaning | letters |", "|---|---|---|"]
-        parts += [
-            f"| `{role.name}` | {role.meaning} | {_cell(role.letters)} |"
-            for role in roles()
-            if role.kind == kind
-        ]
-        parts.append("")
-    parts += ["### Each paper's letters", "", "| algorithm or problem | letters |", "|---|---|"]
-    parts += [
-        f"| {owners} | {', '.join(f'{x} = {role}' for x, role in notation.items())} |"
-        for owners, notation in alike().items()
-    ]
-    return "\n".join(parts)
-
-
-def _cell(letters: Mapping[str, tuple[str, ...]]) -> str:
-    return "; ".join(f"{letter}: {', '.join(owners)}" for letter, owners in letters.items()) or "–"
-
-
-def written_into(text: str) -> str:
-    """Return a page with its tables replaced by current ones."""
-    begin, end = map(re.escape, MARKS)
-    section = f"{MARKS[0]}\n{rendered()}\n{MARKS[1]}"
-    return re.sub(f"{begin}.*{end}", lambda _: section, text, flags=re.S)
-
-
-if __name__ == "__main__":
-    page = Path(sys.argv[1])
-    page.write_text(written_into(page.read_text(encoding="utf-8")), encoding="utf-8")

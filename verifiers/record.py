@@ -125,16 +125,6 @@ def check_writable() -> None:
         )  # fmt: skip
 
 
-def check_as_written(overrides: str) -> None:
-    """Raise DriftproofError if verdicts on other cases than the claims' own are to go on record."""
-    if overrides:
-        raise DriftproofError(
-            f"--record with {overrides}",
-            "verdicts on the claims' own cases",
-            "leave one of the two out; a case that matters belongs into the claim's cases",
-        )
-
-
 def as_expected(rows: Sequence[Row]) -> bool:
     """Say whether every verdict is the one on record, or good on its own where none is.
 

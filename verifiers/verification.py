@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -24,7 +24,6 @@ from driftproof.toolkit.verdict import Evidence, Row, Verdict, together
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim
 from driftproof.verifiers.claim_types.comparison import ComparisonClaim
-from driftproof.verifiers.overrides import Overrides
 from driftproof.verifiers.running.jobs import Source, loaded
 from driftproof.verifiers.search.shrink import shrunk
 from driftproof.verifiers.verify import Settings, claim_entry, header, judge, select, union_bound
@@ -46,7 +45,7 @@ class Verification(Sequence[Row]):
 
     Attributes:
         rows: as ``results.json`` has them.
-        sources: the claims, as they are written.
+        sources: the claims.
         settings: how they were judged.
     """
 
@@ -141,7 +140,7 @@ class Verification(Sequence[Row]):
         Returns:
             None if no case refutes it.
         """
-        for source in self._judged:
+        for source in self.sources:
             own = loaded(source)
             cases = {case.key: case for case in own.cases_for(self.settings.profile)}
             for form in grouped(self.rows)[own.name] if claim in (None, own.name) else ():
@@ -164,17 +163,12 @@ class Verification(Sequence[Row]):
             for row in rows
         )
 
-    @cached_property
-    def _judged(self) -> tuple[Source, ...]:
-        return tuple(map(self.settings.overrides.of, self.sources))
-
     def _sentences(self) -> list[str]:
         """Return what a reader has to know of all the verdicts."""
-        overrides = self.settings.overrides
-        lines = [overrides.said(map(loaded, self.sources))] if overrides else []
+        lines = [*meaning(self.rows, "FOLDER"), chance(union_bound(self.rows))]
         if any(row.proofs for row in self.rows):
             lines.append('made.page("FOLDER") writes the certificates.')
-        return [*meaning(self.rows, "FOLDER"), chance(union_bound(self.rows)), *lines]
+        return lines
 
     def __repr__(self) -> str:
         width = shutil.get_terminal_size((100, 24)).columns
@@ -193,7 +187,7 @@ class Verification(Sequence[Row]):
 
     def _repr_html_(self) -> str:
         whole = len(self.verdicts) <= CLAIMS_IN_FULL
-        entries = {one.name: claim_entry(one) for one in self._judged} if whole else {}
+        entries = {one.name: claim_entry(one) for one in self.sources} if whole else {}
         return shown_verdicts(self.rows, self.verdicts, entries, self._sentences())
 
 
@@ -201,9 +195,6 @@ def verify(
     *claims: Claim[Any] | str,
     profile: str = "quick",
     seed: int = 0,
-    problem: Mapping[str, Any] | None = None,
-    algorithm: Mapping[str, Any] | None = None,
-    replicates: int | None = None,
 ) -> Verification:
     """Judge claims, and return the outcome.
 
@@ -218,22 +209,15 @@ def verify(
         claims: what the decorators made, or names, globs and files as the command takes them.
         profile: "smoke", "quick" or "full".
         seed: of every draw.
-        problem, algorithm: parameters with other values than in the claims' own cases, one or a
-            list each: {"heterogeneity": [0, 1, 10]}. Nothing is compared with the record then.
-        replicates: the most that a case may take, in blocks of 64.
 
     Raises:
-        DriftproofError: a name that there is not, a claim that cannot be judged, or a value that
-            no case may have.
+        DriftproofError: a name that there is not, or a claim that cannot be judged.
     """
-    settings = Settings(
-        profile=profile, seed=seed, overrides=Overrides.given(problem, algorithm, replicates)
-    )
+    settings = Settings(profile=profile, seed=seed)
     chosen: list[Source] = []
     for claim in claims:
         chosen += select([claim]) if isinstance(claim, str) else [_shipped(claim)]
-    rows = judge(list(map(settings.overrides.of, chosen)), settings)
-    return Verification(tuple(rows), tuple(chosen), settings)
+    return Verification(tuple(judge(chosen, settings)), tuple(chosen), settings)
 
 
 def _shipped(claim: Claim[Any]) -> Source:

@@ -25,7 +25,6 @@ from driftproof.verifiers.claim_types.rate import RateClaim, Schedule
 from driftproof.verifiers.counterexamples import scripts
 from driftproof.verifiers.formulas import right_sides_of
 from driftproof.verifiers.judges.bounds import LEVEL
-from driftproof.verifiers.overrides import AS_WRITTEN, Overrides
 from driftproof.verifiers.printed import unlike
 from driftproof.verifiers.running.jobs import (
     BUDGETS,
@@ -53,7 +52,6 @@ class Settings:
         siblings: whether false siblings are judged too (``driftproof controls``).
         resume: whether finished units of an earlier run are taken from the ledger.
         prove: whether Coq checks the certificates of classes too.
-        overrides: what takes the place of values in the claims' own cases.
     """
 
     profile: str = "quick"
@@ -63,7 +61,6 @@ class Settings:
     siblings: bool = False
     resume: bool = False
     prove: bool = False
-    overrides: Overrides = AS_WRITTEN
 
     def __post_init__(self) -> None:
         if self.profile not in BUDGETS:
@@ -118,8 +115,6 @@ def judge(
 ) -> list[Row]:
     """Judge claims and return their rows, with the verdicts on record beside them.
 
-    With overrides there are none: the record knows other cases.
-
     Args:
         started: called with the number of jobs.
         ended: called with the claim's name when one of its jobs ends.
@@ -132,7 +127,6 @@ def judge(
         of_claim = jobs_for(
             source, claim, profile=settings.profile, seed=settings.seed,
             device=settings.device, siblings=settings.siblings,
-            replicates=settings.overrides.replicates,
         )  # fmt: skip
         if not of_claim:
             raise DriftproofError(
@@ -146,8 +140,7 @@ def judge(
     cache = Cache(ledger, resume=settings.resume)
     workers = max(1, min(settings.workers, len(jobs)))
     grouped = run_jobs(jobs, cache, workers=workers, done=lambda number: ended(owner[number]))
-    judged = inherit([row for rows in grouped for row in rows])
-    return judged if settings.overrides else record.expected(judged)
+    return record.expected(inherit([row for rows in grouped for row in rows]))
 
 
 def verify(
@@ -171,7 +164,6 @@ def verify(
     head |= about or {}
     if failed:
         head["failed"] = {name: str(error) for name, error in failed.items()}
-    chosen = [settings.overrides.of(source) for source in chosen]
     with Ledger(out / "ledger.sqlite") as ledger:
         rows = judge(chosen, settings, ledger=ledger, started=started, ended=ended)
         if settings.prove:
@@ -195,25 +187,18 @@ def union_bound(rows: Sequence[Row]) -> float:
 
 
 def header(chosen: Sequence[Source], settings: Settings) -> dict[str, Any]:
-    """Return what describes a run as a whole.
-
-    Args:
-        chosen: the claims as they are written, without overrides.
-    """
-    overrides = settings.overrides
-    beside = {"overrides": overrides.said(map(loaded, chosen))} if overrides else {}
-    judged = [overrides.of(source) for source in chosen]
-    return beside | {
+    """Return what describes a run as a whole."""
+    return {
         "schema": 1,
         "profile": settings.profile,
         "seed": settings.seed,
         "union_bound": None,
         "selection": [
             source.name if (file := users_file(source)) is None else f"{file.name} ({source.name})"
-            for source in judged
+            for source in chosen
         ],
-        "claims": {source.name: _entry_or_blame(source) for source in judged},
-        "problems": _problems(judged),
+        "claims": {source.name: _entry_or_blame(source) for source in chosen},
+        "problems": _problems(chosen),
         "environment": environment(settings.device, settings.workers),
     }
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     "--climbs", type=click.IntRange(1), default=None,
     help="Instead: how many climbs; what is found then depends on the seed alone.",
 )  # fmt: skip
-@click.option("--warm", is_flag=True, help="Start from the claims' own cases.")
 @click.option(
     "--controls/--no-controls", default=True, show_default=True,
     help="Search the false siblings too: how many are found is the power of the search.",
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 @shared.resume
 @click.pass_context
 def command(
-    ctx: click.Context, select: tuple[str, ...], budget: float, climbs: int | None, warm: bool,
+    ctx: click.Context, select: tuple[str, ...], budget: float, climbs: int | None,
     controls: bool, seed: int, workers: int, cluster: str | None, out: Path | None, as_json: bool,
     resume: bool,
 ) -> int:  # fmt: skip
@@ -74,14 +73,14 @@ def command(
             f"{path} is of a search before. This one will replace it and its scripts; --out names "
             "another folder.", err=True,
         )  # fmt: skip
-    effort = Effort(budget, climbs, seed, warm, controls)
+    effort = Effort(budget, climbs, seed, controls)
     with (
         shared.working_on(cluster, workers) as workers,
         Ledger(out / "ledger.sqlite") as ledger,
     ):
         head = {
             "schema": 1, "command": "falsify", "seed": seed, "budget": budget, "climbs": climbs,
-            "warm": warm, "environment": environment("cpu", workers),
+            "environment": environment("cpu", workers),
         }  # fmt: skip
         with shared.progress("falsify", quiet=ctx.obj["quiet"]) as (started, ended, _):
             findings = falsify(

@@ -122,27 +122,14 @@ def _pretty(leaf: Leaf) -> dict[str, str]:
 
 
 def print_roles(as_json: bool) -> None:
-    """Print every role with its meaning, its letters and who has it, then everybody's letters."""
-    from driftproof.toolkit import glossary
+    """Print every role with its kind, its meaning and its letters."""
+    from driftproof.toolkit.glossary import roles
 
-    every = glossary.roles()
     if as_json:
-        print_json([vars(role) for role in every])
+        print_json([vars(role) for role in roles()])
         return
-    for kind, head in glossary.HEADS.items():
-        rows = [
-            (role.name, role.meaning, ", ".join(role.letters) or "–", _problems(role))
-            for role in every
-            if role.kind == kind
-        ]
-        shown = 4 if kind == "constant" else 3
-        columns = ["role", "meaning", "letters", "problems that prove it"][:shown]
-        table(columns, [row[:shown] for row in rows], title=head, spare=columns[3:])
-    letters = [
-        (owners, ", ".join(f"{letter} = {role}" for letter, role in notation.items()))
-        for owners, notation in glossary.alike().items()
-    ]
-    table(["algorithm or problem", "letters"], letters, title="Letters")
+    rows = [(r.name, r.kind, r.meaning, ", ".join(r.letters) or "–") for r in roles()]
+    table(["role", "kind", "meaning", "letters"], rows)
 
 
 def print_role(name: str, as_json: bool) -> bool:
@@ -150,22 +137,14 @@ def print_role(name: str, as_json: bool) -> bool:
     from driftproof.toolkit.glossary import roles
 
     matching = [role for role in roles() if name in (role.name, *role.letters)]
-    if not matching:
-        return False
-    if as_json:
+    if as_json and matching:
         print_json([vars(role) for role in matching])
         return True
     for role in matching:
         tell(f"{role.name} ({role.kind}): {role.meaning}")
         for letter, owners in role.letters.items():
             tell(f"    {letter} in {', '.join(owners)}")
-        if role.proven_by:
-            tell(f"    proven by {', '.join(role.proven_by)}")
-    return True
-
-
-def _problems(role: Any) -> str:
-    return ", ".join(role.proven_by) or "–"
+    return bool(matching)
 
 
 def _details(leaf: Leaf) -> dict[str, Any]:

@@ -35,18 +35,6 @@ FORMS_SHOWN = 16
 @shared.as_json
 @shared.resume
 @click.option(
-    "-p", "--problem", "problem", multiple=True, metavar="NAME=VALUE,…",
-    help="Values of a parameter of the problem, instead of those of the claims' cases.",
-)  # fmt: skip
-@click.option(
-    "-a", "--algorithm", "algorithm", multiple=True, metavar="NAME=VALUE,…",
-    help="The same of the algorithm.",
-)  # fmt: skip
-@click.option(
-    "--replicates", type=click.IntRange(1),
-    help="The most replicates that a case may take, in blocks of 64.",
-)  # fmt: skip
-@click.option(
     "--prove", is_flag=True,
     help="Have Coq check the certificates of classes too (docs/machine_checked.md).",
 )  # fmt: skip
@@ -64,26 +52,18 @@ def command(
     out: Path | None,
     as_json: bool,
     resume: bool,
-    problem: tuple[str, ...],
-    algorithm: tuple[str, ...],
-    replicates: int | None,
     prove: bool,
     record: bool,
     verbose: bool,
 ) -> int:
     """Verify claims: SELECT is a name, a glob (comfedl/*) or a Python file of your own.
 
-    With -p, -a or --replicates the verdicts are on other cases than the claims' own, or on as many
-    replicates as you say: they are neither compared with the record nor put on it.
-
     Exit status 0 if every verdict is the one on record (SUPPORTED, where none is), 1 otherwise; 2
     bad usage or input, 3 something needed is missing, 130 interrupted.
     """
     from driftproof.verifiers import record as records
     from driftproof.verifiers import verify as judging
-    from driftproof.verifiers.overrides import Overrides
 
-    overrides = Overrides.parsed(problem, algorithm, replicates)
     chosen = judging.select(select)
     own = [leaf.path.stem for leaf in chosen if leaf.module is None]
     out = shared.folder(out, "-".join(dict.fromkeys(own)))
@@ -93,14 +73,12 @@ def command(
         coqc.version()
     if record:
         records.check_own(own)
-        records.check_as_written(str(overrides))
         records.check_writable()
     failed: dict[str, DriftproofError] = {}
     rows = None
     with shared.working_on(cluster, workers) as workers:
         settings = judging.Settings(
-            profile=profile, seed=seed, workers=workers, device=device, resume=resume,
-            prove=prove, overrides=overrides,
+            profile=profile, seed=seed, workers=workers, device=device, resume=resume, prove=prove
         )  # fmt: skip
         while rows is None:
             with shared.progress("verify", quiet=ctx.obj["quiet"]) as (started, ended, progress):
@@ -122,29 +100,19 @@ def command(
     if as_json:
         shared.print_json(judging.public(head, rows))
     else:
-        summary(head, rows, out, verbose=verbose, swept=overrides.swept)
+        summary(head, rows, out, verbose=verbose)
     if failed:
         click.echo(f"Not judged: {', '.join(failed)}.", err=True)
         # of a file that cannot be imported each claim has the same error
         raise ExceptionGroup("claims", [*{str(error): error for error in failed.values()}.values()])
-    if overrides:
-        return 1 if records.unsound(rows) else 0
     return 0 if records.as_expected(rows) else 1
 
 
-def summary(
-    head: dict[str, Any],
-    rows: list[Any],
-    out: Path,
-    *,
-    verbose: bool = False,
-    swept: Sequence[tuple[str, str]] = (),
-) -> None:
+def summary(head: dict[str, Any], rows: list[Any], out: Path, *, verbose: bool = False) -> None:
     """Print what is new against the record, then what became of each paper.
 
     Args:
         verbose: print every form, with the reason of its verdict; so it is done of few forms.
-        swept: part and name of each parameter of which several values were asked for.
     """
     from driftproof.toolkit.groups import grouped
     from driftproof.toolkit.report.forms_table import COLUMNS, SPARE, cells, chance, meaning
@@ -160,8 +128,6 @@ def summary(
             shared.tell(f"{group.claim}, {group.title}: {group.reason}")
             if group.verdict is Verdict.REFUTED and "problem" in group.deciding.case:
                 shared.tell(f"    case: {group.deciding.case['label']}")
-    if swept:
-        _by_values(shown, swept)
     for name, about in head["claims"].items():
         for form, said in about["unlike"].items():
             judged = about["forms"][form]
@@ -173,26 +139,11 @@ def summary(
         shared.tell("profile smoke: the first case of each claim alone, which tells little of it.")
     for line in (*meaning(rows, str(out)), chance(head["union_bound"])):
         shared.tell(line)
-    shared.tell(head["overrides"] if head.get("overrides") else on_record(rows))
+    shared.tell(on_record(rows))
     if len(shown) < len(forms):
         left_out = len(forms) - len(shown)
         shared.tell(f"{left_out} forms are as on record: --verbose shows them, and the page does.")
     click.echo(f"page: {out / 'index.html'}", err=not sys.stdout.isatty())
-
-
-def _by_values(forms: Sequence[Group], swept: Sequence[tuple[str, str]]) -> None:
-    """Print a line for each form at each combination of the values that were asked for."""
-    lines = []
-    for form in forms:
-        apart: dict[tuple[str, ...], list[Any]] = {}
-        for row in form.rows:
-            at = tuple(str(row.case.get(part, {}).get(name, "–")) for part, name in swept)
-            apart.setdefault(at, []).append(row)
-        for at, rows in apart.items():
-            one = replace(form, rows=rows)
-            lines.append([form.claim, form.title, *at, str(one.verdict), one.cases, one.tightness])
-    names = [name for _, name in swept]
-    shared.table(["claim", "form", *names, "verdict", "cases", "tightness"], lines)
 
 
 def _errata_at_odds(head: dict[str, Any], rows: list[Any]) -> None:

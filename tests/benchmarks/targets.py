@@ -4,8 +4,7 @@
     python -m tests.benchmarks.targets report-bench/benchmark.json
 
 A row is measured from the benchmark's rows, or by runs of its own, or is on record: figures that
-were measured once, in docs/benchmarks/recorded.json. What a user waits for is timed by
-``pytest --benchmark``.
+were measured once, in docs/benchmarks/recorded.json.
 """
 
 from __future__ import annotations

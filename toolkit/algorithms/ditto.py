@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import torch
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
-from driftproof.toolkit.draws import Subset
 from driftproof.toolkit.oracles import GradientField
-from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt, Share
+from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt
 
 
 class State(NamedTuple):
@@ -39,8 +37,7 @@ class Ditto(Algorithm):
 
     The common model is FedAvg's, draw for draw; w^t is what the server sent as the round began.
     The print makes s steps on v_k after the local steps on w_k; neither sees the other, so that
-    each local step here is followed by ``personal_steps`` of them: s = τ·personal_steps. A client
-    that is not sampled keeps its v_k.
+    each local step here is followed by one of them: s = τ. All clients take part.
 
     One step from (2, 0) along the field (x/10 − y, y − 1 + x). v starts at w^t, where the proximal
     term is 0:
@@ -57,31 +54,27 @@ class Ditto(Algorithm):
         local_steps: τ, local steps a round on w_k.
         step_size: η, of w_k.
         personal_step_size: η_v, of v_k.
-        personal_steps: steps on v_k with each local step.
         proximity: λ; with 0 every client trains alone.
         batch: samples a step, drawn apart for w_k and v_k.
-        participation: the share of clients sampled (uniformly) each round.
     """
 
     local_steps: PositiveInt = 1
     step_size: Positive = 0.1
     personal_step_size: Positive = 0.1
-    personal_steps: PositiveInt = 1
     proximity: NonNegative = 0.1
     batch: PositiveInt = 1
-    participation: Share = 1.0
 
     notation = {
         "tau": "local_steps", "eta": "step_size", "eta_v": "personal_step_size", "b": "batch",
-        "lambda_": "proximity", "K": "clients", "m": "cohort_size", "T": "rounds",
+        "lambda_": "proximity", "K": "clients", "T": "rounds",
     }  # fmt: skip
 
     @classmethod
     def examples(cls) -> list[Ditto]:
-        """Return members with all clients and with some."""
+        """Return a weak and a strong proximal term."""
         return [
             cls(local_steps=3, step_size=0.05),
-            cls(local_steps=2, step_size=0.05, participation=0.5, personal_steps=2, proximity=1.0),
+            cls(local_steps=2, step_size=0.05, batch=2, proximity=1.0),
         ]
 
     def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> State:
@@ -90,22 +83,15 @@ class Ditto(Algorithm):
         return State(w, w, w)
 
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
-        """One local step on w_k and those on v_k; the last of a round is followed by the mean."""
-        first = ctx.t - ctx.t % self.local_steps
-        size, law = self.cohort_size(ctx.clients), oracles.field_law(self.batch)
-        cohort = ctx.cohort(size, since=first)
+        """One local step on w_k and one on v_k; the last of a round is followed by the mean."""
+        law = oracles.field_law(self.batch)
         w = descended(state.w, oracles.field_grad(state.w, ctx.draw(law, "xi")), self.step_size)
-        v = state.v
-        for step in range(self.personal_steps):
-            xi = ctx.draw(law, f"xi-personal-{step}")
-            away = oracles.field_grad(v, xi) + self.proximity * (v - state.anchor)
-            v = descended(v, away, self.personal_step_size)
-        if size < ctx.clients:  # the cohort's own draw: its members alone train
-            members = ctx.server_draw(Subset(ctx.clients, size), "cohort", since=first)
-            v = torch.where(ctx.own(members)[:, None] > 0, v, state.v)
+        xi = ctx.draw(law, "xi-personal-0")
+        away = oracles.field_grad(state.v, xi) + self.proximity * (state.v - state.anchor)
+        v = descended(state.v, away, self.personal_step_size)
         ctx.mark("w", w)
         ctx.mark("v", v)
         if (ctx.t + 1) % self.local_steps:
             return State(w, v, state.anchor)
-        (w,) = cohort.average(w)
+        (w,) = ctx.average(w)
         return State(w, v, w)

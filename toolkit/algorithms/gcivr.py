@@ -2,7 +2,7 @@ r"""GCIVR: nested recursive estimates of g, its Jacobian and ∇h, shared every 
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, NamedTuple
 
 import torch
 from torch import Tensor
@@ -41,8 +41,8 @@ class GCIVR(Algorithm):
     move by SARAH differences, a small minibatch taken at x^t and again, the *same* samples, at
     x^{t−1}. One minibatch serves g_k and its Jacobian, f has no noise, and nothing is projected.
     FedDRO's paper gives no pseudocode: Table 1 has the sizes, √m inner and m outer, of m samples in
-    all; the recursion is that of Zhang & Xiao's CIVR. It communicates every step, so a round is one
-    step.
+    all; the recursion is that of Zhang & Xiao's CIVR. A step shares y (d_g reals), then v + zᵀ∇f(ȳ)
+    (d reals): two rounds of communication, and one round of the index.
 
     One step of size 0.1 at x = ¼ for g_1 = 2x, g_2 = 1 − x, f'(y) = y: Φ' = (x + 1)/4 = 0.3125:
 
@@ -60,10 +60,6 @@ class GCIVR(Algorithm):
         epoch_steps: τ, steps from one large minibatch to the next.
         batch: samples a step and client of the differences.
         outer_batch: samples a client at the start of an epoch; 0 is all of them, exactly.
-        sends: "direction" shares y (d_g reals), then v + zᵀ∇f(ȳ) (d reals): two rounds of
-            communication a step; "jacobian" shares (y, z, v) at once and lets each client take the
-            step: one round of d_g + d_g·d + d reals. The two agree where f is common to all
-            clients, as (2) of FedDRO has it; where it is not, "jacobian" lets the clients part.
     """
 
     local_steps: Annotated[int, Constraint(1, 1, integer=True, why="clients share every step")] = 1
@@ -71,7 +67,6 @@ class GCIVR(Algorithm):
     epoch_steps: PositiveInt = 10
     batch: PositiveInt = 1
     outer_batch: NonNegativeInt = 0
-    sends: Literal["direction", "jacobian"] = "direction"
 
     needs = "composition"
     iterate = "x"
@@ -83,11 +78,10 @@ class GCIVR(Algorithm):
 
     @classmethod
     def examples(cls) -> list[GCIVR]:
-        """Return members with exact and with sampled epochs, and for each way of sharing."""
+        """Return members with exact and with sampled epochs."""
         return [
             cls(step_size=0.05, epoch_steps=3),
             cls(step_size=0.05, epoch_steps=2, batch=2, outer_batch=6),
-            cls(step_size=0.05, epoch_steps=4, sends="jacobian"),
         ]
 
     def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
@@ -105,11 +99,8 @@ class GCIVR(Algorithm):
             before = state.y, state.z, state.v
             estimates = tuple(e + n - o for e, n, o in zip(before, new, old, strict=True))
         y, z, v = estimates
-        if self.sends == "jacobian":
-            u = _direction(oracles, *ctx.average(y, z, v))
-        else:
-            (shared_y,) = ctx.average(y)
-            (u,) = ctx.average(_direction(oracles, shared_y, z, v))
+        (shared_y,) = ctx.average(y)
+        (u,) = ctx.average(_direction(oracles, shared_y, z, v))
         x = state.x - self.step_size * u
         for name, value in (("y", y), ("z", z), ("v", v), ("u", u), ("x", x)):
             ctx.mark(name, value)

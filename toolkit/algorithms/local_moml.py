@@ -2,12 +2,12 @@ r"""Local-MOML: each client keeps the inner states of its tasks; only models are
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Context, algorithm
-from driftproof.toolkit.algorithms._tasks import TaskSampling
+from driftproof.toolkit.algorithms._tasks import LETTERS, TaskSampling
 from driftproof.toolkit.oracles import Composition
 from driftproof.toolkit.parameters import Positive, PositiveInt, Share
 
@@ -32,7 +32,9 @@ class LocalMOML(TaskSampling):
 
     In meta-learning a client's inner state is one adapted model a task. A problem with several
     tasks stacks them in its inner map, so one u covers them all. One minibatch gives g and ∇g.
-    Where the authors' code differentiates through the average, its z has a further factor β; here
+    u is kept over the rounds, as the Local-SCGDM paper says ("requires to maintain an inner state
+    u_t for each task"); the authors' published code begins every round with a new sample of g.
+    Where that code differentiates through the average, its z has a further factor β; here
     that factor is left to the step size.
 
     Two steps where f' = 1, from x = 2: u is 2, then the mean of 2 and 1.9:
@@ -51,10 +53,6 @@ class LocalMOML(TaskSampling):
         inner_momentum: β, the weight of the new sample.
         batch: inner samples ξ a step.
         outer_batch: outer samples ζ a step.
-        start_batch: inner samples of the first u (and, in "restarted", of each round's first).
-        memory: "kept" maintains u over the rounds, as the Local-SCGDM paper says of it ("requires
-            to maintain an inner state u_t for each task"); "restarted" begins every round with a
-            sample of g at the new common model, as the authors' published code does.
         task_blocks, sampled_tasks: each client's tasks, and how many of them take part in a step
             (``toolkit.algorithms._tasks``); the Local-SCGDM paper has 5 and 3. Where u begins, it
             covers all tasks.
@@ -65,43 +63,32 @@ class LocalMOML(TaskSampling):
     inner_momentum: Share = 0.5
     batch: PositiveInt = 1
     outer_batch: PositiveInt = 1
-    start_batch: PositiveInt = 1
-    memory: Literal["kept", "restarted"] = "kept"
 
     needs = "composition"
     iterate = "x"
-    notation = {
-        "p": "local_steps", "eta": "step_size", "beta": "inner_momentum", "K": "clients",
-        "T": "steps", "C_g": "inner_gradient_moment", "C_f": "outer_gradient_moment",
-        "L_g": "inner_mean_smoothness", "L_f": "outer_mean_smoothness",
-        "L_F": "objective_smoothness", "sigma_g": "inner_gradient_noise",
-        "delta_g": "inner_value_noise", "sigma_f": "outer_gradient_noise", "F_gap": "initial_gap",
-    }  # fmt: skip
+    notation = LETTERS | {"L_F": "objective_smoothness", "beta": "inner_momentum"}
 
     @classmethod
     def examples(cls) -> list[LocalMOML]:
-        """Return a member for each reading of the memory, and one that samples tasks."""
+        """Return members with one sample and with several, and one that samples tasks."""
         return [
             cls(local_steps=3, step_size=0.05),
-            cls(local_steps=2, step_size=0.05, inner_momentum=0.7, memory="restarted", batch=2,
-                start_batch=4),
+            cls(local_steps=2, step_size=0.05, inner_momentum=0.7, batch=2),
             cls(local_steps=2, step_size=0.05, task_blocks=2, sampled_tasks=1),
         ]  # fmt: skip
 
     def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
         """Every client starts at the same point, with a first sample of its inner value."""
         x = ctx.everywhere(start)
-        return State(x, self._first(ctx, oracles, x))
+        u, _ = oracles.inner(x, ctx.draw(oracles.inner_law(self.batch), "xi-start"))
+        return State(x, u)
 
     def step(self, ctx: Context, oracles: Composition, state: State) -> State:
         """One local step; the last of a round is followed by the average of the models."""
         value, pullback = oracles.inner(state.x, ctx.draw(oracles.inner_law(self.batch), "xi"))
-        estimate = state.u
-        if self.memory == "restarted" and ctx.t % self.local_steps == 0:
-            estimate = self._first(ctx, oracles, state.x)
         sampled = self.taking_part(ctx, value)
-        u = (1 - self.inner_momentum) * estimate + self.inner_momentum * value
-        u = self.moved(estimate, u, sampled)
+        u = (1 - self.inner_momentum) * state.u + self.inner_momentum * value
+        u = self.moved(state.u, u, sampled)
         zeta = ctx.draw(oracles.outer_law(self.outer_batch), "zeta")
         z = pullback(self.of_sampled(oracles.outer_grad(u, zeta), sampled))
         x = state.x - self.step_size * z
@@ -111,8 +98,3 @@ class LocalMOML(TaskSampling):
         if (ctx.t + 1) % self.local_steps == 0:
             (x,) = ctx.average(x)
         return State(x, u)
-
-    def _first(self, ctx: Context, oracles: Composition, x: Tensor) -> Tensor:
-        law = oracles.inner_law(self.start_batch)
-        u, _ = oracles.inner(x, ctx.draw(law, "xi-start"))
-        return u

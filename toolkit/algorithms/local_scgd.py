@@ -8,7 +8,7 @@ from torch import Tensor
 
 from driftproof.toolkit.algorithm import Context, algorithm
 from driftproof.toolkit.algorithms._samples import Samples, outer_draw
-from driftproof.toolkit.algorithms._tasks import TaskSampling
+from driftproof.toolkit.algorithms._tasks import LETTERS, TaskSampling
 from driftproof.toolkit.oracles import Composition
 from driftproof.toolkit.parameters import Positive, PositiveInt, Share
 
@@ -72,13 +72,7 @@ class LocalSCGD(TaskSampling):
 
     needs = "composition"
     iterate = "x"
-    notation = {
-        "p": "local_steps", "eta": "step_size", "gamma": "inner_momentum", "K": "clients",
-        "T": "steps", "C_g": "inner_gradient_moment", "C_f": "outer_gradient_moment",
-        "L_g": "inner_mean_smoothness", "L_f": "outer_mean_smoothness",
-        "L_F": "objective_smoothness", "sigma_g": "inner_gradient_noise",
-        "delta_g": "inner_value_noise", "sigma_f": "outer_gradient_noise", "F_gap": "initial_gap",
-    }  # fmt: skip
+    notation = LETTERS | {"L_F": "objective_smoothness", "gamma": "inner_momentum"}
 
     @classmethod
     def examples(cls) -> list[LocalSCGD]:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from driftproof.toolkit.algorithm import Context, algorithm
 from driftproof.toolkit.algorithms._samples import Samples, outer_draw
-from driftproof.toolkit.algorithms._tasks import TaskSampling
+from driftproof.toolkit.algorithms._tasks import LETTERS, TaskSampling
 from driftproof.toolkit.oracles import Composition
 from driftproof.toolkit.parameters import Positive, PositiveInt
 
@@ -73,14 +73,7 @@ class LocalSCGDM(TaskSampling):
 
     needs = "composition"
     iterate = "x"
-    notation = {
-        "p": "local_steps", "eta": "step_size", "alpha": "momentum", "gamma": "inner_momentum",
-        "beta": "step_factor", "K": "clients", "T": "steps", "F_gap": "initial_gap",
-        "C_g": "inner_gradient_moment", "C_f": "outer_gradient_moment",
-        "L_g": "inner_mean_smoothness", "L_f": "outer_mean_smoothness",
-        "sigma_f": "outer_gradient_noise", "sigma_g": "inner_gradient_noise",
-        "delta_g": "inner_value_noise",
-    }  # fmt: skip
+    notation = LETTERS | {"alpha": "momentum", "gamma": "inner_momentum", "beta": "step_factor"}
 
     def validate(self) -> None:
         """Refuse weights of more than 1, and more tasks than there are."""

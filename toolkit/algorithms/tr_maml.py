@@ -2,14 +2,14 @@ r"""TR-MAML: meta-learning for the worst mixture of tasks, by ascent on the task
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
 from driftproof.toolkit.oracles import OuterLosses
-from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt, Share
+from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt
 from driftproof.toolkit.simplex import project_on_simplex
 
 
@@ -45,7 +45,7 @@ class TRMAML(Algorithm):
     and does not say how p enters them. Chosen here: clients take plain local steps, their models
     are averaged with the weights p, and p climbs once a round, by the losses of the round's first
     step. The losses go with the models: one round of communication. With τ = 1 that is the print,
-    draw for draw. ``weighs`` has the other choice.
+    draw for draw.
 
     A large η_p puts all weight on the task whose loss is larger:
 
@@ -63,10 +63,6 @@ class TRMAML(Algorithm):
         weight_step: η_p (8·10⁻² in ComFedL's journal version).
         batch: samples of an adaptation.
         outer_batch: samples of an outer loss.
-        weighs: "models" averages models with the weights p. "gradients" steps along n·p_i∇F_i
-            and averages models alike: also the print at τ = 1, and with sampled tasks too, but a
-            local step is up to n times as long.
-        participation: C/n, the share of tasks sampled (uniformly) each round, all with "models".
     """
 
     local_steps: PositiveInt = 1
@@ -74,26 +70,19 @@ class TRMAML(Algorithm):
     weight_step: NonNegative = 0.08
     batch: PositiveInt = 1
     outer_batch: PositiveInt = 1
-    weighs: Literal["models", "gradients"] = "models"
-    participation: Share = 1.0
 
     needs = "outer-losses"
     notation = {
         "tau": "local_steps", "eta_w": "step_size", "eta_p": "weight_step", "n": "clients",
-        "C": "cohort_size", "S": "rounds", "T": "steps",
+        "S": "rounds", "T": "steps",
     }  # fmt: skip
-
-    def validate(self) -> None:
-        """Refuse weights over a part of the tasks: those of a cohort may all be 0."""
-        fits = self.weighs == "gradients" or self.participation == 1
-        self.require("participation", '1 unless weighs="gradients"', fits)
 
     @classmethod
     def examples(cls) -> list[TRMAML]:
-        """Return a member for each weighs, with all tasks and with some."""
+        """Return a member with local steps, and one with minibatches."""
         return [
             cls(local_steps=3, step_size=0.05),
-            cls(local_steps=2, step_size=0.05, weighs="gradients", participation=0.5, batch=2),
+            cls(local_steps=2, step_size=0.05, batch=2, outer_batch=3),
         ]
 
     def init(self, ctx: Context, oracles: OuterLosses, start: Tensor) -> State:
@@ -104,21 +93,19 @@ class TRMAML(Algorithm):
 
     def step(self, ctx: Context, oracles: OuterLosses, state: State) -> State:
         """One local step; the last of a round is followed by the average and the step on p."""
-        first = ctx.t - ctx.t % self.local_steps
         y, pullback = oracles.inner(state.w, ctx.draw(oracles.inner_law(self.batch), "xi"))
         zeta = ctx.draw(oracles.outer_law(self.outer_batch), "zeta")
         loss = state.loss
         if ctx.t % self.local_steps == 0:
             loss = oracles.outer_batch_value(y, zeta)[:, None]
-        unit = ctx.own(torch.eye(ctx.clients, dtype=loss.dtype, device=loss.device)[..., None])
-        own = ctx.clients * (unit * state.weights).sum(1, keepdim=True)  # n·p_i
         u = pullback(oracles.outer_grad(y, zeta))
-        w = descended(state.w, own * u if self.weighs == "gradients" else u, self.step_size)
+        w = descended(state.w, u, self.step_size)
         ctx.mark("u", u)
         ctx.mark("w", w)
         if (ctx.t + 1) % self.local_steps:
             return State(w, loss, state.weights)
-        cohort = ctx.cohort(self.cohort_size(ctx.clients), since=first)
-        w, losses = cohort.average(own * w if self.weighs == "models" else w, unit * loss)
+        unit = ctx.own(torch.eye(ctx.clients, dtype=loss.dtype, device=loss.device)[..., None])
+        own = ctx.clients * (unit * state.weights).sum(1, keepdim=True)  # n·p_i
+        w, losses = ctx.average(own * w, unit * loss)
         climbed = state.weights[0] + self.weight_step * ctx.clients * losses[0]
         return State(w, loss, project_on_simplex(climbed).expand_as(state.weights))

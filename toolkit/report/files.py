@@ -25,7 +25,7 @@ CERTIFICATES = "certificates"
 THEOREMS = "theorems"
 """The folder of the same as theorems, which Coq checks."""
 PLOTS = "plots"
-PUBLIC = ("schema", "profile", "seed", "overrides", "union_bound", "environment", "failed")
+PUBLIC = ("schema", "profile", "seed", "union_bound", "environment", "failed")
 
 
 def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row], *, plots: bool) -> None:

@@ -185,21 +185,10 @@ def _is_users(source: Source) -> TypeGuard[Leaf]:
 
 
 def jobs_for(
-    source: Source,
-    claim: Claim[Any],
-    *,
-    profile: str,
-    seed: int,
-    device: str,
-    siblings: bool,
-    replicates: int | None = None,
+    source: Source, claim: Claim[Any], *, profile: str, seed: int, device: str, siblings: bool
 ) -> list[Job]:
-    """Return the jobs that judge a claim's forms (with or instead of its false siblings).
-
-    Args:
-        replicates: the most that a case may take (None: the profile's).
-    """
-    budget = BUDGETS[profile] if replicates is None else -(-replicates // BLOCK)
+    """Return the jobs that judge a claim's forms (with or instead of its false siblings)."""
+    budget = BUDGETS[profile]
     wanted = _judged(claim, siblings)
     jobs: list[Job] = [
         _undecided(claim, claim.forms[k])

@@ -77,14 +77,12 @@ class Effort:
         seconds: of work on one core.
         climbs: instead of that, how many climbs (None: as many as the seconds allow).
         seed: of every draw.
-        warm: whether climbs start from the claim's own cases.
         controls: whether the claim's false siblings are searched too.
     """
 
     seconds: float = 30.0
     climbs: int | None = None
     seed: int = 0
-    warm: bool = False
     controls: bool = True
 
 
@@ -128,7 +126,7 @@ def _whole(source: Source, claim: Claim[Any], number: int, effort: Effort) -> Jo
     try:
         with blaming(source):
             decided = isinstance(form.right, ByProof | Undecided)
-            spaces = [] if decided else spaces_of(claim, effort.warm)
+            spaces = [] if decided else spaces_of(claim)
             if not spaces:
                 return replace(nothing, reason=_why_not(claim, form.right))
             return replace(nothing, **(yield from _search(source, claim, number, effort, spaces)))
@@ -239,7 +237,7 @@ def _search(
                     break
             wanted.append(Climb(
                 source, number, structure, int(random.choice(at.space.templates)),
-                int(random.integers(2**31)), effort.warm, again,
+                int(random.integers(2**31)), again,
             ))  # fmt: skip
         results = yield wanted
         climbs += count
@@ -296,7 +294,7 @@ class Space:
     templates: tuple[int, ...]
 
 
-def spaces_of(claim: Claim[Any], warm: bool = False) -> list[Space]:
+def spaces_of(claim: Claim[Any]) -> list[Space]:
     """Return the spaces of a claim: piecewise families if its oracles are theirs, then its own."""
     if isinstance(claim, RateClaim):
         return _spaces_of_rate(claim)
@@ -309,7 +307,7 @@ def spaces_of(claim: Claim[Any], warm: bool = False) -> list[Space]:
     own: dict[tuple[type, type], list[int]] = {}
     for number, case in enumerate(cases):
         own.setdefault((type(case.problem), type(case.algorithm)), []).append(number)
-        if runs and not warm and case.algorithm is not None:
+        if runs and case.algorithm is not None:
             family = family_for(case.algorithm, case.problem)
             if family is not None:
                 drawn = family.choices(case.algorithm, case.problem, asked)

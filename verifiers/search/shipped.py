@@ -1,7 +1,7 @@
 """Candidates of the families that a claim names, one case at a time.
 
 The families' parameters say their ranges by their annotations. A climb starts from the defaults of
-problem and algorithm, not from the claim's cases (``warm``: from one of those).
+problem and algorithm, not from the claim's cases.
 """
 
 from __future__ import annotations

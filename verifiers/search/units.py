@@ -64,9 +64,8 @@ class Climb:
         claim: the claim, or the leaf it can be loaded from in another process.
         form: which form, by position.
         structure: as data.
-        template: the number of the claim's case whose families (``warm``: and values) it takes.
+        template: the number of the claim's case whose families it takes.
         seed: of the climb and of sampled noise.
-        warm: start from the case's values, not from its families' defaults.
         long: whether it goes on for many generations: in structures that look promising.
     """
 
@@ -75,7 +74,6 @@ class Climb:
     structure: Structure
     template: int
     seed: int
-    warm: bool = False
     long: bool = False
 
     @property
@@ -88,7 +86,7 @@ class Climb:
         """Everything but the code that the result depends on."""
         of = json.dumps(asdict(self.structure), sort_keys=True)
         parts = (type(self).__name__, self.claim.name, self.form, of, self.template, self.seed,
-                 self.warm, self.long)  # fmt: skip
+                 self.long)  # fmt: skip
         return "\0".join(map(str, parts))
 
     def work(self) -> bytes:
@@ -164,14 +162,13 @@ class Climb:
         if isinstance(claim, RateClaim):  # which is searched on the piecewise families alone
             return Growth(claim, form, self.structure, self.seed)
         algorithm = template.algorithm
-        if algorithm is not None and not self.warm:
+        if algorithm is not None:
             algorithm = _plain(algorithm, counts=isinstance(claim, BoundClaim))
         if self.structure.family in FAMILIES:
             assert isinstance(claim, BoundClaim)
             assert algorithm is not None
             return Generic(claim, form, algorithm, self.structure, self.seed)
-        problem = template.problem if self.warm else _plain(template.problem)
-        return Shipped(claim, form, problem, algorithm, self.structure, self.seed)
+        return Shipped(claim, form, _plain(template.problem), algorithm, self.structure, self.seed)
 
 
 @dataclass(frozen=True)
