@@ -13,9 +13,7 @@ from sympy import Rational
 from driftproof import each, limit, sq, verify
 from driftproof.algorithms import FedAvg, HeavyBall, Nesterov, Scaffold
 from driftproof.classes import (
-    bounded_gradients,
     cocoercive,
-    convex,
     for_all,
     over,
     shared_minimiser,
@@ -154,7 +152,6 @@ def test_what_is_no_limit_over_a_class_is_refused():
         (lambda: row_of([CLASS], gd, left=squared), "measures something else"),
         (lambda: row_of([CLASS], gd, right=lambda c: 2), "above 0 and at most 1"),
         (lambda: row_of([CLASS, start_within(R=1)], gd), "need not hold in later rounds"),
-        (lambda: row_of([bounded_gradients(convex(), G=1)], gd), "has a size"),
         (lambda: stated([], cases=grid(QuadraticMinimax(), gd, rounds=1)), "classes alone"),
     ):
         with pytest.raises(DriftproofError, match=words):

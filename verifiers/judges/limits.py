@@ -27,7 +27,12 @@ from driftproof.verifiers.judges.rows import case_entry, row_of
 from driftproof.verifiers.judges.theorems import has_letters
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.on_quadratics import slowest
-from driftproof.verifiers.worst_case.potential import NoPotentialError, Potential, potential
+from driftproof.verifiers.worst_case.potential import (
+    NoPotentialError,
+    Potential,
+    check_every_round,
+    potential,
+)
 
 LENGTHS = range(2, 9)
 """Lengths of cycles that are tried; one of one round is a fixed point."""
@@ -86,13 +91,14 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
 
 
 def _check(claim: LimitClaim, case: Case, form: Form) -> None:
-    """Refuse letters, and what measures something else."""
+    """Refuse letters, conditions on the start, and what measures something else."""
     if has_letters(case):
         raise DriftproofError(
             f"limit {claim.name} over {case.problem}",
             "numbers, since a potential is sought at numbers",
             "write smooth_strongly_convex(L=25, mu=1), say; for letters state a bound of one round",
         )
+    check_every_round(f"limit {claim.name}", case.problem.conditions)
     free = replace(case.problem, conditions=(*case.problem.conditions, any_state()))
 
     def distance(view: Steps) -> Reduction | None:

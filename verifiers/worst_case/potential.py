@@ -112,6 +112,17 @@ def terms(vectors: Mapping[str, Any], gaps: Mapping[str, Any]) -> dict[str, Any]
     return products | {f"(F({name}) − F*)": gap for name, gap in gaps.items()}
 
 
+def check_every_round(said: str, conditions: Sequence[FunctionClass | Relation]) -> None:
+    """Refuse a condition on the start of a run, which need not hold in later rounds."""
+    once = [of for of in conditions if isinstance(of, Relation) and of.kind not in IN_EVERY_ROUND]
+    if once:
+        raise DriftproofError(
+            f"{said}, where {once[0]} need not hold in later rounds",
+            "functions of a class, and what relates clients",
+            "leave it out: a round begins in any state, and the first one at any x_0",
+        )
+
+
 def potential(
     algorithm: Algorithm,
     classes: Sequence[FunctionClass | Relation],
@@ -155,13 +166,7 @@ def potential(
             f"a potential of {said}", "numbers",
             "search it at some numbers; for letters state a claim of a round (docs/theorems.md)",
         )  # fmt: skip
-    once = [of for of in classes if isinstance(of, Relation) and of.kind not in IN_EVERY_ROUND]
-    if once:
-        raise DriftproofError(
-            f"a potential of {said}, where {once[0]} need not hold in later rounds",
-            "functions of a class, and what relates clients",
-            "leave it out: a round begins in any state, and the first one at any x_0",
-        )
+    check_every_round(f"a potential of {said}", classes)
     whole = WholeClass(conditions=(*classes, any_state()), clients=clients)
     has_values = any(whole.function_class.conditions[0].values)
     x, states = algorithm.iterate, list[Any]()
