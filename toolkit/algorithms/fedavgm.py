@@ -13,13 +13,7 @@ from driftproof.toolkit.parameters import BelowOne, Positive, PositiveInt, Share
 
 
 class State(NamedTuple):
-    """What each client holds, [clients, dim, replicates] each.
-
-    Attributes:
-        w: its own model; as a round begins, the server's.
-        x: the server's model.
-        velocity: the server's momentum v.
-    """
+    """Each client's model, and the server's model and velocity v, [clients, dim, replicates]."""
 
     w: Tensor
     x: Tensor
@@ -71,12 +65,9 @@ class FedAvgM(Algorithm):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return members with and without momentum, with all clients and with some."""
-        return [
-            cls(local_steps=3, step_size=0.05),
-            cls(local_steps=2, step_size=0.05, momentum=0.0, server_step_size=1.5),
-            cls(local_steps=2, step_size=0.05, participation=0.5, batch=2),
-        ]
+        """Return members with all clients, and with some and without momentum."""
+        some = cls(local_steps=2, momentum=0.0, server_step_size=1.5, participation=0.5, batch=2)
+        return [cls(local_steps=3, step_size=0.05), some]
 
     def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> State:
         """Begin at rest."""
