@@ -34,7 +34,8 @@ from driftproof.verifiers.verify import Settings, judge
 
 WRITTEN = {
     "adam", "delayed-gradient", "error-feedback", "extragradient", "fedavgm", "frank-wolfe",
-    "heavy-ball", "nesterov", "online-gradient", "proximal-gradient", "proximal-point", "scaffnew", "sign-descent",
+    "heavy-ball", "nesterov", "online-gradient", "proximal-gradient", "proximal-point",
+    "scaffnew", "sign-descent",
 }  # fmt: skip
 CLIENTS, DIM, ROUNDS = 3, 2, 5
 RNG = np.random.default_rng(0)
