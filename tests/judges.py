@@ -35,6 +35,7 @@ MODULES = (
     "verifiers/judges/enclosed.py",
     "verifiers/judges/evidence.py",
     "verifiers/judges/followed.py",
+    "verifiers/judges/limits.py",
     "verifiers/judges/comparisons.py",
     "verifiers/judges/growth.py",
     "verifiers/algebra/orders.py",
@@ -47,13 +48,14 @@ MODULES = (
     "verifiers/worst_case/check.py",
     "verifiers/worst_case/check_counterexample.py",
     "verifiers/worst_case/expression.py",
+    "verifiers/worst_case/on_quadratics.py",
     "verifiers/worst_case/statement.py",
 )
 TESTS = (
     "judges", "statistics", "domains", "evidence", "rates",
     "readings", "ground_truth_bounds", "measured_means", "declared", "enclosed",
     "signs", "schedules", "comparisons", "constants", "judged_branches", "recorded",
-    "certificates", "worst_counterexamples",
+    "certificates", "worst_counterexamples", "limits",
 )  # fmt: skip
 LONG = "tests/test_statistics.py::test_verdicts_on_simulated_claims_err_no_more_often_than_promised"
 """It judges thousands of claims to count verdicts, and takes minutes with every line counted."""

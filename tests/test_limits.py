@@ -10,17 +10,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Rational
 
-from driftproof import each, limit, sq, verify
-from driftproof.algorithms import FedAvg, HeavyBall, Nesterov, Scaffold
+from driftproof import algorithm, each, limit, sq, verify
+from driftproof.algorithms import (
+    FedAvg,
+    HeavyBall,
+    Nesterov,
+    Scaffold,
+)
 from driftproof.classes import (
     cocoercive,
     for_all,
+    indicator,
     over,
+    plus,
     shared_minimiser,
     similar,
     smooth_convex,
     smooth_strongly_convex,
     start_within,
+    strongly_convex_concave,
 )
 from driftproof.problems import QuadraticMinimax
 from driftproof.toolkit.cases import grid
@@ -81,9 +89,37 @@ def test_several_clients_and_what_each_remembers_go_as_one():
     for method in (FedAvg(step_size=0.05, local_steps=3), Scaffold(step_size=0.05, local_steps=3)):
         (case,) = over([CLASS, similar(zeta=1)], method)
         assert float(slowest(method, case.problem).factor.mid()) >= (1 - 0.05) ** 6 - 1e-12
-    sampled = FedAvg(step_size=0.05, participation=0.5)
-    (case,) = over([CLASS, similar(zeta=1)], sampled)
-    assert slowest(sampled, case.problem) is None
+
+
+@algorithm(name="inexact", source="tests", statement="x - ηg + e, ‖e‖ ≤ ‖g‖")
+class Inexact(FedAvg):
+    needs = "online"
+
+    def step(self, ctx, oracles, state):
+        g, e = oracles.field_grad(state.w, None), oracles.error(state.w)
+        oracles.bound_error(e, g)
+        return state._replace(w=state.w - self.step_size * g + e)
+
+
+@algorithm(name="linear", source="tests", statement="argmin ⟨g, x⟩")
+class Linear(FedAvg):
+    needs = "online"
+
+    def step(self, ctx, oracles, state):
+        return state._replace(w=oracles.linear_minimiser(oracles.field_grad(state.w, None)))
+
+
+@pytest.mark.parametrize(
+    ("method", "beside"),
+    [
+        (FedAvg(step_size=0.05, participation=0.5), similar(zeta=1)),
+        (Inexact(), shared_minimiser()),
+        (Linear(), plus(indicator())),
+    ],
+)
+def test_where_the_state_does_not_say_what_follows_no_mode_is_told(method, beside):
+    (case,) = over([CLASS, beside], method)
+    assert slowest(method, case.problem) is None
 
 
 def test_a_step_of_two_over_l_is_refuted_and_one_below_is_proved():
@@ -127,6 +163,17 @@ def test_a_bias_of_clients_is_a_fixed_point_that_is_not_the_minimiser():
     assert functions_of(text).left > 0
 
 
+def test_a_cycle_refutes_and_a_floor_is_open():
+    lessard = smooth_strongly_convex(L=25, mu=1)
+    row = row_of([lessard], HeavyBall(step_size=1 / 9, momentum=4 / 9))
+    assert (row.verdict, row.evidence) == ("REFUTED", "class")
+    assert row.reason.startswith("a cycle of 3 rounds")
+    sampled = FedAvg(step_size=0.05, participation=0.5)
+    row = row_of([CLASS, similar(zeta=1)], sampled, clients=2)
+    assert row.verdict == "INCONCLUSIVE"
+    assert row.reason.endswith("there is a floor")
+
+
 def test_what_is_tied_has_its_value_in_every_case_and_is_assumed():
     ties = {"alpha": lambda c: 2 / (c.L + c.mu), "beta": lambda c: c.alpha * c.mu}
     made = stated(over([CLASS], HeavyBall(), rounds=[1, 2], clients=1), ties=ties)
@@ -149,6 +196,10 @@ def test_what_is_no_limit_over_a_class_is_refused():
     squared = lambda view: each("round", "local_step", 2 * off(view).value)  # noqa: E731
     for made, words in (
         (lambda: row_of([CLASS], FedAvg(step_size=for_all("0 < eta"))), "numbers"),
+        (
+            lambda: row_of([strongly_convex_concave(L=1, mu=0.5)], gd),
+            "functions of two variables",
+        ),
         (lambda: row_of([CLASS], gd, left=squared), "measures something else"),
         (lambda: row_of([CLASS], gd, right=lambda c: 2), "above 0 and at most 1"),
         (lambda: row_of([CLASS, start_within(R=1)], gd), "need not hold in later rounds"),
