@@ -130,12 +130,19 @@ def test_a_step_of_two_over_l_is_refuted_and_one_below_is_proved():
     assert (row.verdict, row.evidence) == ("SUPPORTED", "class")
     assert all(check(text) for text in row.proofs.values())
     assert len(row.proofs) == 3
+    rho = row.lhs["high"]  # the least of two digits; quadratics attain (1 − 0.1999·10)²
+    assert (row.lhs["mean"], row.lhs["low"]) == (rho, pytest.approx(0.999**2))
+    assert 0.998 < rho < 1
+    assert not row.attained
 
 
 def test_a_stated_rate_is_the_textbooks_and_none_faster():
     for factor, verdict in (("0.81", "SUPPORTED"), ("0.82", "SUPPORTED"), ("0.8099", "REFUTED")):
         right = lambda c, x=factor: Rational(x)  # noqa: E731
-        assert row_of([CLASS], FedAvg(step_size=0.1), right=right).verdict == verdict, factor
+        row = row_of([CLASS], FedAvg(step_size=0.1), right=right)
+        assert row.verdict == verdict, factor
+        assert row.ratio == pytest.approx(0.81 / float(factor))  # what quadratics attain
+        assert row.attained == (factor == "0.81")
     (row,) = verify(
         stated(
             over([CLASS, shared_minimiser()], FedAvg(step_size=0.05, local_steps=2)),
