@@ -79,7 +79,7 @@ def command(
     check_device(device)
     with (
         shared.working_on(cluster, workers) as workers,
-        shared.shares("run", quiet=ctx.obj["quiet"]) as progress,
+        shared.progress("run", quiet=ctx.obj["quiet"]) as (started, ended, _),
         blaming(leaf),
     ):
         plan = Plan(
@@ -87,7 +87,7 @@ def command(
             resume=resume,
         )  # fmt: skip
         head = run_experiment(
-            leaf.load(), plan, out, typed=leaf.typed, progress=progress,
+            leaf.load(), plan, out, typed=leaf.typed, started=started, ended=ended,
             expected=partial(click.echo, err=True),
         )  # fmt: skip
     if as_json:

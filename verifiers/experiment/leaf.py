@@ -77,14 +77,16 @@ def run_experiment(
     out: Path,
     *,
     typed: str,
-    progress: Callable[[float, int], None] = lambda done, total: None,
+    started: Callable[[int], None] = lambda total: None,
+    ended: Callable[[str], None] = lambda name: None,
     expected: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Any]:
     """Run an experiment and write its page, its data and its plots to a folder.
 
     Args:
         typed: what ``driftproof run`` calls the experiment: its name, or its file.
-        progress: called with how many units are done, in parts too, and how many were asked for.
+        started: called with the number of runs, again when there are more.
+        ended: called with the experiment's name when one of its runs ends.
         expected: told, at paper size, how long the first units will take; and how many of those
             asked for an earlier run has left.
     """
@@ -103,13 +105,13 @@ def run_experiment(
             "engine": plan.engine,
             "environment": environment(plan.device, plan.workers),
         }
-        shares = Shares(progress)
+        runs = Runs(started, lambda: ended(chosen.name))
         cache = Cache(ledger, resume=plan.resume)
-        job = _followed(chosen.run(plan), shares, cache, plan, expected)
-        (conclusion,) = run_jobs([job], cache, workers=plan.workers, each=shares.came)
+        job = _followed(chosen.run(plan), runs, cache, plan, expected)
+        (conclusion,) = run_jobs([job], cache, workers=plan.workers, each=runs.came)
         head |= asdict(conclusion)
         head |= {
-            "memory": peak_memory(shares.worker, plan.workers),
+            "memory": peak_memory(runs.worker, plan.workers),
             "seconds": time.monotonic() - began,
         }
         ledger.finish(head, [])
@@ -117,44 +119,42 @@ def run_experiment(
     return head
 
 
-class Shares:
-    """Which share of every unit is done: of a run that is kept on its way, a part.
+class Runs:
+    """Which runs are asked for, and which have ended.
 
     Attributes:
-        worker: the peak memory of the largest worker, looked at whenever a unit came.
+        worker: the peak memory of the largest worker, looked at whenever a run came.
     """
 
-    def __init__(self, told: Callable[[float, int], None]) -> None:
-        self._told, self._shares, self.worker = told, dict[str, float](), 0
+    def __init__(self, started: Callable[[int], None], ended: Callable[[], None]) -> None:
+        self._started, self._ended, self.worker = started, ended, 0
+        self._whole: dict[str, bool] = {}
 
     def asked(self, units: Sequence[Task]) -> None:
-        """Count units that were not asked for before."""
-        self._shares |= {unit.name: 0.0 for unit in units if unit.name not in self._shares}
-        self._tell()
+        """Count runs that were not asked for before."""
+        self._whole = dict.fromkeys((unit.name for unit in units), False) | self._whole
+        self._started(len(self._whole))
 
     def came(self, unit: Task, result: Result) -> None:
-        """Note what a unit gave."""
-        part = checkpoint(result[0])
+        """Note what a run gave: of one that is kept on its way, a part."""
         self.worker = max(self.worker, largest_worker())
-        self._shares[unit.name] = 1.0 if part is None else part.told["done"]
-        self._tell()
-
-    def _tell(self) -> None:
-        self._told(sum(self._shares.values()), len(self._shares))
+        if not self._whole[unit.name] and checkpoint(result[0]) is None:
+            self._whole[unit.name] = True
+            self._ended()
 
 
 def _followed(
-    job: Steps, shares: Shares, cache: Cache, plan: Plan, told: Callable[[str], None]
+    job: Steps, runs: Runs, cache: Cache, plan: Plan, told: Callable[[str], None]
 ) -> Steps:
     """Count the units that an experiment asks for, and say of the first how long they take."""
     wanted = next(job)
     if plan.profile == "paper":
         told(in_advance(wanted, plan.workers))
     while True:
-        shares.asked(wanted)
+        runs.asked(wanted)
         kept = [(unit, result) for unit in wanted if (result := cache.stored(unit)) is not None]
         for unit, result in kept:
-            shares.came(unit, result)
+            runs.came(unit, result)
         if kept:
             told(f"{len(kept)} of {len(wanted)} runs are in the ledger, in whole or in part")
         results = yield wanted
