@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,9 +86,8 @@ def command(
             resume=resume,
         )  # fmt: skip
         head = run_experiment(
-            leaf.load(), plan, out, typed=leaf.typed, started=started, ended=ended,
-            expected=partial(click.echo, err=True),
-        )  # fmt: skip
+            leaf.load(), plan, out, typed=leaf.typed, started=started, ended=ended
+        )
     if as_json:
         shared.print_json({key: value for key, value in head.items() if key != "panels"})
     else:

@@ -13,7 +13,6 @@ from driftproof.toolkit.memory import largest_worker, own_peak
 from driftproof.toolkit.report.experiment import write_experiment
 from driftproof.verifiers.experiment.codec import checkpoint
 from driftproof.verifiers.experiment.study import Conclusion, Steps, Study, concluded
-from driftproof.verifiers.experiment.tracked import TrackedRun
 from driftproof.verifiers.running.scheduler import Cache, Result, Task, run_jobs
 
 
@@ -79,7 +78,6 @@ def run_experiment(
     typed: str,
     started: Callable[[int], None] = lambda total: None,
     ended: Callable[[str], None] = lambda name: None,
-    expected: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Any]:
     """Run an experiment and write its page, its data and its plots to a folder.
 
@@ -87,8 +85,6 @@ def run_experiment(
         typed: what ``driftproof run`` calls the experiment: its name, or its file.
         started: called with the number of runs, again when there are more.
         ended: called with the experiment's name when one of its runs ends.
-        expected: told, at paper size, how long the first units will take; and how many of those
-            asked for an earlier run has left.
     """
     began = time.monotonic()
     with Ledger(out / "ledger.sqlite") as ledger:
@@ -106,8 +102,7 @@ def run_experiment(
             "environment": environment(plan.device, plan.workers),
         }
         runs = Runs(started, lambda: ended(chosen.name))
-        cache = Cache(ledger, resume=plan.resume)
-        job = _followed(chosen.run(plan), runs, cache, plan, expected)
+        cache, job = Cache(ledger, resume=plan.resume), _counted(chosen.run(plan), runs)
         (conclusion,) = run_jobs([job], cache, workers=plan.workers, each=runs.came)
         head |= asdict(conclusion)
         head |= {
@@ -143,39 +138,19 @@ class Runs:
             self._ended()
 
 
-def _followed(
-    job: Steps, runs: Runs, cache: Cache, plan: Plan, told: Callable[[str], None]
-) -> Steps:
-    """Count the units that an experiment asks for, and say of the first how long they take."""
+def _counted(job: Steps, runs: Runs) -> Steps:
+    """Count the runs that an experiment asks for, and those that the ledger had."""
     wanted = next(job)
-    if plan.profile == "paper":
-        told(in_advance(wanted, plan.workers))
     while True:
         runs.asked(wanted)
-        kept = [(unit, result) for unit in wanted if (result := cache.stored(unit)) is not None]
-        for unit, result in kept:
-            runs.came(unit, result)
-        if kept:
-            told(f"{len(kept)} of {len(wanted)} runs are in the ledger, in whole or in part")
         results = yield wanted
+        for unit, result in zip(wanted, results, strict=True):
+            runs.came(unit, result)
         try:
             wanted = job.send(results)
         except StopIteration as stop:
             conclusion: Conclusion = stop.value
             return conclusion
-
-
-def in_advance(units: Sequence[Task], workers: int) -> str:
-    """Say how long units will take: a round of each kind of tracked run is timed here."""
-    runs = [unit for unit in units if isinstance(unit, TrackedRun)]
-    kinds = {(type(run), run.algorithm): run for run in runs}
-    seconds = {kind: run.seconds_of(1) for kind, run in kinds.items()}
-    total = sum(seconds[type(run), run.algorithm] * run.rounds for run in runs) / workers
-    return (
-        f"{len(runs)} runs of up to {max((run.rounds for run in runs), default=0):,} rounds: "
-        f"about {total / 3600:.1f} hours on {workers} processes of this machine, by the time of "
-        "one round of each method; more may follow"
-    )
 
 
 def peak_memory(worker: int, workers: int) -> str:
