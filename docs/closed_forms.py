@@ -1,9 +1,9 @@
-"""Closed forms of PEPit's examples, each for all values of its letters.
+"""Closed forms of PEPit's examples of gradient steps, each for all values of its letters.
 
 Every claim is a statement of the literature, most of which PEPit 0.5.1 checks at numbers; where it
-fixes the step size at 1/L, this is for every step size up to it. ``driftproof verify
-closed_forms.py`` searches the proofs; ``driftproof check report-closed_forms/certificates/*``
-checks them.
+fixes the step size at 1/L, this is for every step size up to it. ``constrained_forms.py`` has sets,
+terms and losses that change. ``driftproof verify closed_forms.py`` searches the proofs;
+``driftproof check report-closed_forms/certificates/*`` checks them.
 """
 
 from typing import NamedTuple
@@ -11,16 +11,13 @@ from typing import NamedTuple
 from torch import Tensor
 
 from driftproof import Algorithm, Reduction, Steps, algorithm, average, bound, each, smallest, sq
-from driftproof.algorithms import FedAvg, Nesterov, OnlineGradient, ProximalGradient, ProximalPoint
+from driftproof.algorithms import FedAvg, Nesterov
 from driftproof.classes import (
     bounded_gradients,
     cocoercive,
     convex,
     for_all,
-    indicator,
-    monotone,
     over,
-    plus,
     shared_minimiser,
     smooth,
     smooth_convex,
@@ -46,10 +43,6 @@ def gap(view: Steps) -> Reduction | None:
 def distance(view: Steps) -> Reduction | None:
     off = sq(view.mean("w") - view.minimiser)
     return each("round", "local_step", off) if view.last else None
-
-
-def last_move(view: Steps) -> Reduction | None:
-    return each("transition", sq((view.state.w - view.before.w).mean(0))) if view.last else None
 
 
 def gradient(view: Steps) -> Reduction | None:
@@ -162,92 +155,6 @@ def accelerated_simplified(view):
 
 
 @bound(
-    name="pepit/proximal-point",
-    source="Taylor, Hendrickx & Glineur 2017; PEPit: composite, proximal_point",
-    statement=r"F(x_N) - F^* \le R^2/(4\eta N)",
-    classes=over([convex(), NEAR], ProximalPoint(step_size=ANY), rounds=[1, 2, 4], clients=1),
-    right=lambda c: c.R**2 / (4 * c.eta * c.T),
-)
-def proximal_point(view):
-    return gap(view)
-
-
-@bound(
-    name="pepit/proximal-point-contracts",
-    source="Rockafellar 1976",
-    statement=r"\|x_N - x^*\|^2 \le R^2/(1 + \eta\mu)^{2N}",
-    classes=over([STRONG, NEAR], ProximalPoint(step_size=ANY), rounds=[1, 2], clients=1),
-    right=lambda c: c.R**2 / (1 + c.eta * c.mu) ** (2 * c.T),
-)
-def proximal_point_contracts(view):
-    return distance(view)
-
-
-@bound(
-    name="pepit/proximal-gradient",
-    source="Taylor, Hendrickx & Glineur 2018; PEPit: composite, proximal_gradient",
-    statement=r"\|x_N - x^*\|^2 \le (1 - \eta\mu)^{2N}R^2,\quad F = f + h",
-    classes=over(
-        [STRONG, plus(convex()), NEAR],
-        ProximalGradient(step_size=CONTRACTING),
-        rounds=[1, 2],
-        clients=1,
-    ),
-    right=lambda c: (1 - c.eta * c.mu) ** (2 * c.T) * c.R**2,
-)
-def proximal_gradient(view):
-    return distance(view)
-
-
-@bound(
-    name="pepit/proximal-gradient-gap",
-    source="Taylor, Hendrickx & Glineur 2017",
-    statement=r"F(x_N) - F^* \le R^2/(4\eta N),\quad F = f + h",
-    classes=over(
-        [CONVEX, plus(convex()), NEAR],
-        ProximalGradient(step_size=SHORT),
-        rounds=[1, 2, 3],
-        clients=1,
-    ),
-    right=lambda c: c.R**2 / (4 * c.eta * c.T),
-)
-def proximal_gradient_gap(view):
-    return gap(view)
-
-
-@bound(
-    name="pepit/accelerated-proximal-simplified",
-    source="PEPit: composite, accelerated_proximal_gradient_simplified",
-    statement=r"F(x_N) - F^* \le 2R^2/(\eta(N^2 + 5N + 2)),\quad F = f + h",
-    classes=over(
-        [CONVEX, plus(convex()), NEAR],
-        ProximalGradient(step_size=SHORT, accelerated=True),
-        rounds=[1, 2, 3],
-        clients=1,
-    ),
-    right=lambda c: 2 * c.R**2 / c.eta / (c.T**2 + 5 * c.T + 2),
-)
-def accelerated_proximal_simplified(view):
-    return gap(view)
-
-
-@bound(
-    name="pepit/projected-gradient",
-    source="Taylor, Hendrickx & Glineur 2018; PEPit: constrained, projected_gradient",
-    statement=r"\|x_N - x^*\|^2 \le (1 - \eta\mu)^{2N}R^2,\quad x_{k+1} = P(x_k-\eta\nabla f(x_k))",
-    classes=over(
-        [STRONG, plus(indicator()), NEAR],
-        ProximalGradient(step_size=CONTRACTING),
-        rounds=[1, 2],
-        clients=1,
-    ),
-    right=lambda c: (1 - c.eta * c.mu) ** (2 * c.T) * c.R**2,
-)
-def projected_gradient(view):
-    return distance(view)
-
-
-@bound(
     name="pepit/subgradient-method",
     source="Shor 1985, with a constant step; PEPit: unconstrained, subgradient_method",
     statement=r"\frac1N\sum_{k<N} F(x_k) - F^* \le \frac{R^2}{2N\eta} + \frac{\eta G^2}2",
@@ -265,39 +172,6 @@ def subgradient_method(view):
 
 
 @bound(
-    name="pepit/online-gradient-descent",
-    source="Zinkevich 2003; PEPit: online learning, online_gradient_descent",
-    statement=r"\frac1T\sum_t f_t(x_t) - \min_{z\in C}\frac1T\sum_t f_t(z)"
-    r" \le \frac{D^2}{2T\eta} + \frac{\eta G^2}2",
-    classes=[
-        case
-        for T in (1, 2, 3)  # a function for each moment
-        for case in over(
-            [bounded_gradients(convex(), G=for_all("0 < G")), plus(indicator(for_all("0 < D")))],
-            OnlineGradient(step_size=ANY),
-            rounds=T,
-            clients=T,
-        )
-    ],
-    right=lambda c: c.D**2 / (2 * c.T * c.eta) + c.eta * c.G**2 / 2,
-    letters={"G": "field_gradient_bound", "D": "diameter"},
-)
-def online_gradient_descent(view):
-    return average("transition", view.problem.loss_at(view.t, view.before.w.mean(0)))
-
-
-@bound(
-    name="pepit/proximal-point-step",
-    source="Güler 1991; Taylor, Hendrickx & Glineur 2017",
-    statement=r"\|x_N - x_{N-1}\|^2 \le R^2/N^2",
-    classes=over([convex(), NEAR], ProximalPoint(step_size=ANY), rounds=[1, 2, 3], clients=1),
-    right=lambda c: c.R**2 / c.T**2,
-)
-def proximal_point_step(view):
-    return last_move(view)
-
-
-@bound(
     name="pepit/sgd-overparametrized",
     source="PEPit: stochastic, sgd_overparametrized",
     statement=r"\mathbb{E}\|x_1 - x^*\|^2 \le (1 - \eta\mu)^2 R^2,\quad \nabla f_i(x^*) = 0",
@@ -312,23 +186,11 @@ def sgd_overparametrized(view):
     return distance(view)
 
 
-@bound(
-    name="pepit/monotone-proximal-point",
-    source="Gu & Yang 2020; PEPit: monotone inclusions, proximal_point",
-    statement=r"\|x_N - x_{N-1}\|^2 \le (1 - 1/N)^{N-1} R^2/N",
-    classes=over([monotone(), NEAR], ProximalPoint(step_size=ANY), rounds=[2, 3, 4], clients=1),
-    right=lambda c: (c.T - 1) ** (c.T - 1) / c.T**c.T * c.R**2,
-)
-def monotone_proximal_point(view):
-    return last_move(view)
-
-
 class Remembered(NamedTuple):
-    """The iterate and up to two points that a method remembers."""
+    """The iterate, and the start."""
 
     w: Tensor
     y: Tensor
-    z: Tensor
 
 
 class OneMachine(Algorithm):
@@ -339,29 +201,7 @@ class OneMachine(Algorithm):
 
     def init(self, ctx, oracles, start):
         x = ctx.everywhere(start)
-        return Remembered(x, x, x)
-
-
-@algorithm(name="fast-resolvent", source="Kim 2021", statement=r"x_{k+1} = J(y_k)")
-class FastResolvent(OneMachine):
-    step_size: float = 1.0
-    needs = "proximal"
-
-    def step(self, ctx, oracles, state):
-        w, m = oracles.prox(state.y, self.step_size), ctx.t / (ctx.t + 2)
-        return Remembered(w, w + m * (w - state.w) - m * (state.w - state.z), state.y)
-
-
-@bound(
-    name="pepit/monotone-accelerated-proximal-point",
-    source="Kim 2021; PEPit: monotone inclusions, accelerated_proximal_point",
-    statement=r"\|x_N - y_{N-1}\|^2 \le R^2/N^2",
-    classes=over([monotone(), NEAR], FastResolvent(step_size=ANY), rounds=[1, 2, 3, 4], clients=1),
-    right=lambda c: c.R**2 / c.T**2,
-)
-def monotone_accelerated_proximal_point(view):
-    moved = (view.state.w - view.before.y).mean(0)
-    return each("transition", sq(moved)) if view.last else None
+        return Remembered(x, x)
 
 
 @algorithm(name="halpern", source="Halpern 1967", statement=r"x_{k+1} = p_k x_0 + (1-p_k) T(x_k)")
@@ -419,17 +259,4 @@ def krasnoselskii_mann(view):
     right=lambda c: (1 - 2 * c.eta * c.mu + c.eta**2 * c.mu * c.L) * c.R**2,
 )
 def cocoercive_contracts(view):
-    return distance(view)
-
-
-@bound(
-    name="pepit/monotone-resolvent-contracts",
-    source="Rockafellar 1976",
-    statement=r"\|x_1 - x^*\|^2 \le R^2/(1 + \eta\mu)^2",
-    classes=over(
-        [monotone(mu=for_all("0 < mu")), NEAR], ProximalPoint(step_size=ANY), rounds=1, clients=1
-    ),
-    right=lambda c: c.R**2 / (1 + c.eta * c.mu) ** 2,
-)
-def monotone_resolvent_contracts(view):
     return distance(view)

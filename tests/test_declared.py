@@ -229,6 +229,21 @@ def test_a_start_outside_the_set_is_told():
         audit_problem(altered(BALL, start=lambda self: 2 * BALL.start()))
 
 
+def test_a_term_may_be_infinite_but_not_at_the_start():
+    def objective(self, x):
+        return BOX.smooth_part(x) + torch.where((x.abs() <= BOX.size).all(0), 0.0, torch.inf)
+
+    held = {
+        "offers": "proximal", "objective": objective, "solution": BOX.solution,
+        "smooth_part": lambda self, x: BOX.smooth_part(x),
+        "gradient": lambda self, x: BOX.gradient(x),
+        "oracles": lambda self, *of, **named: BOX.oracles(*of, **named),
+    }  # fmt: skip
+    audit_problem(altered(BOX, **held))
+    with pytest.raises(DriftproofError, match="F at the start"):
+        audit_problem(altered(BOX, **held, start=lambda self: 2 * BOX.start()))
+
+
 def test_half_of_the_true_diameter_is_exceeded():
     constants = {"diameter": 0.5 * BOX.constants["diameter"]}
     assert "it is 1.73205 (largest dist" in declared.exceeded(Case(altered(

@@ -1,4 +1,7 @@
-"""Law: each method of first order is its source's recursion, written a second time with numpy."""
+"""Law: each method of first order is its source's recursion, written a second time with numpy.
+
+Methods that keep something on each client, or the server, are among them.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,29 @@ import numpy as np
 import pytest
 import torch
 
+from driftproof.synthetic.classes import over, similar, smooth_strongly_convex, start_within
 from driftproof.toolkit.algorithms import (
     Adam,
+    ErrorFeedback,
     Extragradient,
+    FedAvgM,
     FrankWolfe,
     HeavyBall,
     Nesterov,
     OnlineGradient,
     ProximalGradient,
     ProximalPoint,
+    Scaffnew,
     SignDescent,
 )
+from driftproof.toolkit.measure import each
+from driftproof.toolkit.verdict import Evidence, Verdict
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.verify import Settings, judge
 
 WRITTEN = {
-    "adam", "extragradient", "frank-wolfe", "heavy-ball", "nesterov", "online-gradient",
-    "proximal-gradient", "proximal-point", "sign-descent",
+    "adam", "error-feedback", "extragradient", "fedavgm", "frank-wolfe", "heavy-ball", "nesterov",
+    "online-gradient", "proximal-gradient", "proximal-point", "scaffnew", "sign-descent",
 }  # fmt: skip
 CLIENTS, DIM, ROUNDS = 3, 2, 5
 RNG = np.random.default_rng(0)
@@ -31,6 +42,8 @@ A = ROOTS @ ROOTS.transpose(0, 2, 1) / 4  # f_i(x) = xᵀA_i x/2 − b_iᵀx
 B = RNG.normal(size=(CLIENTS, DIM))
 START = np.array([0.9, -0.4])
 MEAN = A.mean(0), B.mean(0)
+COINS = [-0.5, -0.5, 2.0, -0.5, -0.5]
+"""The clients meet in the third step alone."""
 
 
 def grad(x, of=MEAN):
@@ -81,6 +94,8 @@ def ran(algorithm, oracles):
     ctx = SimpleNamespace(
         t=0, everywhere=lambda x: x.expand(CLIENTS, DIM, 1), draw=lambda law, name: None,
         average=lambda *of: tuple(x.mean(0, keepdim=True).expand_as(x) for x in of),
+        clients=CLIENTS, cohort=lambda size, since: ctx, mark=lambda name, value: None,
+        server_draw=lambda law, name, since: torch.full((1, 1), COINS[since]),
     )  # fmt: skip
     state = algorithm.init(ctx, oracles, torch.from_numpy(START)[None, :, None])
     for ctx.t in range(ROUNDS):
@@ -151,7 +166,56 @@ def signs(delta):
     return x
 
 
+def each_grad(x):
+    return np.einsum("kij,kj->ki", A, x) - B
+
+
+def fed_back(gamma, compress):
+    x, memory = START, np.zeros((CLIENTS, DIM))
+    for _ in range(ROUNDS):
+        p = gamma * each_grad(np.tile(x, (CLIENTS, 1))) + memory
+        sent = np.array([compress(row) for row in p])
+        x, memory = x - sent.mean(0), p - sent
+    return x
+
+
+def scaled_signs(v):
+    return np.abs(v).sum() / DIM * np.sign(v)
+
+
+def largest(v):
+    return np.where(np.arange(DIM) == np.abs(v).argmax(), v, 0)
+
+
+def skipping(gamma, p):
+    x, h = np.tile(START, (CLIENTS, 1)), np.zeros((CLIENTS, DIM))
+    for coin in COINS:
+        ahead = x - gamma * (each_grad(x) - h)
+        x = np.tile(ahead.mean(0), (CLIENTS, 1)) if coin > 0 else ahead
+        h = h + p / gamma * (x - ahead)
+    return x.mean(0)
+
+
+def with_server_momentum(eta, tau, eta_s, beta):
+    x, v = START, np.zeros(DIM)
+    w = np.tile(x, (CLIENTS, 1))
+    for t in range(ROUNDS):
+        w = w - eta * each_grad(w)
+        if (t + 1) % tau == 0:
+            v = beta * v + (x - w.mean(0))
+            x = x - eta_s * v
+            w = np.tile(x, (CLIENTS, 1))
+    return w.mean(0)
+
+
 CASES = [
+        (ErrorFeedback(step_size=0.3), Oracles(), fed_back(0.3, scaled_signs)),
+        (ErrorFeedback(step_size=0.3, compressor="top"), Oracles(), fed_back(0.3, largest)),
+        (ErrorFeedback(step_size=0.3, compressor="top", kept=2), Oracles(),
+         fed_back(0.3, lambda v: v)),
+        (Scaffnew(step_size=0.3, period=5), Oracles(), skipping(0.3, 0.2)),
+        (FedAvgM(local_steps=2, step_size=0.3, server_step_size=0.7, momentum=0.4), Oracles(),
+         with_server_momentum(0.3, 2, 0.7, 0.4)),
         (Adam(step_size=0.3, momentum=0.6, memory=0.8, radius=0.95), Oracles(),
          adam(0.3, 0.6, 0.8, 0.95, False)),
         (Adam(step_size=0.3, momentum=0.6, memory=0.3, long_memory=True), Oracles(),
@@ -176,3 +240,33 @@ CASES = [
 )
 def test_a_method_is_its_recursion(algorithm, oracles, wanted):
     np.testing.assert_allclose(ran(algorithm, oracles), wanted, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(("rounds", "less"), [(1, 0.999), (2, 0.9)])
+def test_scaffnew_contracts_by_its_rate_and_no_faster(rounds, less):
+    """With γ = 1/L, p = ½ and μ = L/2, of all functions of two clients, over all coins.
+
+    With a = γ²/p² the mean of ‖x_T − x*‖² + a‖h_T − h*‖² over clients is at most
+    (1 − γμ)^{2T}‖x_0 − x*‖² + (1 − p²)^T aζ², which is met after one step.
+    """
+    a = 4
+    whole = [smooth_strongly_convex(L=1, mu=0.5), similar(zeta=1), start_within(R=1)]
+
+    def claim(times):
+        @bound(
+            name="law/scaffnew", source="", statement="",
+            right=lambda c: times * (c.R**2 / 4**rounds + 0.75**rounds * a * c.zeta**2),
+            classes=over(whole, Scaffnew(step_size=1.0, period=2), rounds=rounds),
+        )  # fmt: skip
+        def potential(view):
+            x = view.minimiser
+            off = (view.client("w") - x).square().sum(1).mean(0)
+            controls = view.client("control") - view.client_gradients(x)
+            value = off + a * controls.square().sum(1).mean(0)
+            return each("round", "local_step", value) if view.last else None
+
+        return potential
+
+    (proved,), (refuted,) = (judge([claim(times)], Settings()) for times in (1, less))
+    assert (proved.verdict, proved.evidence) == (Verdict.SUPPORTED, Evidence.CLASS)
+    assert (refuted.verdict, refuted.evidence) == (Verdict.REFUTED, Evidence.CLASS)

@@ -201,6 +201,12 @@ def check_solution(problem: Problem) -> None:
             "Solution(low, high, minimiser, certificate) with finite low ≤ inf F ≤ high",
             "mend solution",
         )
+    if not _finite(problem.initial_gap[1]):
+        raise DriftproofError(
+            f"F at the start of {name} is {problem.initial_gap[1]:g} above low",
+            "a start where F is finite",
+            "mend start, or objective",
+        )
     scale = 1e-9 * (1 + abs(solution.high))
     if solution.minimiser is not None:
         _check_minimiser(problem, solution, scale)

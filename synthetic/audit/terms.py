@@ -1,11 +1,11 @@
 r"""Laws of a term h: what ``prox``, ``project`` and ``linear_minimiser`` return.
 
-z = prox(x, t) of a convex h if and only if (x − z)/t is a subgradient of h at z,
+z = prox(x, t) of a convex h if and only if s = (x − z)/t is a subgradient of h at z,
 
-    h(y) ≥ h(z) + ⟨(x − z)/t, y − z⟩   for every y,
+    h(y) ≥ h(z) + ⟨s, y − z⟩   for every y,
 
-which is looked at near z, and at other values of prox (there it is firm nonexpansiveness). For a
-set h is 0 there, and y are its points.
+which is looked at near z, and at other values of prox (there it is firm nonexpansiveness). Of a set
+y are its points, and h is 0 there; z = linear_minimiser(x) is the same with s = −x.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ from driftproof.toolkit.problem import Problem
 
 TIMES, SCALES, STEPS = (0.1, 1.0, 10.0), (0.3, 3.0), (1e-3, 0.1, 1.0)
 """Values of t, sizes of points, and distances of y from z."""
+WANTED = {
+    "prox": "argmin_z h(z) + ‖z − x‖²/(2t) of a convex h, for every t > 0",
+    "linear_minimiser": "argmin_z ⟨x, z⟩ over the set, s = −x",
+}
 
 
 def audit_term(problem: Problem) -> None:
@@ -35,50 +39,48 @@ def audit_term(problem: Problem) -> None:
         _check_inside(problem, oracles, "start()", start)
     for scale in SCALES:
         x = scale * points(problem, oracles).x
-        for t in TIMES:
-            z = oracles.prox(x, t)
-            if "set" in words:
-                _check_inside(problem, oracles, "prox of the oracles", z)
-            nearby = [z + step * torch.roll(x, 1, 2) for step in STEPS]
-            nearby += [z - step * torch.roll(x, 1, 2) for step in STEPS]
-            for y in (torch.roll(z, 1, 2), start.expand_as(z), *nearby):
-                _check_prox(problem, oracles, x, t, z, y)
+        answers = [("prox", (z := oracles.prox(x, t)), (x - z) / t) for t in TIMES]
         if "compact-set" in words:
-            v = oracles.linear_minimiser(x)
-            _check_inside(problem, oracles, "linear_minimiser of the oracles", v)
-            for y in (torch.roll(v, 1, 2), oracles.project(-10 * x), oracles.project(v - x)):
-                _check_least(problem, x, v, y)
+            answers.append(("linear_minimiser", oracles.linear_minimiser(x), -x))
+        for method, z, s in answers:
+            if "set" in words:
+                _check_inside(problem, oracles, f"{method} of the oracles", z)
+            around = [z + sign * h * torch.roll(x, 1, 2) for h in STEPS for sign in (1, -1)]
+            for y in (torch.roll(z, 1, 2), start.expand_as(z), -10 * x, *around):
+                _check_subgradient(problem, oracles, method, x, z, s, y)
 
 
-def _check_prox(problem: Problem, oracles: Any, x: Tensor, t: float, z: Tensor, y: Tensor) -> None:
+def _check_subgradient(
+    problem: Problem, oracles: Any, method: str, x: Tensor, z: Tensor, s: Tensor, y: Tensor
+) -> None:
     if "set" in OFFERS[problem.offers]:
         y = oracles.project(y)
-    slope = ((x - z) / t * (y - z)).sum(1)
-    at_z, at_y = (_term(problem, oracles, of) for of in (z, y))
-    size = sum(part.abs() for pair in (at_z, at_y) for part in pair)
-    (h_z, h_y), room = (of[0] - of[1] for of in (at_z, at_y)), 1e-9 * (1 + size + slope.abs())
-    wrong = ~((h_z + slope - h_y <= room) & h_z.isfinite())
+    (h_z, near), (h_y, far) = (_term(problem, oracles, of) for of in (z, y))
+    rise = (s * (y - z)).sum(1)
+    holds = h_z + rise - h_y <= 1e-9 * (1 + near + far + rise.abs())
+    wrong = ~(holds & h_z.isfinite())
     if bool(wrong.any()):
         i, k = wrong.nonzero()[0].tolist()
+        shown = [f"({', '.join(f'{v:.6g}' for v in of[i, :6, k].tolist())})" for of in (x, z, s, y)]
         raise DriftproofError(
-            f"prox of {problem.leaf_name}'s oracles: at x = {_shown(x, i, k)}, t = {t:g} it "
-            f"returned z = {_shown(z, i, k)}, where h = {float(h_z[i, k]):.6g}; but at "
-            f"y = {_shown(y, i, k)} h = {float(h_y[i, k]):.6g} is below "
-            f"h(z) + ⟨x − z, y − z⟩/t = {float((h_z + slope)[i, k]):.6g}",
-            "argmin_z h(z) + ‖z − x‖²/(2t) of a convex h, for every t > 0",
-            "mend prox of the oracles, or what it is of: objective less smooth_part, or mean_loss",
+            f"{method} of {problem.leaf_name}'s oracles: at x = {shown[0]} it returned "
+            f"z = {shown[1]}, where h = {float(h_z[i, k]):.6g}, with s = {shown[2]}; but at "
+            f"y = {shown[3]} h = {float(h_y[i, k]):.6g} is below "
+            f"h(z) + ⟨s, y − z⟩ = {float((h_z + rise)[i, k]):.6g}",
+            WANTED[method],
+            f"mend {method} of the oracles, or what h is: objective less smooth_part, or mean_loss",
         )
 
 
 def _term(problem: Problem, oracles: Any, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Return two numbers whose difference is what prox is of, at y, [clients, replicates] each."""
+    """Return what prox is of at y, and the size of what it is computed from."""
     if not has_term(problem):
         values = oracles.mean_loss(y)
-        return values, torch.zeros_like(values)
+        return values, values.abs()
     flat = y.transpose(0, 1).flatten(1)
     parts = (problem.objective(flat), problem.smooth_part(flat))
     whole, smooth = (part.reshape(len(y), REPLICATES) for part in parts)
-    return whole, smooth
+    return whole - smooth, whole.abs() + smooth.abs()
 
 
 def _check_inside(problem: Problem, oracles: Any, whose: str, z: Tensor) -> None:
@@ -89,21 +91,3 @@ def _check_inside(problem: Problem, oracles: Any, whose: str, z: Tensor) -> None
             "points of the set, which project leaves where they are",
             f"mend {whose}, or project",
         )
-
-
-def _check_least(problem: Problem, g: Tensor, v: Tensor, y: Tensor) -> None:
-    least, other = (g * v).sum(1), (g * y).sum(1)
-    wrong = ~(least <= other + 1e-9 * (1 + least.abs() + other.abs()))
-    if bool(wrong.any()):
-        i, k = wrong.nonzero()[0].tolist()
-        raise DriftproofError(
-            f"linear_minimiser of {problem.leaf_name}'s oracles: at g = {_shown(g, i, k)} it "
-            f"returned v = {_shown(v, i, k)} with ⟨g, v⟩ = {float(least[i, k]):.6g}, but "
-            f"⟨g, y⟩ = {float(other[i, k]):.6g} at y = {_shown(y, i, k)} of the set",
-            "argmin of ⟨g, v⟩ over the set",
-            "mend linear_minimiser of the oracles, or project",
-        )
-
-
-def _shown(x: Tensor, client: int, replicate: int) -> str:
-    return f"({', '.join(f'{float(v):.6g}' for v in x[client, :6, replicate])})"

@@ -41,6 +41,7 @@ class AskedFunctions:
         at_minimiser: whether x_0 is x*.
         minima: whether it is known where each client's own function is least.
         anywhere: whether the run begins at any state that a round can begin with.
+        apart: whether that is two points, of two runs that are compared: no x* is spoken of.
         from_start: whether values are measured from those at x_0: nothing is said of inf F.
     """
 
@@ -54,6 +55,7 @@ class AskedFunctions:
         at_minimiser: bool = False,
         minima: bool = False,
         anywhere: bool = False,
+        apart: bool = False,
         from_start: bool = False,
     ) -> None:
         self.vectors: list[str] = []
@@ -65,7 +67,7 @@ class AskedFunctions:
         self.triples: list[list[Triple]] = [[] for _ in self.classes]
         self._known: list[dict[Vector, Triple]] = [{} for _ in self.classes]
         self._valued: list[dict[Vector, Quantity]] = [{} for _ in self.classes]
-        self._implicit: dict[tuple[int, Vector, Fraction | None], Vector] = {}
+        self._implicit: dict[tuple[tuple[int, ...], Vector, Fraction | None], Vector] = {}
         self.term = len(classes) if term else None
         self.least: list[Constraint] = []
         self.steps: list[np.ndarray] = []
@@ -75,8 +77,10 @@ class AskedFunctions:
         self.start = Vector() if at_minimiser else self._start()
         clients = range(len(function_of)) if anywhere else ()
         self.own = [self._vector(f"own vector of client {client}") for client in clients]
+        if apart:
+            self.own = [self._vector("the other start")] * self.clients
         self._from_start = from_start
-        self.solvable = all(of.solvable for of in classes)
+        self.solvable = all(of.solvable for of in classes) and not apart
         if self.solvable:
             self._add_solution(shared)
         if minima:
@@ -124,35 +128,42 @@ class AskedFunctions:
         """Return the triple of a client's function at a point, made at the first time."""
         return self.triple(self.function_of[client], point)
 
-    def implicit(self, function: int, point: Vector, step: Fraction | None) -> Vector:
-        """Return the z with z = point − step·g, g a subgradient at z.
+    def implicit(self, functions: Sequence[int], point: Vector, step: Fraction | None) -> Vector:
+        """Return the z with z = point − step·g, g the sum of a subgradient of each function at z.
 
-        step None: the z that is least in the direction ``point``, at which −point is one.
+        step None: the z that is least in the direction ``point``, at which −point is that sum.
 
         Raises:
-            DriftproofError: the function need not be convex, so z may be no minimiser.
+            DriftproofError: a function need not be convex, so z may be no minimiser.
         """
         self.beyond_gradients = True
         if step is not None and not _positive(step):
             raise DriftproofError(
                 f"a proximal step of {step}", "a step above 0", "a letter with a positive factor"
             )
-        if not self.classes[function].solvable:
+        odd = [self.classes[of] for of in functions if not self.classes[of].solvable]
+        if odd:
             raise DriftproofError(
-                f"a proximal step on {self.classes[function]}: it may end at no minimiser",
+                f"a proximal step on {odd[0]}: it may end at no minimiser",
                 "a class of convex functions",
                 "take smooth_convex(L), say",
             )
-        key = function, point, step
+        key = tuple(functions), point, step
         if key not in self._implicit:
-            name = f"point {len(self.triples[function])}"
+            names = [f"point {len(self.triples[of])}" for of in functions]
+            which = [
+                f"gradient of client {of} at {name}"
+                for of, name in zip(functions, names, strict=True)
+            ]
+            parts = [self._vector(gradient) for gradient in which[:-1]]
+            total = sum(parts, Vector())
             if step is None:
-                z, gradient = self._vector(f"v_{len(self._implicit)}"), -point
+                z, last = self._vector(f"v_{len(self._implicit)}"), -point - total
             else:
-                gradient = self._vector(f"gradient of client {function} at {name}")
-                z = point - gradient * step
-            triple = Triple(function, z, gradient, self._value(function, name), name)
-            self._keep(function, triple, chosen=True)
+                last = self._vector(which[-1])
+                z = point - (total + last) * step
+            for of, name, part in zip(functions, names, [*parts, last], strict=True):
+                self._keep(of, Triple(of, z, part, self._value(of, name), name), chosen=True)
             self._implicit[key] = z
         return self._implicit[key]
 
@@ -394,22 +405,25 @@ class FieldOfClass:
         """Return the same: there is no noise."""
         return self.asked.function_values(x)
 
-    def prox(self, x: Tensor, t: Any) -> Tensor:
-        """Return argmin_z h(z) + ‖z − x‖²/(2t) of the term h, [clients, dim, replicates].
+    def prox(self, x: Tensor, t: Any, losses: Sequence[int] = ()) -> Tensor:
+        """Return argmin_z h(z) + Σ f_i(z) + ‖z − x‖²/(2t), [clients, dim, replicates].
 
-        Where there is no term, of each client's own function at its own x.
+        h is the term, and where there is none each client's own function at its own x.
+
+        Args:
+            losses: the numbers i of functions that are added to h.
         """
         (step,) = entries_of(t).reshape(-1)
         exact = step.as_number if isinstance(step, Quantity) else Fraction(step)
-        return self._implicit(x, exact)
+        return self._implicit(x, exact, losses)
 
     def project(self, x: Tensor) -> Tensor:
         """Return the points of the set that are nearest to x."""
         return self._implicit(self._set(x, "project"), Fraction(1))
 
-    def linear_minimiser(self, g: Tensor) -> Tensor:
-        """Return the points v of the set that make ⟨g, v⟩ least."""
-        return self._implicit(self._set(g, "linear_minimiser"), None)
+    def linear_minimiser(self, g: Tensor, losses: Sequence[int] = ()) -> Tensor:
+        """Return the points v of the set that make ⟨g, v⟩ + Σ f_i(v) least, i in ``losses``."""
+        return self._implicit(self._set(g, "linear_minimiser"), None, losses)
 
     def at(self, number: int) -> FieldOfClass:
         """Return the oracles of one client's function alone, for every client.
@@ -419,14 +433,20 @@ class FieldOfClass:
         self.asked.beyond_gradients = True
         return _OneFunction(self.asked, self.client_weights, number)
 
-    def _implicit(self, x: Tensor, step: Fraction | None) -> Tensor:
-        points, term = points_of(x), self.asked.term
+    def _implicit(self, x: Tensor, step: Fraction | None, losses: Sequence[int] = ()) -> Tensor:
+        points, clients = points_of(x), self.asked.clients
+        added = [self.asked.function_of[number % clients] for number in losses]
         found = np.empty(points.shape, dtype=object)
         for client, _, replicate in np.ndindex(points.shape):
-            function = self.asked.function_of[client] if term is None else term
+            functions = [*added, self._function(client)]
             point = points[client, 0, replicate]
-            found[client, 0, replicate] = self.asked.implicit(function, point, step)
+            found[client, 0, replicate] = self.asked.implicit(functions, point, step)
         return Span(found)
+
+    def _function(self, client: int) -> int:
+        """Return the function that a client's implicit step is of."""
+        term = self.asked.term
+        return self.asked.function_of[client] if term is None else term
 
     def _set(self, x: Tensor, what: str) -> Tensor:
         term = self.asked.term
@@ -458,10 +478,8 @@ class _OneFunction(FieldOfClass):
         found: np.ndarray = asked(points_of(x))
         return found
 
-    def _implicit(self, x: Tensor, step: Fraction | None) -> Tensor:
-        function = self.asked.function_of[self._number]
-        taken = np.frompyfunc(lambda z: self.asked.implicit(function, z, step), 1, 1)
-        return Span(taken(points_of(x)))
+    def _function(self, client: int) -> int:
+        return self.asked.function_of[self._number]
 
 
 class SaddleOfClass(FieldOfClass):

@@ -75,7 +75,8 @@ def plus(of: FunctionClass) -> FunctionClass:
     """Return h of F = (1/n) Σ f_i + h: one term of a class, which all clients know.
 
     An algorithm asks it by ``oracles.prox(x, t)``, ``project(x)`` and ``linear_minimiser(g)``. The
-    start lies in the set, where h is an indicator.
+    start lies in the set, where h is an indicator. Beside operators it is one itself, the set's
+    normal cone or a monotone one: 0 ∈ (1/n) Σ A_i(x*) + h(x*).
 
     >>> str(plus(indicator(1)))
     'plus(indicator(D = 1))'
@@ -83,10 +84,17 @@ def plus(of: FunctionClass) -> FunctionClass:
     Raises:
         DriftproofError: the functions of the class need not be convex.
     """
-    if of.name not in ("convex", "indicator", "smooth-convex", "smooth-strongly-convex"):
+    if of.name not in (
+        "convex",
+        "indicator",
+        "monotone",
+        "smooth-convex",
+        "smooth-strongly-convex",
+    ):
         raise DriftproofError(
-            f"plus({of})", "a class of convex functions", "write plus(convex()), or indicator(D)"
-        )
+            f"plus({of})", "a class of convex functions, or monotone operators",
+            "write plus(convex()), or indicator(D)",
+        )  # fmt: skip
     return replace(of, term=True)
 
 

@@ -17,7 +17,7 @@ from driftproof.toolkit.spans.exact import Quantity
 Kind = Literal[
     "equal", "shared-minimiser", "similar", "similar-everywhere", "start-distance", "start-gap",
     "start-at-minimiser", "start-anywhere", "start-gradient", "lower-level", "upper-level",
-    "recurs", "minima-apart", "bounded-steps",
+    "recurs", "minima-apart", "bounded-steps", "start-apart",
 ]  # fmt: skip
 OF_MINIMISERS = (
     "shared-minimiser", "similar", "start-distance", "start-at-minimiser", "start-anywhere",
@@ -120,6 +120,15 @@ def any_state() -> Relation:
     return Relation("start-anywhere", {})
 
 
+def start_apart(R: float) -> Relation:
+    """‖x_0 − c‖² ≤ R², of two runs on the same functions: do they come closer?
+
+    c is unknown like x_0, and the same for all clients: a state that has both is made by
+    ``Algorithm.anywhere(ctx, oracles, x_0, c)``. The functions need have no minimiser.
+    """
+    return Relation("start-apart", {"R": positive("R", R)})
+
+
 def start_gap(delta: float) -> Relation:
     """F(x_0) − inf F ≤ Δ."""
     return Relation("start-gap", {"delta": positive("delta", delta)})
@@ -200,6 +209,11 @@ def _start_anywhere(asked: AskedFunctions, *bounds: Fraction) -> Iterator[Constr
     yield Constraint("start", total, R**2)
 
 
+def _start_apart(asked: AskedFunctions, R: Fraction) -> Iterator[Constraint]:
+    apart = asked.start - asked.own[0]
+    yield Constraint("start", apart * apart, R**2)
+
+
 def _start_gap(asked: AskedFunctions, delta: Fraction) -> Iterator[Constraint]:
     yield Constraint("start", asked.gap(asked.start), delta)
 
@@ -224,7 +238,7 @@ def bounded_below(asked: AskedFunctions) -> Iterator[Constraint]:
 MAKERS: Mapping[str, Callable[..., Iterator[Constraint]]] = {
     "similar": _similar, "similar-everywhere": _similar_everywhere,
     "start-distance": _start_distance, "start-gap": _start_gap,
-    "start-anywhere": _start_anywhere,
+    "start-anywhere": _start_anywhere, "start-apart": _start_apart,
     "start-gradient": _start_gradient,
     "minima-apart": _minima_apart, "bounded-steps": _bounded_steps,
 }  # fmt: skip

@@ -88,10 +88,12 @@ class WholeClass(Problem):
                 "write [smooth_strongly_convex(L=1, mu=0.1), similar(zeta=1), start_within(R=1)]",
             )
         of = classes[0]
-        if len(parts) > len(classes) and not (of.solvable and any(of.conditions[0].values)):
+        terms = [part for part in parts if part.term]
+        valued = [any(part.conditions[0].values) for part in parts if not part.normals]
+        if terms and (not of.solvable or of.saddle or len(set(valued)) > 1):
             raise DriftproofError(
-                f"{parts[-1]} beside {of}", "convex functions and a term",
-                "write [smooth_convex(L), plus(convex())], say",
+                f"{terms[0]} beside {of}", "functions and a term, both convex, or two operators",
+                "write [smooth_convex(L), plus(convex())], or [cocoercive(L), plus(monotone())]",
             )  # fmt: skip
         own = [kind for kind in kinds if kind in ("minima-apart", "bounded-steps")]
         plain = any(of.conditions[0].values) and not of.saddle and not of.composed
@@ -101,7 +103,9 @@ class WholeClass(Problem):
                 "clients' functions of one variable, without a term and without recurs()",
                 "write [smooth_strongly_convex(L=1, mu=0.5), minima_apart(Gamma=1), …]",
             )
-        lost = [kind for kind in kinds if kind in OF_MINIMISERS and not of.solvable]
+        apart = "start-apart" in kinds
+        unmet = OF_MINIMISERS if apart or not of.solvable else ()
+        lost = [kind for kind in kinds if kind in unmet or (apart and kind == "start-gap")]
         if lost:
             raise DriftproofError(
                 f"{lost[0]} of {of}, functions that may have no minimiser x*",
@@ -182,14 +186,15 @@ class WholeClass(Problem):
             shared="shared-minimiser" in kinds,
             at_minimiser="start-at-minimiser" in kinds,
             minima="minima-apart" in kinds,
-            anywhere=self.begins_anywhere,
+            anywhere="start-anywhere" in kinds,
+            apart="start-apart" in kinds,
             from_start=not self.function_class.solvable and not self.bounded_below,
         )
 
     @property
     def begins_anywhere(self) -> bool:
         """Whether a run begins at any state that a round can begin with."""
-        return any(relation.kind == "start-anywhere" for relation in self.relations)
+        return any(of.kind in ("start-anywhere", "start-apart") for of in self.relations)
 
     @property
     def recurs(self) -> bool:

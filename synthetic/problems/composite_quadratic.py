@@ -11,8 +11,8 @@ and an odd one out has none, so the mean is exact.
 **Optimum.** ∇f(x*) = −s, and s is a subgradient of each h at x*: so x* is the minimiser, and F* is
 λr, or 0 on a set. The start is −x*.
 
-**Constants.** H has the eigenvalue L along 1 and μ else (in one dimension L alone); a sample of a
-client's gradient is off by ±σe_1.
+**Constants.** H has the eigenvalue L along 1 and μ else (in one dimension L alone). There is no
+noise.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ import torch
 from torch import Tensor
 
 from driftproof.synthetic.pieces.pairs import pair_signs
-from driftproof.toolkit.draws import Law, SignMean
-from driftproof.toolkit.oracles import ClientVectors
+from driftproof.toolkit.oracles import ClientVectors, on_every_client
 from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt
 from driftproof.toolkit.problem import Problem, Solution, problem
 
@@ -54,7 +53,6 @@ class CompositeQuadratic(Problem):
         penalty: λ; on a set the length of the slope at x*.
         smoothness, strong_convexity: L and μ.
         heterogeneity: δ.
-        noise: σ.
     """
 
     clients: PositiveInt = 2
@@ -65,7 +63,6 @@ class CompositeQuadratic(Problem):
     smoothness: Positive = 1.0
     strong_convexity: NonNegative = 0.25
     heterogeneity: NonNegative = 0.0
-    noise: NonNegative = 0.0
 
     notation = {"R": "initial_distance", "lambda_": "penalty"}
 
@@ -81,25 +78,23 @@ class CompositeQuadratic(Problem):
 
     @classmethod
     def examples(cls) -> list[CompositeQuadratic]:
-        """Return a member of each term, one client and several, and noise."""
+        """Return a member of each term, one client and several."""
         return [
             cls(),
             cls(term="box", clients=3, dim=3, heterogeneity=0.5, size=0.5),
-            cls(term="ball", clients=1, noise=0.25, strong_convexity=0.0),
+            cls(term="ball", clients=1, strong_convexity=0.0),
             cls(term="none", heterogeneity=1.0, dim=1),
         ]
 
     @cached_property
     def constants(self) -> Mapping[str, float]:
         """The constants as derived above."""
-        least = self.smoothness if self.dim == 1 else self.strong_convexity
         wide = {"box": 2 * self.size * self.dim**0.5, "ball": 2 * self.size}
         return {
             "objective_smoothness": self.smoothness,
             "field_smoothness": self.smoothness,
-            "strong_convexity": least,
+            "strong_convexity": self.smoothness if self.dim == 1 else self.strong_convexity,
             "field_heterogeneity": self.heterogeneity if self.clients > 1 else 0.0,
-            "field_gradient_noise": self.noise,
             "initial_distance": 2 * self.size,
             **({"diameter": wide[self.term]} if self.term in wide else {}),
         }
@@ -109,9 +104,8 @@ class CompositeQuadratic(Problem):
         """F* in closed form."""
         value = self.penalty * self.size if self.term == "l1" else 0.0
         exact = value == 0 or Fraction(value) == Fraction(self.penalty) * Fraction(self.size)
-        return Solution(
-            value, value, -self.start(), {"method": "closed form", "gap": 0.0}, exact=exact
-        )
+        method = {"method": "closed form", "gap": 0.0}
+        return Solution(value, value, -self.start(), method, exact=exact)
 
     def start(self) -> np.ndarray:
         """Return −r e_1."""
@@ -124,31 +118,14 @@ class CompositeQuadratic(Problem):
         return f + self.penalty * x.abs().sum(0) if self.term == "l1" else f
 
     def smooth_part(self, x: Tensor) -> Tensor:
-        """Return f(x), [replicates]."""
-        away, slope = self._away(x)
-        return ((0.5 * self.bent(away) - slope) * away).sum(0)
+        """Return f(x), the mean of all f_i(x), [replicates]."""
+        oracles = self.oracles(x.dtype, str(x.device))
+        return oracles.mean_loss(on_every_client(x, self.clients)).mean(0)
 
     def gradient(self, x: Tensor) -> Tensor:
         """Return ∇f(x)."""
-        away, slope = self._away(x)
-        return self.bent(away) - slope
-
-    def bent(self, x: Tensor) -> Tensor:
-        """Return Hx, of x whose last axis but one is the dimension."""
-        along = (self.smoothness - self.strong_convexity) * x.mean(-2, keepdim=True)
-        return self.strong_convexity * x + along
-
-    @property
-    def slope(self) -> np.ndarray:
-        """Return s, [dim]."""
-        length = 0.0 if self.term == "none" else self.penalty
-        slope: np.ndarray = length * np.eye(self.dim)[0]
-        return slope
-
-    def _away(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        columns = (torch.from_numpy(of)[:, None] for of in (-self.start(), self.slope))
-        minimiser, slope = (of.to(x.device, x.dtype) for of in columns)
-        return x - minimiser, slope
+        oracles = self.oracles(x.dtype, str(x.device))
+        return oracles.field_grad(on_every_client(x, self.clients), None).mean(0)
 
     def oracles(
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
@@ -164,28 +141,29 @@ class CompositeOracles:
         self, of: CompositeQuadratic, dtype: torch.dtype, device: str, clients: range
     ) -> None:
         self._of, self.clients = of, len(clients)
-        signs = of.heterogeneity * pair_signs(of.clients)[list(clients)]
-        slopes = of.slope + signs[:, None] * np.eye(of.dim)[-1]
-        self._slopes = torch.from_numpy(slopes)[..., None].to(device, dtype)
+        basis = np.eye(of.dim)
+        slope = basis[0] * (0.0 if of.term == "none" else of.penalty)
+        slopes = slope + np.outer(of.heterogeneity * pair_signs(of.clients), basis[-1])
+        self._slopes = torch.from_numpy(slopes[list(clients), :, None]).to(device, dtype)
         self._minimiser = torch.from_numpy(-of.start())[:, None].to(device, dtype)
         weights = torch.full((self.clients, 1, 1), 1.0 / of.clients, dtype=dtype, device=device)
         self.client_weights = weights
 
-    def field_law(self, batch: int) -> Law | None:
-        """One sign, if gradients are noisy."""
-        return SignMean(batch, (1,)) if self._of.noise else None
+    def field_law(self, batch: int) -> None:
+        """Return None: there is no noise."""
+
+    def _bent(self, x: ClientVectors) -> ClientVectors:
+        along = (self._of.smoothness - self._of.strong_convexity) * x.mean(1, keepdim=True)
+        return self._of.strong_convexity * x + along
 
     def field_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
-        """Return ∇f_i(x; ξ)."""
-        exact = self._of.bent(x - self._minimiser) - self._slopes
-        if xi is None:
-            return exact
-        return torch.cat([exact[:, :1] + self._of.noise * xi, exact[:, 1:]], 1)
+        """Return ∇f_i(x)."""
+        return self._bent(x - self._minimiser) - self._slopes
 
     def mean_loss(self, x: ClientVectors) -> Tensor:
         """Return f_i(x), [clients, replicates]."""
         away = x - self._minimiser
-        return ((0.5 * self._of.bent(away) - self._slopes) * away).sum(1)
+        return ((0.5 * self._bent(away) - self._slopes) * away).sum(1)
 
     def prox(self, x: ClientVectors, t: float) -> ClientVectors:
         """Return the soft threshold, the projection, or each client's (I + tH)⁻¹-step."""
@@ -195,7 +173,7 @@ class CompositeOracles:
         if self._of.term != "none":
             return self.project(x)
         moved = x - self._minimiser + t * self._slopes
-        along = moved.mean(-2, keepdim=True)
+        along = moved.mean(1, keepdim=True)
         flat = (moved - along) / (1 + t * self._of.strong_convexity)
         return self._minimiser + flat + along / (1 + t * self._of.smoothness)
 

@@ -191,7 +191,7 @@ def kernels(at: Optimum) -> Iterator[Kernel]:
     size, width = at.factor.nrows(), at.factor.ncols()
     doubles = np.array([float(x) for x in at.factor.entries()]).reshape(size, width)
     pivots = _independent(doubles)
-    if at.solved:
+    if at.solved and len(pivots) == width:
         chosen = fmpq_mat(width, width, [at.factor[j, r] for j in pivots for r in range(width)])
         basis = [fraction(x) for x in (at.factor * chosen.inv()).entries()] if width else []
         near = [x.limit_denominator(DENOMINATOR) for x in basis]
@@ -203,17 +203,19 @@ def kernels(at: Optimum) -> Iterator[Kernel]:
 def spanned(columns: np.ndarray) -> Iterator[Kernel]:
     """Yield the space that some columns nearly span, as fractions of ever smaller denominators."""
     pivots = _independent(columns)
-    basis = columns @ np.linalg.inv(columns[list(pivots)])
+    basis = columns @ np.linalg.pinv(columns[list(pivots)])
     for largest in SIMPLE:
         near = [Fraction(float(x)).limit_denominator(largest) for x in basis.flat]
         if all(abs(x - y) < largest**-1.5 for x, y in zip(basis.flat, near, strict=True)):
-            size, width = columns.shape
+            size, width = basis.shape
             yield Kernel(fmpq_mat(size, width, [rational(x) for x in near]), pivots)
 
 
 def _independent(columns: np.ndarray) -> tuple[int, ...]:
-    """Return as many rows as there are columns, which tell the combinations of these apart."""
+    """Return as few rows as tell the combinations of the columns apart."""
     from scipy.linalg import qr
 
-    order = qr(columns.T, mode="r", pivoting=True)[1]
-    return tuple(sorted(int(j) for j in order[: columns.shape[1]]))
+    triangle, order = qr(columns.T, mode="r", pivoting=True)
+    sizes = np.abs(np.diag(triangle))
+    rank = int((sizes > CUT * sizes.max(initial=0.0)).sum())
+    return tuple(sorted(int(j) for j in order[:rank]))

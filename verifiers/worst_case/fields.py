@@ -56,10 +56,10 @@ class LinearField:
 def worst_of_fields(case: WorstCase) -> tuple[list[LinearField], dict[int, Point]] | None:
     """Return the worst fields tried, and the unknown vectors on them, in R²; exact fractions.
 
-    None: the class is none of operators, or a vector is not determined by fields and start. Of
-    functions of two variables a vector of x is (x, 0), one of y is (0, y).
+    None: the class is none of operators, there is a term, or a vector is not determined by fields
+    and start. Of functions of two variables a vector of x is (x, 0), one of y is (0, y).
     """
-    if any(any(condition.values) for of in case.classes for condition in of.conditions):
+    if any(of.term or any(part.values) for of in case.classes for part in of.conditions):
         return None
     found, most = None, None
     for fields, start in _tried(case):

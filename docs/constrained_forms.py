@@ -1,0 +1,656 @@
+"""Closed forms of PEPit's constrained, composite and online examples, as claims over classes.
+
+Implicit steps, a term, a set, two sets, two operators, and losses that change. Where a step size is
+a letter, PEPit has it at numbers. ``driftproof verify constrained_forms.py`` searches the proofs;
+``driftproof check report-constrained_forms/certificates/*`` checks them.
+"""
+
+from typing import NamedTuple
+
+from sympy import Rational, sqrt
+from torch import Tensor
+
+from driftproof import Algorithm, Reduction, Steps, algorithm, average, bound, each, sq
+from driftproof.algorithms import FrankWolfe, OnlineGradient, ProximalGradient, ProximalPoint
+from driftproof.classes import (
+    bounded_gradients,
+    cocoercive,
+    convex,
+    for_all,
+    indicator,
+    monotone,
+    monotone_lipschitz,
+    over,
+    plus,
+    smooth_convex,
+    smooth_strongly_convex,
+    start_apart,
+    start_within,
+)
+
+NEAR, APART = start_within(R=for_all("0 < R")), start_apart(R=for_all("0 < R"))
+CONVEX = smooth_convex(L=for_all("0 < L"))
+STRONG = smooth_strongly_convex(L=for_all("0 < L"), mu=for_all("0 < mu < L"))
+LOSSES = [bounded_gradients(convex(), G=for_all("0 < G")), plus(indicator(for_all("0 < D")))]
+MU, ANY, SHORT = for_all("0 < mu"), for_all("0 < eta"), for_all("0 < eta <= 1/L")
+CONTRACTING = for_all("0 < eta <= 2/(L + mu)")
+
+
+def gap(view: Steps) -> Reduction | None:
+    return each("round", "local_step", view.gap(view.mean("w"))) if view.last else None
+
+
+def distance(view: Steps) -> Reduction | None:
+    off = sq(view.mean("w") - view.minimiser)
+    return each("round", "local_step", off) if view.last else None
+
+
+def last_move(view: Steps) -> Reduction | None:
+    return each("transition", sq((view.state.w - view.before.w).mean(0))) if view.last else None
+
+
+def residual(view: Steps) -> Reduction | None:
+    return each("transition", sq((view.state.w - view.before.y).mean(0))) if view.last else None
+
+
+def apart(view: Steps) -> Reduction | None:
+    return each("round", "local_step", sq(view.mean("y") - view.mean("z"))) if view.last else None
+
+
+def regret(view: Steps) -> Reduction:
+    return average("transition", view.problem.loss_at(view.t, view.before.w.mean(0)))
+
+
+def losses(method, horizons, classes=LOSSES):
+    """Return a case for each horizon: client t has the loss of time t."""
+    return [case for T in horizons for case in over(classes, method, rounds=T, clients=T)]
+
+
+class Held(NamedTuple):
+    """The iterate, and up to four points that a method holds beside it."""
+
+    w: Tensor
+    y: Tensor
+    z: Tensor
+    p: Tensor
+    q: Tensor
+
+
+class OneMachine(Algorithm):
+    """What the methods below share."""
+
+    local_steps: int = 1
+    needs = "online"
+    notation = {
+        "eta": "step_size", "T": "rounds", "L": "objective_smoothness", "mu": "strong_convexity",
+        "G": "field_gradient_bound", "D": "diameter",
+    }  # fmt: skip
+
+    def init(self, ctx, oracles, start):
+        x = ctx.everywhere(start)
+        return Held(x, x, x, 0 * x, 0 * x)
+
+
+# -- implicit steps
+
+
+@bound(
+    name="pepit/proximal-point",
+    source="Taylor, Hendrickx & Glineur 2017; PEPit: unconstrained, proximal_point",
+    statement=r"F(x_N) - F^* \le R^2/(4\eta N)",
+    classes=over([convex(), NEAR], ProximalPoint(step_size=ANY), rounds=[1, 2, 4], clients=1),
+    right=lambda c: c.R**2 / (4 * c.eta * c.T),
+)
+def proximal_point(view):
+    return gap(view)
+
+
+@bound(
+    name="pepit/proximal-point-contracts",
+    source="Rockafellar 1976",
+    statement=r"\|x_N - x^*\|^2 \le R^2/(1 + \eta\mu)^{2N}",
+    classes=over([STRONG, NEAR], ProximalPoint(step_size=ANY), rounds=[1, 2], clients=1),
+    right=lambda c: c.R**2 / (1 + c.eta * c.mu) ** (2 * c.T),
+)
+def proximal_point_contracts(view):
+    return distance(view)
+
+
+@bound(
+    name="pepit/proximal-point-step",
+    source="Güler 1991; Taylor, Hendrickx & Glineur 2017",
+    statement=r"\|x_N - x_{N-1}\|^2 \le R^2/N^2",
+    classes=over([convex(), NEAR], ProximalPoint(step_size=ANY), rounds=[1, 2, 3], clients=1),
+    right=lambda c: c.R**2 / c.T**2,
+)
+def proximal_point_step(view):
+    return last_move(view)
+
+
+@bound(
+    name="pepit/monotone-proximal-point",
+    source="Gu & Yang 2020; PEPit: monotone inclusions, proximal_point",
+    statement=r"\|x_N - x_{N-1}\|^2 \le (1 - 1/N)^{N-1} R^2/N",
+    classes=over([monotone(), NEAR], ProximalPoint(step_size=ANY), rounds=[2, 3, 4], clients=1),
+    right=lambda c: (c.T - 1) ** (c.T - 1) / c.T**c.T * c.R**2,
+)
+def monotone_proximal_point(view):
+    return last_move(view)
+
+
+@bound(
+    name="pepit/monotone-resolvent-contracts",
+    source="Rockafellar 1976",
+    statement=r"\|x_1 - x^*\|^2 \le R^2/(1 + \eta\mu)^2",
+    classes=over([monotone(MU), NEAR], ProximalPoint(step_size=ANY), rounds=1, clients=1),
+    right=lambda c: c.R**2 / (1 + c.eta * c.mu) ** 2,
+)
+def monotone_resolvent_contracts(view):
+    return distance(view)
+
+
+@algorithm(name="fast-resolvent", source="Kim 2021", statement=r"x_{k+1} = J(y_k)")
+class FastResolvent(OneMachine):
+    step_size: float = 1.0
+
+    def step(self, ctx, oracles, state):
+        w, m = oracles.prox(state.y, self.step_size), ctx.t / (ctx.t + 2)
+        return state._replace(w=w, y=w + m * (w - state.w) - m * (state.w - state.z), z=state.y)
+
+
+@bound(
+    name="pepit/monotone-accelerated-proximal-point",
+    source="Kim 2021; PEPit: monotone inclusions, accelerated_proximal_point",
+    statement=r"\|x_N - y_{N-1}\|^2 \le R^2/N^2",
+    classes=over([monotone(), NEAR], FastResolvent(step_size=ANY), rounds=[1, 2, 3, 4], clients=1),
+    right=lambda c: c.R**2 / c.T**2,
+)
+def monotone_accelerated_proximal_point(view):
+    return residual(view)
+
+
+@algorithm(name="os-ppm", source="Park & Ryu 2022", statement=r"x_{k+1} = J(y_k)")
+class StronglyMonotoneResolvent(OneMachine):
+    mu: float = 0.1
+
+    def step(self, ctx, oracles, state):
+        q = 1 + 2 * self.mu
+        before, now, after = (sum(q ** (2 * i) for i in range(ctx.t + j)) for j in range(3))
+        w = oracles.prox(state.y, 1)
+        y = after * w + (now - 1) * (w - state.w) - 2 * self.mu * now * (state.y - w)
+        y = (y + q * before * (state.z - state.w)) / after
+        return state._replace(w=w, y=y, z=state.y)
+
+
+@bound(
+    name="pepit/strongly-monotone-proximal-point",
+    source="Park & Ryu 2022; PEPit: monotone inclusions, optimal_strongly_monotone_proximal_point",
+    statement=r"\|y_{N-1} - x_N\|^2 \le R^2\Big(\frac{2\mu}{(1 + 2\mu)^N - 1}\Big)^2",
+    classes=over(
+        [monotone(MU), NEAR], StronglyMonotoneResolvent(mu=MU), rounds=[1, 2, 3], clients=1
+    ),
+    right=lambda c: (2 * c.mu / ((1 + 2 * c.mu) ** c.T - 1)) ** 2 * c.R**2,
+)
+def strongly_monotone_proximal_point(view):
+    return residual(view)
+
+
+# -- a term, F = f + h
+
+
+@bound(
+    name="pepit/proximal-gradient",
+    source="Taylor, Hendrickx & Glineur 2018; PEPit: composite, proximal_gradient",
+    statement=r"\|x_N - x^*\|^2 \le (1 - \eta\mu)^{2N}R^2,\quad F = f + h",
+    classes=over(
+        [STRONG, plus(convex()), NEAR],
+        ProximalGradient(step_size=CONTRACTING),
+        rounds=[1, 2],
+        clients=1,
+    ),
+    right=lambda c: (1 - c.eta * c.mu) ** (2 * c.T) * c.R**2,
+)
+def proximal_gradient(view):
+    return distance(view)
+
+
+@bound(
+    name="pepit/proximal-gradient-gap",
+    source="Taylor, Hendrickx & Glineur 2017",
+    statement=r"F(x_N) - F^* \le R^2/(4\eta N),\quad F = f + h",
+    classes=over(
+        [CONVEX, plus(convex()), NEAR],
+        ProximalGradient(step_size=SHORT),
+        rounds=[1, 2, 3],
+        clients=1,
+    ),
+    right=lambda c: c.R**2 / (4 * c.eta * c.T),
+)
+def proximal_gradient_gap(view):
+    return gap(view)
+
+
+@bound(
+    name="pepit/accelerated-proximal-simplified",
+    source="PEPit: composite, accelerated_proximal_gradient_simplified",
+    statement=r"F(x_N) - F^* \le 2R^2/(\eta(N^2 + 5N + 2)),\quad F = f + h",
+    classes=over(
+        [CONVEX, plus(convex()), NEAR],
+        ProximalGradient(step_size=SHORT, accelerated=True),
+        rounds=[1, 2, 3],
+        clients=1,
+    ),
+    right=lambda c: 2 * c.R**2 / c.eta / (c.T**2 + 5 * c.T + 2),
+)
+def accelerated_proximal_simplified(view):
+    return gap(view)
+
+
+def grown(k, t=1):
+    """t_1 = 1, t_{j+1} = (1 + √(4t_j² + 1))/2; return t_k."""
+    return t if k == 1 else grown(k - 1, (1 + sqrt(4 * t**2 + 1)) / 2)
+
+
+@algorithm(name="fista", source="Beck & Teboulle 2009", statement=r"x_k = \mathrm{prox}(\ldots)")
+class Fista(OneMachine):
+    step_size: float = 1.0
+
+    def step(self, ctx, oracles, state):
+        moved = state.y - self.step_size * oracles.field_grad(state.y, None)
+        w, k = oracles.prox(moved, self.step_size), ctx.t + 1
+        return state._replace(w=w, y=w + float((grown(k) - 1) / grown(k + 1)) * (w - state.w))
+
+
+@bound(
+    name="pepit/accelerated-proximal-gradient",
+    source="Beck & Teboulle 2009, Theorem 4.4; PEPit: composite, accelerated_proximal_gradient",
+    statement=r"F(x_4) - F^* \le \frac{LR^2}{2t_4^2},\quad t_{k+1} = (1 + \sqrt{1 + 4t_k^2})/2",
+    classes=over(
+        [smooth_convex(L=1), plus(convex()), start_within(R=1)], Fista(), rounds=4, clients=1
+    ),
+    right=lambda c: c.L * c.R**2 / (2 * grown(4) ** 2),
+)
+def accelerated_proximal_gradient(view):
+    return gap(view)
+
+
+@bound(
+    name="pepit/projected-gradient",
+    source="Taylor, Hendrickx & Glineur 2018",
+    statement=r"\|x_N - x^*\|^2 \le (1 - \eta\mu)^{2N}R^2,\quad x_{k+1} = P(x_k-\eta\nabla f(x_k))",
+    classes=over(
+        [STRONG, plus(indicator()), NEAR],
+        ProximalGradient(step_size=CONTRACTING),
+        rounds=[1, 2],
+        clients=1,
+    ),
+    right=lambda c: (1 - c.eta * c.mu) ** (2 * c.T) * c.R**2,
+)
+def projected_gradient(view):
+    return distance(view)
+
+
+@bound(
+    name="pepit/frank-wolfe",
+    source="Jaggi 2013, Theorem 1; PEPit: composite, frank_wolfe",
+    statement=r"F(x_N) - F^* \le \frac{2LD^2}{N+2}",
+    classes=over(
+        [smooth_convex(L=1), plus(indicator(D=1))], FrankWolfe(), rounds=[1, 4, 10], clients=1
+    ),
+    right=lambda c: 2 * c.L * c.D**2 / (c.T + 2),
+)
+def frank_wolfe(view):
+    return gap(view)
+
+
+# -- splitting: two runs, from two points, come closer
+
+
+@algorithm(
+    name="two-douglas-rachford", source="Lions & Mercier 1979",
+    statement=r"x = J_B(w_k),\; y = J_A(2x - w_k),\; w_{k+1} = w_k + y - x",
+)  # fmt: skip
+class TwoDouglasRachford(OneMachine):
+    step_size: float = 1.0
+
+    def anywhere(self, ctx, oracles, start, own):
+        return self.init(ctx, oracles, start)._replace(z=own)
+
+    def step(self, ctx, oracles, state):
+        def moved(w):
+            x = oracles.prox(w, self.step_size)
+            return w + oracles.at(0).prox(2 * x - w, self.step_size) - x
+
+        return state._replace(y=moved(state.y), z=moved(state.z))
+
+
+@bound(
+    name="pepit/douglas-rachford-contracts",
+    source="Giselsson & Boyd 2017, Theorem 2; PEPit: composite, douglas_rachford_..._contraction",
+    statement=r"\|w_1 - w_1'\|^2 \le \|w_0 - w_0'\|^2/(1 + \eta\mu)^2",
+    classes=over(
+        [STRONG, plus(convex()), APART], TwoDouglasRachford(step_size=SHORT), rounds=1, clients=1
+    ),
+    right=lambda c: c.R**2 / (1 + c.eta * c.mu) ** 2,
+)
+def douglas_rachford_contracts(view):
+    return apart(view)
+
+
+@bound(
+    name="pepit/douglas-rachford-contracts-long-steps",
+    source="the same for longer steps",
+    statement=r"\|w_1 - w_1'\|^2 \le \Big(\frac{\eta L}{1 + \eta L}\Big)^2 \|w_0 - w_0'\|^2",
+    classes=over(
+        [STRONG, plus(convex()), APART],
+        TwoDouglasRachford(step_size=for_all("1/mu <= eta")),
+        rounds=1,
+        clients=1,
+    ),
+    right=lambda c: (c.eta * c.L / (1 + c.eta * c.L)) ** 2 * c.R**2,
+)
+def douglas_rachford_contracts_long_steps(view):
+    return apart(view)
+
+
+@bound(
+    name="pepit/douglas-rachford-lipschitz",
+    source="Ryu et al. 2020, Theorem 4.3; PEPit: monotone inclusions, douglas_rachford_splitting",
+    statement=r"\|w_1 - w_1'\|^2 \le \frac{9}{16}\|w_0 - w_0'\|^2,\quad \eta L = 1,\ \eta\mu = 3",
+    classes=over(
+        [monotone_lipschitz(L=1, mu=0), plus(monotone(mu=3)), APART],
+        TwoDouglasRachford(step_size=1.0),
+        rounds=1,
+        clients=1,
+    ),
+    right=lambda c: Rational(9, 16) * c.R**2,
+)
+def douglas_rachford_lipschitz(view):
+    return apart(view)
+
+
+@bound(
+    name="pepit/douglas-rachford-cocoercive",
+    source="Ryu et al. 2020, Theorem 4.1; PEPit: monotone inclusions, ..._splitting_2",
+    statement=r"\|w_1 - w_1'\|^2 \le \|w_0 - w_0'\|^2/(1 + \mu)^2",
+    classes=over(
+        [
+            cocoercive(L=for_all("0 < L <= (1 - mu)/(mu*(1 + mu))")),
+            plus(monotone(mu=for_all("0 < mu < 1"))),
+            APART,
+        ],
+        TwoDouglasRachford(step_size=1.0),
+        rounds=1,
+        clients=1,
+    ),
+    right=lambda c: c.R**2 / (1 + c.mu) ** 2,
+)
+def douglas_rachford_cocoercive(view):
+    return apart(view)
+
+
+@algorithm(name="douglas-rachford", source="Lions & Mercier 1979", statement=r"as above, by values")
+class DouglasRachford(OneMachine):
+    step_size: float = 1.0
+
+    def init(self, ctx, oracles, start):  # z is w, and y is x: the point x_0 of f is the start
+        x = ctx.everywhere(start)
+        w = x + self.step_size * oracles.at(0).field_grad(x, None)
+        return Held(x, x, w, x, x)
+
+    def step(self, ctx, oracles, state):
+        y = oracles.prox(2 * state.y - state.z, self.step_size)
+        z = state.z + y - state.y
+        return state._replace(w=y, y=oracles.at(0).prox(z, self.step_size), z=z)
+
+
+@bound(
+    name="pepit/douglas-rachford-first",
+    source="PEPit: composite, douglas_rachford_splitting at N = 1, where it has 1/4",
+    statement=r"F(y_1) - F^* \le \frac{1}{4\eta}\|x_0 - x^*\|^2",
+    classes=over(
+        [CONVEX, plus(convex()), NEAR], DouglasRachford(step_size=SHORT), rounds=1, clients=1
+    ),
+    right=lambda c: c.R**2 / (4 * c.eta),
+)
+def douglas_rachford_first(view):
+    return gap(view)
+
+
+@bound(
+    name="pepit/douglas-rachford",
+    source="Taylor et al. 2017, to four digits; PEPit: composite, douglas_rachford_splitting",
+    statement=r"F(y_9) - F^* \le 0.0278 \|x_0 - x^*\|^2",
+    classes=over(
+        [smooth_convex(L=1), plus(convex()), start_within(R=1)],
+        DouglasRachford(),
+        rounds=9,
+        clients=1,
+    ),
+    right=lambda c: Rational("0.0278") * c.R**2,
+)
+def douglas_rachford(view):
+    return gap(view)
+
+
+# -- two sets
+
+
+def seen(oracles, state, x):
+    """Return a state at x with its projections."""
+    return state._replace(w=x, y=oracles.at(0).prox(x, 1), z=oracles.at(1).prox(x, 1))
+
+
+@algorithm(name="averaged-projections", source="Auslender 1969", statement=r"x \to (P_1x + P_2x)/2")
+class AveragedProjections(OneMachine):
+    def init(self, ctx, oracles, start):
+        state = super().init(ctx, oracles, start)
+        return seen(oracles, state, state.w)
+
+    def step(self, ctx, oracles, state):
+        return seen(oracles, state, (state.y + state.z) / 2)
+
+
+@bound(
+    name="pepit/averaged-projections",
+    source="two lines are the worst sets; PEPit: low dimensional, averaged_projections",
+    statement=r"\|P_1x_N - P_2x_N\|^2 \le \frac{2}{N+1}\Big(\frac{2N+1}{2N+2}\Big)^{2N+1}R^2",
+    classes=over([indicator(), NEAR], AveragedProjections(), rounds=[1, 2, 3], clients=2),
+    right=lambda c: 2 / (c.T + 1) * ((2 * c.T + 1) / (2 * c.T + 2)) ** (2 * c.T + 1) * c.R**2,
+)
+def averaged_projections(view):
+    return apart(view)
+
+
+@algorithm(name="alternate-projections", source="von Neumann 1949", statement=r"x \to P_2P_1x")
+class AlternateProjections(OneMachine):
+    def init(self, ctx, oracles, start):
+        x = ctx.everywhere(start)
+        return Held(x, oracles.at(0).prox(x, 1), x, x, x)
+
+    def step(self, ctx, oracles, state):
+        x = oracles.at(1).prox(state.y, 1)
+        return state._replace(w=x, y=oracles.at(0).prox(x, 1), z=x)
+
+
+@bound(
+    name="pepit/alternate-projections",
+    source="two lines are the worst sets; PEPit: low dimensional, alternate_projections",
+    statement=r"\|P_1x_N - x_N\|^2 \le \frac{1}{2N}\Big(\frac{2N-1}{2N}\Big)^{2N-1}R^2",
+    classes=over([indicator(), NEAR], AlternateProjections(), rounds=[1, 2, 3], clients=2),
+    right=lambda c: ((2 * c.T - 1) / (2 * c.T)) ** (2 * c.T - 1) / (2 * c.T) * c.R**2,
+)
+def alternate_projections(view):
+    return apart(view)
+
+
+@algorithm(name="dykstra", source="Boyle & Dykstra 1986", statement=r"y = P_1(x + p),\ldots")
+class Dykstra(OneMachine):
+    def step(self, ctx, oracles, state):
+        y = oracles.at(0).prox(state.w + state.p, 1)
+        x = oracles.at(1).prox(y + state.q, 1)
+        p, q, last = state.w + state.p - y, y + state.q - x, ctx.t + 1 == ctx.horizon
+        return Held(x, oracles.at(0).prox(x, 1) if last else y, x, p, q)
+
+
+@bound(
+    name="pepit/dykstra",
+    source="the value that PEPit prints: low dimensional, dykstra",
+    statement=r"\|P_1x_{10} - x_{10}\|^2 \le 0.0257565 R^2",
+    classes=over([indicator(), start_within(R=1)], Dykstra(), rounds=10, clients=2),
+    right=lambda c: Rational("0.0257565") * c.R**2,
+)
+def dykstra(view):
+    return apart(view)
+
+
+# -- variational inequalities: an operator and a set
+
+
+@algorithm(
+    name="past-extragradient", source="Popov 1980",
+    statement=r"y_k = P(x_k - \eta Ay_{k-1}),\; x_{k+1} = P(x_k - \eta Ay_k)",
+)  # fmt: skip
+class PastExtragradient(OneMachine):
+    step_size: float = 0.25
+
+    def step(self, ctx, oracles, state):
+        y = oracles.project(state.w - self.step_size * oracles.field_grad(state.y, None))
+        w = oracles.project(state.w - self.step_size * oracles.field_grad(y, None))
+        return state._replace(w=w, y=y)
+
+
+@bound(
+    name="pepit/past-extragradient",
+    source="the value that PEPit computes: monotone inclusions, past_extragradient",
+    statement=r"\|x_2 - x_1\|^2 \le 0.280379 R^2,\quad \eta L = 1/4",
+    classes=over(
+        [monotone_lipschitz(L=1, mu=0), plus(indicator()), start_within(R=1)],
+        PastExtragradient(),
+        rounds=2,
+        clients=1,
+    ),
+    right=lambda c: Rational("0.280379") * c.R**2,
+)
+def past_extragradient(view):
+    return last_move(view)
+
+
+@algorithm(
+    name="optimistic-gradient", source="Daskalakis et al. 2018; Hsieh et al. 2019",
+    statement=r"y_k = P(x_k - \eta Ay_{k-1}),\; x_{k+1} = y_k + \eta(Ay_{k-1} - Ay_k)",
+)  # fmt: skip
+class OptimisticGradient(OneMachine):
+    step_size: float = 0.25
+
+    def step(self, ctx, oracles, state):  # w is y_k, and y is x_k
+        past = oracles.field_grad(state.w, None)
+        w = oracles.project(state.y - self.step_size * past)
+        return state._replace(w=w, y=w + self.step_size * (past - oracles.field_grad(w, None)))
+
+
+@bound(
+    name="pepit/optimistic-gradient",
+    source="PEPit: monotone inclusions, optimistic_gradient, and _refined, where it prints 1.0625",
+    statement=r"\|y_1 - y_0\|^2 \le (1 + \eta^2L^2)R^2",
+    classes=over(
+        [monotone_lipschitz(L=for_all("0 < L"), mu=0), plus(indicator()), NEAR],
+        OptimisticGradient(step_size=SHORT),
+        rounds=1,
+        clients=1,
+    ),
+    right=lambda c: (1 + c.eta**2 * c.L**2) * c.R**2,
+)
+def optimistic_gradient(view):
+    return last_move(view)
+
+
+# -- losses that change
+
+
+@bound(
+    name="pepit/online-gradient-descent",
+    source="Zinkevich 2003; PEPit: online learning, online_gradient_descent",
+    statement=r"\frac1T\sum_t f_t(x_t) - \min_{z\in C}\frac1T\sum_t f_t(z)"
+    r" \le \frac{D^2}{2T\eta} + \frac{\eta G^2}2",
+    classes=losses(OnlineGradient(step_size=ANY), (1, 2, 3)),
+    right=lambda c: c.D**2 / (2 * c.T * c.eta) + c.eta * c.G**2 / 2,
+    letters={"G": "field_gradient_bound", "D": "diameter"},
+)
+def online_gradient_descent(view):
+    return regret(view)
+
+
+@algorithm(
+    name="regularised-leader", source="Shalev-Shwartz & Singer 2006; Hazan 2016, section 5",
+    statement=r"x_{t+1} = \arg\min_{x\in C} \sum_{s\le t} f_s(x) + \frac{\|x - x_1\|^2}{2\eta}",
+)  # fmt: skip
+class RegularisedLeader(OneMachine):
+    step_size: float = 1.0
+
+    def step(self, ctx, oracles, state):
+        if ctx.t + 1 == ctx.horizon:  # nothing is played after the last loss
+            return state
+        played = range(ctx.t + 1)
+        return state._replace(w=oracles.prox(state.y, self.step_size, losses=played))
+
+
+@bound(
+    name="pepit/follow-the-regularised-leader",
+    source="Hazan 2016, Theorem 5.2; PEPit: online learning, online_follow_regularized_leader",
+    statement=r"\frac1T\sum_t f_t(x_t) - \min_{z\in C}\frac1T\sum_t f_t(z)"
+    r" \le \frac{D^2}{2T\eta} + \frac{\eta G^2}2",
+    classes=losses(RegularisedLeader(step_size=ANY), (1, 2, 3)),
+    right=lambda c: c.D**2 / (2 * c.T * c.eta) + c.eta * c.G**2 / 2,
+)
+def follow_the_regularised_leader(view):
+    return regret(view)
+
+
+@algorithm(
+    name="leader", source="Hannan 1957",
+    statement=r"x_{t+1} \in \arg\min_{x\in C} \sum_{s\le t} f_s(x)",
+)  # fmt: skip
+class Leader(OneMachine):
+    def step(self, ctx, oracles, state):
+        played = range(ctx.t + 1)
+        return state._replace(w=oracles.linear_minimiser(0 * state.w, losses=played))
+
+
+@bound(
+    name="pepit/follow-the-leader",
+    source="the value that PEPit prints: online learning, online_follow_leader",
+    statement=r"\frac1T\sum_t f_t(x_t) - \min_{z\in C}\frac1T\sum_t f_t(z)"
+    r" \le \frac{0.933013}{T},\quad T = 2",
+    classes=losses(Leader(), [2], [bounded_gradients(convex(), G=1), plus(indicator(D=0.5))]),
+    right=lambda c: Rational("0.933013") / c.T,
+)
+def follow_the_leader(view):
+    return regret(view)
+
+
+@algorithm(
+    name="online-frank-wolfe", source="Hazan 2016, Algorithm 27; Weibel et al. 2025",
+    statement=r"v_t \in \arg\min_{v\in C}\langle x_t - x_1 + \eta\textstyle\sum_{s\le t} g_s, v"
+    r"\rangle,\; x_{t+1} = (1 - \sigma)x_t + \sigma v_t",
+)  # fmt: skip
+class OnlineFrankWolfe(OneMachine):
+    step_size: float = 2**-2.5
+    share: float = 0.5
+
+    def step(self, ctx, oracles, state):
+        p = state.p + oracles.at(ctx.t).field_grad(state.w, None)
+        v = oracles.linear_minimiser(state.w - state.z + self.step_size * p)
+        return state._replace(w=(1 - self.share) * state.w + self.share * v, p=p)
+
+
+@bound(
+    name="pepit/online-frank-wolfe",
+    source="Weibel et al. 2025, Theorem 2.1; PEPit: online learning, online_frank_wolfe",
+    statement=r"\frac1T\sum_t f_t(x_t) - \min_{z\in C}\frac1T\sum_t f_t(z)"
+    r" \le \frac{4GD}{(3^3T)^{1/4}},\quad \eta = \frac{D}{2G}(3/T)^{3/4},\ \sigma = \sqrt{3/T}",
+    classes=losses(OnlineFrankWolfe(), [12], [bounded_gradients(convex(), 1), plus(indicator(1))]),
+    right=lambda c: 4 * c.G * c.D / (27 * c.T) ** Rational(1, 4),
+)
+def online_frank_wolfe(view):
+    return regret(view)

@@ -1,0 +1,189 @@
+"""Two runs on the same functions, implicit steps on sums, and two operators."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sympy import Rational
+from torch import Tensor
+
+from driftproof import Algorithm, algorithm, bound, each, sq
+from driftproof.classes import (
+    cocoercive,
+    convex,
+    indicator,
+    monotone,
+    monotone_lipschitz,
+    over,
+    plus,
+    similar,
+    smooth_convex,
+    smooth_strongly_convex,
+    start_apart,
+    start_gap,
+    start_within,
+    worst_case,
+)
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers.verify import Settings, judge
+from driftproof.verifiers.worst_case.face import spanned
+
+SHARES = st.fractions(Rational(1, 10), Rational(9, 10), max_denominator=10)
+
+
+class Pair(NamedTuple):
+    w: Tensor
+    v: Tensor
+
+
+@algorithm(name="pair", source="this test", statement="w, v")
+class Runs(Algorithm):
+    """One run in w, and another one in v. move: the oracles and a point to the next one."""
+
+    local_steps: int = 1
+    move: object = None
+    needs = "online"
+
+    def init(self, ctx, oracles, start):
+        return Pair(ctx.everywhere(start), ctx.everywhere(start))
+
+    def anywhere(self, ctx, oracles, start, own):
+        return Pair(ctx.everywhere(start), own)
+
+    def step(self, ctx, oracles, state):
+        return Pair(*(self.move(oracles, x) for x in state))
+
+
+def apart(view):
+    return each("round", "local_step", sq(view.mean("w") - view.mean("v"))) if view.last else None
+
+
+def distance(view):
+    off = sq(view.mean("w") - view.minimiser)
+    return each("round", "local_step", off) if view.last else None
+
+
+def gap(view):
+    return each("round", "local_step", view.gap(view.mean("w"))) if view.last else None
+
+
+def worst(move, conditions, left=apart, rounds=1, clients=1):
+    return worst_case(
+        Runs(move=move), conditions, rounds=rounds, left=left, clients=clients
+    ).value  # fmt: skip
+
+
+def descent(oracles, x):
+    return x - oracles.field_grad(x, None) / 2
+
+
+def splitting(step):
+    """Douglas and Rachford's, the term first."""
+
+    def move(oracles, w):
+        x = oracles.prox(w, step)
+        return w + oracles.at(0).prox(2 * x - w, step) - x
+
+    return move
+
+
+@pytest.mark.parametrize("clients", [1, 2])
+def test_two_runs_come_as_much_closer_as_one_run_to_the_minimiser(clients):
+    of, mean = smooth_strongly_convex(L=1, mu=0.1), [similar(zeta=1)] * (clients - 1)
+    pair = worst(descent, [of, start_apart(R=2)], rounds=2, clients=clients)
+    assert pair == pytest.approx(4 * 0.95**4, rel=1e-6)
+    one = worst(descent, [of, *mean, start_within(R=2)], distance, rounds=2, clients=clients)
+    assert one >= pair * (1 - 1e-6)  # clients that differ move each one's own point
+
+
+@pytest.mark.parametrize("more", [start_within(R=1), start_gap(1), similar(zeta=1)])
+def test_two_runs_know_no_minimiser(more):
+    of = smooth_strongly_convex(L=1, mu=0.1)
+    with pytest.raises(DriftproofError, match="may have no minimiser"):
+        over([of, start_apart(R=1), more], Runs(move=descent))
+    for left in (distance, gap):
+        with pytest.raises(DriftproofError):
+            worst(descent, [of, start_apart(R=1)], left)
+
+
+@settings(deadline=None, max_examples=8)
+@given(L=st.fractions(Rational(1, 4), 4, max_denominator=4), mu=SHARES, step=SHARES)
+def test_splitting_contracts_as_giselsson_and_boyd_say(L, mu, step):
+    """max(1/(1 + ημ), ηL/(1 + ηL))², from a class of functions and one of operators."""
+    mu, step = mu * L, 2 * step / L
+    known = max(1 / (1 + step * mu), step * L / (1 + step * L)) ** 2
+    made = [smooth_strongly_convex(L=L, mu=mu), plus(convex()), start_apart(R=1)]
+    assert worst(splitting(step), made) == pytest.approx(float(known), rel=1e-5)
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_an_implicit_step_on_a_sum_is_one_on_a_function(rounds):
+    """LR²/(4N) of the proximal point method, of f + h, of f_0 + f_1, and of f_0 + f_0."""
+    near, known = start_within(R=1), pytest.approx(1 / (4 * rounds), rel=1e-6)
+    with_term = worst(lambda o, x: o.prox(x, 1, losses=[0]), [convex(), plus(convex()), near],
+                      gap, rounds)  # fmt: skip
+    assert with_term == known
+    two = worst(lambda o, x: o.at(0).prox(x, 1, losses=[1]), [convex(), similar(zeta=9), near],
+                gap, rounds, clients=2)  # fmt: skip
+    assert 2 * two == known  # the mean of two functions is half of their sum
+    assert (
+        worst(lambda o, x: o.at(0).prox(x, 0.5, losses=[0]), [convex(), near], gap, rounds) == known
+    )
+
+
+def test_a_set_s_least_point_of_a_sum_is_a_minimiser():
+    def leader(oracles, x):
+        return oracles.linear_minimiser(0 * x, losses=[0])
+
+    made = [smooth_convex(L=1), plus(indicator(D=1))]
+    assert worst(leader, made, gap) == pytest.approx(0, abs=1e-7)
+    assert worst(lambda o, x: o.linear_minimiser(0 * x), made, gap) > 0.1  # any point of it
+
+
+def judged(conditions, move, right):
+    made = bound(
+        name="mine/splitting", source="this test", statement="x", right=right,
+        classes=over(conditions, Runs(move=move), clients=1),
+    )(apart)  # fmt: skip
+    return judge([made], Settings())[0]
+
+
+@pytest.mark.parametrize(
+    ("right", "verdict"), [(Rational(4, 9), Verdict.SUPPORTED), (Rational(1, 10), Verdict.REFUTED)]
+)
+def test_two_operators_split_as_ryu_and_others_say(right, verdict):
+    """ηA is β/η-cocoercive: with η = 2, β = μ = 1 the factor is 4/9, and not 1/10, as with βη."""
+    made = [cocoercive(L=1), plus(monotone(mu=1)), start_apart(R=1)]
+    row = judged(made, splitting(2), lambda c: right * c.R**2)
+    assert row.verdict is verdict
+    assert row.lhs["mean"] == pytest.approx(4 / 9, rel=1e-6)
+
+
+def test_an_operator_and_a_set():
+    """Where conditions are only necessary, no linear field stands for the set's normals."""
+    made = [monotone_lipschitz(L=1, mu=0), plus(indicator()), start_apart(R=1)]
+    forward_backward = lambda o, x: o.project(x - o.field_grad(x, None) / 2)  # noqa: E731
+    row = judged(made, forward_backward, lambda c: Rational(5, 4) * c.R**2)
+    assert (row.verdict, row.lhs["mean"]) == (Verdict.SUPPORTED, pytest.approx(1.25))
+    row = judged(made, forward_backward, lambda c: Rational(6, 5) * c.R**2)
+    assert row.verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        [cocoercive(L=1), plus(convex())],
+        [convex(), plus(monotone())],
+    ],
+)
+def test_an_operator_beside_a_function_is_refused(conditions):
+    with pytest.raises(DriftproofError, match="two operators"):
+        over([*conditions, start_within(R=1)], Runs(move=descent))
+
+
+def test_columns_that_depend_on_each_other_span_what_one_of_them_does():
+    kernel = next(spanned(np.array([[1.0, 2.0], [0.5, 1.0], [0.0, 0.0]])))
+    assert (kernel.basis.ncols(), len(kernel.pivots)) == (1, 1)
