@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sympy import Rational, sqrt
 from torch import Tensor
 
-from driftproof import Algorithm, Reduction, Steps, algorithm, average, bound, each, sq
+from driftproof import Algorithm, Reduction, Steps, algorithm, average, bound, each, sq, sweep
 from driftproof.algorithms import FrankWolfe, OnlineGradient, ProximalGradient, ProximalPoint
 from driftproof.classes import (
     bounded_gradients,
@@ -22,6 +22,7 @@ from driftproof.classes import (
     monotone_lipschitz,
     over,
     plus,
+    shared_minimiser,
     smooth_convex,
     smooth_strongly_convex,
     start_apart,
@@ -29,7 +30,8 @@ from driftproof.classes import (
 )
 
 NEAR, APART = start_within(R=for_all("0 < R")), start_apart(R=for_all("0 < R"))
-CONVEX = smooth_convex(L=for_all("0 < L"))
+SMOOTHNESS = for_all("0 < L")
+CONVEX = smooth_convex(L=SMOOTHNESS)
 STRONG = smooth_strongly_convex(L=for_all("0 < L"), mu=for_all("0 < mu < L"))
 LOSSES = [bounded_gradients(convex(), G=for_all("0 < G")), plus(indicator(for_all("0 < D")))]
 MU, ANY, SHORT = for_all("0 < mu"), for_all("0 < eta"), for_all("0 < eta <= 1/L")
@@ -84,6 +86,7 @@ class OneMachine(Algorithm):
     notation = {
         "eta": "step_size", "T": "rounds", "L": "objective_smoothness", "mu": "strong_convexity",
         "G": "field_gradient_bound", "D": "diameter",
+        "sigma": "accuracy",
     }  # fmt: skip
 
     def init(self, ctx, oracles, start):
@@ -431,6 +434,129 @@ def douglas_rachford_first(view):
 )
 def douglas_rachford(view):
     return gap(view)
+
+
+@algorithm(
+    name="accelerated-douglas-rachford", source="Patrinos, Stella & Bemporad 2014, section 4",
+    statement=r"x_k = \mathrm{prox}_f(u_k),\; y_k = \mathrm{prox}_h(2x_k - u_k),\;"
+    r" w_{k+1} = u_k + \theta(y_k - x_k),\; u_{k+1} = w_{k+1} + \tfrac{k-1}{k+2}(w_{k+1} - w_k)",
+)  # fmt: skip
+class AcceleratedDouglasRachford(OneMachine):
+    step_size: float = 0.5
+    L: float = 1.0
+
+    def step(self, ctx, oracles, state):  # y is u_k, and z is w_k
+        theta = (1 - self.step_size * self.L) / (1 + self.step_size * self.L)
+        x = oracles.at(0).prox(state.y, self.step_size)
+        y = oracles.prox(2 * x - state.y, self.step_size)
+        z = state.y + theta * (y - x)
+        m = max(ctx.t - 1, 0) / (ctx.t + 2)
+        return state._replace(w=y, y=z + m * (z - state.z), z=z)
+
+
+@bound(
+    name="pepit/accelerated-douglas-rachford",
+    source="ours; PEPit: composite, accelerated_douglas_rachford_splitting, has one for quadratics",
+    statement=r"F(y_N) - F^* \le \frac{2\|w_0 - w^*\|^2}{\eta(\theta(N^2 + 3N - 2) + 8)}"
+    r",\quad \theta = \frac{1 - \eta L}{1 + \eta L},\ x^* = \mathrm{prox}_f(w^*)",
+    classes=over(  # f and h have a linear part moved, so that x* is least for both, and w* = x*
+        [CONVEX, plus(convex()), shared_minimiser(), NEAR],
+        AcceleratedDouglasRachford(step_size=for_all("0 < eta < 1/L"), L=SMOOTHNESS),
+        rounds=[2, 3, 4],
+        clients=1,
+    ),
+    right=lambda c: 2 * c.R**2 / c.eta / (
+        (1 - c.eta * c.L) / (1 + c.eta * c.L) * (c.T**2 + 3 * c.T - 2) + 8
+    ),
+)  # fmt: skip
+def accelerated_douglas_rachford(view):
+    return gap(view)
+
+
+# -- inexact steps: the errors e are the worst of those that are small enough
+
+
+@algorithm(
+    name="inexact-proximal-point", source="Rockafellar 1976; Barré, Taylor & Bach 2023",
+    statement=r"x_{k+1} = \mathrm{prox}_{\eta f}(x_k + e_k),\; \|e_k\| \le \sigma\|x_{k+1} - x_k\|",
+)  # fmt: skip
+class InexactProximalPoint(OneMachine):
+    step_size: float = 1.0
+    accuracy: float = 0.5
+
+    def step(self, ctx, oracles, state):
+        e = oracles.error(state.w)
+        w = oracles.prox(state.w + e, self.step_size)
+        oracles.bound_error(e, self.accuracy * (w - state.w))
+        return state._replace(w=w)
+
+
+@bound(
+    name="pepit/relatively-inexact-proximal-point-first",
+    source="PEPit: inexact, relatively_inexact_proximal_point_algorithm at N = 1",
+    statement=r"f(x_1) - f^* \le \frac{(1 + \sigma)R^2}{4\eta}",
+    classes=over(
+        [convex(), NEAR],
+        InexactProximalPoint(step_size=ANY, accuracy=for_all("0 < sigma < 1")),
+        rounds=1,
+        clients=1,
+    ),
+    right=lambda c: (1 + c.sigma) * c.R**2 / (4 * c.eta),
+)
+def relatively_inexact_proximal_point_first(view):
+    return gap(view)
+
+
+@bound(
+    name="pepit/relatively-inexact-proximal-point",
+    source="Barré, Taylor & Bach 2023, section 3.5.1; PEPit: inexact, relatively_inexact_...",
+    statement=r"f(x_N) - f^* \le \frac{(1 + \sigma)R^2}{4\eta N^{\sqrt{1 - \sigma^2}}}",
+    classes=over(
+        [convex(), start_within(R=1)],
+        InexactProximalPoint(step_size=10.0, accuracy=0.65),
+        rounds=8,
+        clients=1,
+    ),
+    right=lambda c: (1 + c.sigma) * c.R**2 / (4 * c.eta * c.T ** sqrt(1 - c.sigma**2)),
+)
+def relatively_inexact_proximal_point(view):
+    return gap(view)
+
+
+@algorithm(
+    name="inexact-douglas-rachford", source="Eckstein & Yao 2018; Barré, Taylor & Bach 2023",
+    statement=r"x = \mathrm{prox}_f(z_k + e_k),\; y = \mathrm{prox}_h(2x - z_k - e_k),\;"
+    r" z_{k+1} = z_k + y - x,\; \|e_k\| \le \sigma\|y - x + e_k\|",
+)  # fmt: skip
+class InexactDouglasRachford(OneMachine):
+    step_size: float = 1.0
+    accuracy: float = 0.5
+
+    def step(self, ctx, oracles, state):
+        e = oracles.error(state.w)
+        x = oracles.at(0).prox(state.w + e, self.step_size)
+        y = oracles.prox(2 * x - state.w - e, self.step_size)
+        oracles.bound_error(e, self.accuracy * (y - x + e))
+        return state._replace(w=state.w + y - x)
+
+
+@bound(
+    name="pepit/partially-inexact-douglas-rachford",
+    source="Barré, Taylor & Bach 2023, Theorem 5.1; PEPit: inexact, partially_inexact_...",
+    statement=r"\|z_1 - z^*\|^2 \le"
+    r" \Big(\frac{1 - \sigma + \eta\mu\sigma}{1 - \sigma + \eta\mu}\Big)^2R^2",
+    classes=over(  # z* = x*, as above
+        [STRONG, plus(convex()), shared_minimiser(), NEAR],
+        InexactDouglasRachford(step_size=SHORT, accuracy=sweep(0.2, 0.5)),
+        rounds=1,
+        clients=1,
+    ),
+    right=lambda c: (
+        ((1 - c.sigma + c.eta * c.mu * c.sigma) / (1 - c.sigma + c.eta * c.mu) * c.R) ** 2
+    ),
+)
+def partially_inexact_douglas_rachford(view):
+    return distance(view)
 
 
 # -- two sets

@@ -103,6 +103,7 @@ if TYPE_CHECKING:
     from driftproof.verifiers.claim_types.compared import components as components
     from driftproof.verifiers.claim_types.comparison import comparison as comparison
     from driftproof.verifiers.claim_types.derived import Derived as Derived
+    from driftproof.verifiers.claim_types.limit import limit as limit
     from driftproof.verifiers.claim_types.proof import proof as proof
     from driftproof.verifiers.claim_types.rate import Floor as Floor
     from driftproof.verifiers.claim_types.rate import Schedule as Schedule

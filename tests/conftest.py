@@ -1,8 +1,9 @@
-"""Shapes checked at run time, and one thread a process."""
+"""The bare flag --benchmark, shapes checked at run time, and one thread a process."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 import torch
@@ -22,6 +23,32 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("driftproof")
+BENCHMARKS = Path(__file__).parent / "benchmarks"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--benchmark", action="store_true", help="Run the benchmarks, and only them.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--benchmark"):
+        config.option.benchmark_only = True
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is no benchmark: of a doctest without a line pytest cannot say "skipped"."""
+    if config.getoption("--benchmark"):
+        timed = [item for item in items if "benchmark" in getattr(item, "fixturenames", ())]
+        config.hook.pytest_deselected(items=[item for item in items if item not in timed])
+        items[:] = timed
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    if collection_path == BENCHMARKS:
+        wanted = config.getoption("--benchmark") or config.getoption("benchmark_only", False)
+        named = any(Path(arg).resolve().is_relative_to(BENCHMARKS) for arg in config.args)
+        return None if wanted or named else True
+    return None
 
 
 @pytest.fixture(autouse=True)

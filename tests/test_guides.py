@@ -48,7 +48,7 @@ def taken(problem, method, rounds, left) -> np.ndarray:
 
 def test_what_the_page_of_claims_defines_holds(capsys):
     names = ran("claims.md", capsys)
-    for claim in (names["drift"], names["square"]):
+    for claim in (names["drift"], names["square"], names["along_the_run"]):
         assert {row.verdict for row in verify(claim, profile="smoke")} == {"SUPPORTED"}
     (row,) = verify(names["apart"])
     assert row.verdict == "SUPPORTED"

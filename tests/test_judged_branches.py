@@ -18,7 +18,7 @@ from scipy.stats import t as student
 from driftproof.synthetic.problems import BoundedComposition, OpposedClients, QuadraticMinimax
 from driftproof.toolkit.algorithms import ComFedL, FedNest
 from driftproof.toolkit.balls import RefusedError
-from driftproof.toolkit.cases import Assumption, Case
+from driftproof.toolkit.cases import Assumption, Case, numbers_of
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.measure import each, sq
 from driftproof.toolkit.problem import supposing
@@ -137,7 +137,7 @@ def test_one_name_has_one_meaning():
     object.__setattr__(algorithm, "values", lambda: {"clients": 3, "word": "x"})
     case = Case(BoundedComposition(clients=4), algorithm, rounds=1)
     with pytest.raises(DriftproofError, match="clients is 4"):
-        bounds.numbers_of(case)
+        numbers_of(case)
 
 
 def test_what_left_the_region_of_the_constants_is_inapplicable(monkeypatch):

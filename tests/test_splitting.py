@@ -1,5 +1,6 @@
-"""Two runs on the same functions, implicit steps on sums, and two operators."""
+"""Two runs on the same functions, implicit steps on sums, two operators, and inexact steps."""
 
+import runpy
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from driftproof.classes import (
     monotone_lipschitz,
     over,
     plus,
+    shared_minimiser,
     similar,
     smooth_convex,
     smooth_strongly_convex,
@@ -30,6 +32,7 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.verify import Settings, judge
 from driftproof.verifiers.worst_case.face import spanned
+from tests.commands import ROOT
 
 SHARES = st.fractions(Rational(1, 10), Rational(9, 10), max_denominator=10)
 
@@ -182,6 +185,58 @@ def test_an_operator_and_a_set():
 def test_an_operator_beside_a_function_is_refused(conditions):
     with pytest.raises(DriftproofError, match="two operators"):
         over([*conditions, start_within(R=1)], Runs(move=descent))
+
+
+FORMS = runpy.run_path(str(ROOT / "docs" / "constrained_forms.py"))
+PUSHED = [smooth_convex(L=1), plus(convex()), shared_minimiser(), start_within(R=1)]
+
+
+def accelerated(step, rounds):
+    """Return the worst case of accelerated Douglas–Rachford, and its closed form; L = R = 1."""
+    method = FORMS["AcceleratedDouglasRachford"](step_size=step)
+    theta = (1 - step) / (1 + step)
+    known = 2 / step / (theta * (rounds**2 + 3 * rounds - 2) + 8)
+    return worst_case(method, PUSHED, rounds=rounds, left=gap, clients=1).value, known
+
+
+@settings(deadline=None, max_examples=8)
+@given(step=SHARES, rounds=st.integers(2, 7))
+def test_the_worst_case_of_accelerated_douglas_rachford(step, rounds):
+    found, known = accelerated(float(step), rounds)
+    assert found == pytest.approx(known, rel=1e-5)
+
+
+def test_the_bound_for_quadratics_does_not_hold_for_other_functions():
+    """2/(ηθ(N + 3)²) of Patrinos, Stella & Bemporad 2014, at η = 1/2 and N = 5: 3/16."""
+    assert accelerated(0.5, 5)[0] > 0.193 > 3 / 16
+    made = bound(
+        name="mine/quadratics", source="this test", statement="x",
+        right=lambda c: Rational(3, 16) * c.R**2,
+        classes=over(PUSHED, FORMS["AcceleratedDouglasRachford"](), rounds=5, clients=1),
+    )(gap)  # fmt: skip
+    assert judge([made], Settings())[0].verdict is Verdict.REFUTED
+
+
+def inexact(step, sigma):
+    """A gradient step whose error is at most σ‖∇f‖."""
+
+    def move(oracles, x):
+        g = oracles.field_grad(x, None)
+        e = oracles.error(g)
+        oracles.bound_error(e, sigma * g)
+        return x - step * (g + e)
+
+    return move
+
+
+@settings(deadline=None, max_examples=8)
+@given(sigma=st.fractions(0, Rational(4, 5), max_denominator=10), mu=SHARES)
+def test_an_inexact_gradient_step_is_as_bad_as_de_klerk_and_others_say(sigma, mu):
+    """((L' − μ')/(L' + μ'))² with L' = (1 + σ)L and μ' = (1 − σ)μ, at η = 2/(L' + μ')."""
+    high, low = 1 + sigma, (1 - sigma) * mu
+    of = [smooth_strongly_convex(L=1, mu=mu), start_gap(1)]
+    found = worst(inexact(float(2 / (high + low)), float(sigma)), of, gap)
+    assert found == pytest.approx(float(((high - low) / (high + low)) ** 2), rel=1e-4)
 
 
 def test_columns_that_depend_on_each_other_span_what_one_of_them_does():

@@ -11,7 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftproof.synthetic.problems import CompositeQuadratic
-from driftproof.toolkit.algorithms import FedAvg, FrankWolfe, ProximalGradient, ProximalPoint
+from driftproof.toolkit.algorithms import (
+    FedAvg,
+    FrankWolfe,
+    OnlineGradient,
+    ProximalGradient,
+    ProximalPoint,
+)
 from driftproof.toolkit.balls.solutions import enclosing
 from driftproof.toolkit.balls.tensor import precision
 from driftproof.toolkit.errors import DriftproofError
@@ -111,5 +117,7 @@ def test_a_sum_with_a_term_has_no_gradient_and_no_plain_steps():
     with pytest.raises(DriftproofError, match="a sum with a term"):
         measured(member("l1"), ProximalGradient(), lambda view, x: sq(view.gradient(x)))
     for method, term in ((FedAvg(), "box"), (FrankWolfe(), "l1"), (ProximalPoint(), "l1")):
-        with pytest.raises(DriftproofError, match="a problem with"):
+        with pytest.raises(DriftproofError, match="CompositeQuadratic with other parameters"):
             last(member(term), method, 1)
+    with pytest.raises(DriftproofError, match="classes=over"):
+        last(member("box"), OnlineGradient(), 1)

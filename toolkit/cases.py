@@ -128,6 +128,40 @@ class Case(Generic[P_co, A_co]):
         return ", ".join(parts)
 
 
+def numbers_of(case: Case) -> dict[str, float]:
+    """Return the numeric parameters of a case's problem and algorithm by name.
+
+    Raises:
+        DriftproofError: both have a parameter of one name with different values.
+    """
+    numbers: dict[str, float] = {}
+    for part in (case.problem, case.algorithm):
+        for name, value in part.values().items() if part is not None else ():
+            if not isinstance(value, int | float):
+                continue
+            if numbers.get(name, value) != value:
+                raise DriftproofError(
+                    f"{name} is {numbers[name]} of {case.problem} and {value} of {case.algorithm}",
+                    "one meaning for each name",
+                    f"rename the field {name} of the algorithm",
+                )
+            numbers[name] = value
+    return numbers
+
+
+def roles_of(
+    case: Case, *, rounds: int | None = None, gap: float | None = None
+) -> dict[str, float]:
+    """Return every role's number on a case (with another horizon, to draw a bound's curve)."""
+    roles: dict[str, Any] = {**numbers_of(case), **case.problem.constants}
+    if case.algorithm is not None:
+        roles["cohort_size"] = case.algorithm.cohort_size(case.problem.clients)
+        roles["rounds"] = case.rounds if rounds is None else rounds
+        roles["steps"] = roles["rounds"] * case.algorithm.local_steps
+    roles["initial_gap"] = case.problem.initial_gap[1] if gap is None else gap
+    return roles
+
+
 @overload
 def grid(problem: P) -> list[Case[P, None]]: ...
 @overload

@@ -44,7 +44,7 @@ class Kind:
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("claim", "claims", "", ("bound", "rate", "comparison", "proof")),
+        Kind("claim", "claims", "", ("bound", "rate", "limit", "comparison", "proof")),
         Kind("problem", "problems", "driftproof.synthetic.problems", ("problem",)),
         Kind("algorithm", "algorithms", "driftproof.toolkit.algorithms", ("algorithm",)),
         Kind("dataset", "datasets", "driftproof.toolkit.datasets", ("dataset",)),

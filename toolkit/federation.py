@@ -111,10 +111,12 @@ def run(
             (None: from the beginning).
     """
     if algorithm.needs not in OFFERS[problem.offers]:
+        own = type(problem).__name__  # other members of the family may fit
+        fit = [name + " with other parameters" * (name == own) for name in fitting(algorithm.needs)]
         raise DriftproofError(
             f"{type(algorithm).__name__} on {problem}, which offers {problem.offers} oracles",
             f"a problem with {algorithm.needs} oracles",
-            f"take one of {', '.join(fitting(algorithm.needs))}",
+            f"take one of {', '.join(fit)}" if fit else "claim it of a class: classes=over(…)",
         )
     keep_freed_memory()
     shake = _Jitter(jitter) if jitter is not None else None

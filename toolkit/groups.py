@@ -51,8 +51,7 @@ class Group:
     @property
     def tightest(self) -> float | None:
         """The largest ratio of left to right among rows that are not vacuous."""
-        kinds = ("bound", "existence")
-        bounds = [row for row in self.rows if row.kind in kinds and not row.vacuous]
+        bounds = [row for row in self.rows if _compares(row) and not row.vacuous]
         if equates(self.rows):
             return None
         ratios = [row.ratio for row in bounds if row.ratio is not None]
@@ -62,7 +61,7 @@ class Group:
     def tightness(self) -> str:
         """How tight the form is, in the terms of its kind."""
         row = next((row for row in self.rows if row.lhs is not None), self.rows[0])
-        if row.kind == "rate" and row.lhs is not None:
+        if row.kind == "rate" and row.lhs is not None and not _compares(row):
             return f"slope {number(row.lhs['mean'], 3)}"
         if equates(self.rows) and self.verdict is Verdict.SUPPORTED:
             apart = max(map(distance, self.rows))
@@ -183,6 +182,11 @@ def over_class(row: Row) -> bool:
     """Say whether a row is of a whole class of functions."""
     problem = row.case.get("problem")
     return isinstance(problem, Mapping) and problem.get("name") == "class"
+
+
+def _compares(row: Row) -> bool:
+    """Say whether a row's ratio tells how tight a right side is."""
+    return row.kind in ("bound", "existence") or over_class(row)
 
 
 def equates(rows: Sequence[Row]) -> bool:

@@ -94,7 +94,7 @@ def select(patterns: Sequence[str]) -> list[Leaf]:
             if not matching:
                 raise DriftproofError(
                     f"{pattern} has no claim",
-                    "a function under @bound(name=…, …), @rate, @comparison or @proof",
+                    "a function under @bound(name=…, …), @rate, @limit, @comparison or @proof",
                     "driftproof new claim NAME writes one to start from",
                 )
         else:

@@ -28,7 +28,7 @@ class AskedFunctions:
         function_of: the function of each client (one for all, if the clients are equal).
         start: x_0, or (x_0, y_0) where the functions have two variables.
         second: for each vector, whether it is one of the second space.
-        least: the number that a measure's smallest moment is, and what it is at most.
+        least: what bounds a measure's smallest moment, and the errors of inexact oracles.
         steps: for each step of an algorithm the points that clients' gradients were asked at,
             [clients, replicates] each.
         chances: of each replicate, once the run has ended.
@@ -70,6 +70,7 @@ class AskedFunctions:
         self._implicit: dict[tuple[tuple[int, ...], Vector, Fraction | None], Vector] = {}
         self.term = len(classes) if term else None
         self.least: list[Constraint] = []
+        self._errors = 0
         self.steps: list[np.ndarray] = []
         self.chances: list[Fraction] = []
         self.beyond_gradients = False
@@ -166,6 +167,17 @@ class AskedFunctions:
                 self._keep(of, Triple(of, z, part, self._value(of, name), name), chosen=True)
             self._implicit[key] = z
         return self._implicit[key]
+
+    def error(self) -> Vector:
+        """Return an unknown vector, of which nothing is known yet."""
+        self.beyond_gradients = True
+        self._errors += 1
+        return self._vector(f"e_{self._errors}")
+
+    def bound_error(self, error: Vector, most: Vector) -> None:
+        """Let ‖error‖² ≤ ‖most‖²."""
+        name = f"error, ({len(self.least)})"
+        self.least.append(Constraint(name, error * error - most * most))
 
     def _value(self, function: int, name: str) -> Quantity:
         if self.classes[function].normals:
@@ -424,6 +436,18 @@ class FieldOfClass:
     def linear_minimiser(self, g: Tensor, losses: Sequence[int] = ()) -> Tensor:
         """Return the points v of the set that make ⟨g, v⟩ + Σ f_i(v) least, i in ``losses``."""
         return self._implicit(self._set(g, "linear_minimiser"), None, losses)
+
+    def error(self, x: Tensor) -> Tensor:
+        """Return the errors e of an inexact method, [clients, dim, replicates] like x.
+
+        ``bound_error`` says how large they may be; within that they are the worst.
+        """
+        return Span(np.frompyfunc(lambda _: self.asked.error(), 1, 1)(points_of(x)))
+
+    def bound_error(self, e: Tensor, v: Tensor) -> None:
+        """Let ‖e‖ ≤ ‖v‖; v may depend on e, as a step that ends where the error has led."""
+        for error, most in zip(points_of(e).flat, points_of(v).flat, strict=True):
+            self.asked.bound_error(error, most)
 
     def at(self, number: int) -> FieldOfClass:
         """Return the oracles of one client's function alone, for every client.

@@ -4,7 +4,8 @@
     python -m tests.benchmarks.targets report-bench/benchmark.json
 
 A row is measured from the benchmark's rows, or by runs of its own, or is on record: figures that
-were measured once, in docs/benchmarks/recorded.json.
+were measured once, in docs/benchmarks/recorded.json. What a user waits for is timed by
+``pytest --benchmark``.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from driftproof.toolkit.readings import ByProof, Erratum, R, ReadingKind, Stated
 from driftproof.toolkit.verdict import form_key
 from driftproof.verifiers.algebra.symbolic import Step
 from driftproof.verifiers.claim_types.signatures import check_signatures
+from driftproof.verifiers.claim_types.ties import Tie, as_assumptions, tied
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ class Claim(Generic[R]):
         explain: what a reader should know about the verdict, in a sentence or two.
         edition: which documents print it so ("": the source).
         letters: {letter: role} of the paper, where the algorithm's notation lacks some.
+        ties: {letter: formula} of hyper-parameters that the statement ties to other letters; cases
+            get these values, and the search keeps to them.
 
     Raises:
         DriftproofError: a field that the way of judging does not have, no case, no right side, or
@@ -113,6 +116,7 @@ class Claim(Generic[R]):
     explain: str = ""
     edition: str = ""
     letters: Mapping[str, str] = field(default_factory=dict)
+    ties: Mapping[str, Tie] = field(default_factory=dict)
 
     def __new__(cls, *args: Any, **fields: Any) -> Self:  # noqa: D102 - checks the fields' names
         known = [entry.name for entry in dataclasses.fields(cls) if entry.init]
@@ -134,11 +138,22 @@ class Claim(Generic[R]):
         """Return this claim, with the function that its decorator stands above, checked whole."""
         fields = {entry.name: getattr(self, entry.name) for entry in dataclasses.fields(self)}
         self._check_lists()
+        self._tie()
         check_signatures(self.name, fields)
         self._check_cases()
         for form in self.forms:
             self.check_right(form)
         return self
+
+    def _tie(self) -> None:
+        """Put what is tied into every case, and among what is assumed."""
+        if not self.ties or not self.judged_on:
+            return
+        for name in ("cases", "full", "classes"):
+            cases = [tied(case, self.ties, self.notation(case)) for case in getattr(self, name, ())]
+            object.__setattr__(self, name, cases)
+        given = as_assumptions(self.ties, self.notation(self.judged_on[0]))
+        object.__setattr__(self, "assumes", [*self.assumes, *given])
 
     def check_right(self, form: Form) -> None:
         """Raise DriftproofError if a form's right side is not of the kind that is judged here."""

@@ -19,6 +19,7 @@ from flint import arb
 from driftproof.toolkit.balls.expressions import Sized, expression_in_balls
 from driftproof.toolkit.balls.tensor import RefusedError, precision
 from driftproof.toolkit.cases import Case
+from driftproof.toolkit.cases import roles_of as roles_of
 from driftproof.toolkit.constants import (
     MEASURED,
     Key,
@@ -143,40 +144,6 @@ def _other_end(problem: Problem, double: Outcome, once: Callable[..., Outcome]) 
         return np.full(double.taken.shape[:2], np.inf)
     apart: np.ndarray = np.abs(moved - double.taken).max(2)
     return apart
-
-
-def numbers_of(case: Case) -> dict[str, float]:
-    """Return the numeric parameters of a case's problem and algorithm by name.
-
-    Raises:
-        DriftproofError: both have a parameter of one name with different values.
-    """
-    numbers: dict[str, float] = {}
-    for part in (case.problem, case.algorithm):
-        for name, value in part.values().items() if part is not None else ():
-            if not isinstance(value, int | float):
-                continue
-            if numbers.get(name, value) != value:
-                raise DriftproofError(
-                    f"{name} is {numbers[name]} of {case.problem} and {value} of {case.algorithm}",
-                    "one meaning for each name",
-                    f"rename the field {name} of the algorithm",
-                )
-            numbers[name] = value
-    return numbers
-
-
-def roles_of(
-    case: Case, *, rounds: int | None = None, gap: float | None = None
-) -> dict[str, float]:
-    """Return every role's number on a case (with another horizon, to draw a bound's curve)."""
-    roles: dict[str, Any] = {**numbers_of(case), **case.problem.constants}
-    if case.algorithm is not None:
-        roles["cohort_size"] = case.algorithm.cohort_size(case.problem.clients)
-        roles["rounds"] = case.rounds if rounds is None else rounds
-        roles["steps"] = roles["rounds"] * case.algorithm.local_steps
-    roles["initial_gap"] = case.problem.initial_gap[1] if gap is None else gap
-    return roles
 
 
 def range_of(claim: BoundClaim, case: Case, form: Form | None = None) -> tuple[float, float] | None:

@@ -25,6 +25,7 @@ from driftproof.toolkit.verdict import Row, Verdict, row_from
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.comparison import ComparisonClaim
+from driftproof.verifiers.claim_types.limit import LimitClaim
 from driftproof.verifiers.claim_types.rate import RateClaim
 from driftproof.verifiers.judges import (
     assumed,
@@ -56,8 +57,8 @@ class ClaimTask:
     Attributes:
         claim: the claim, or the leaf it can be loaded from in another process.
         kind: "exact", "block", "shadowed block", "proof", "schedule", "known" (an exact left
-            side), "compare", "attack" (of a problem's declared constants), "enclosed" (balls), or
-            "class" (the worst case over a class of functions).
+            side), "compare", "attack" (of a problem's declared constants), "enclosed" (balls),
+            "class" (the worst case over a class of functions), or "limit" (a potential or a cycle).
         tier, number: which case of the claim, by profile and position ("known": the horizon).
         form: which form, by position.
         upto: of "enclosed", the comparison that doubles refute, and how many there are.
@@ -119,6 +120,10 @@ class ClaimTask:
             case = claim.classes[self.number]
             judge = theorems if theorems.has_letters(case) else worst_cases
             return worst_cases.pack(judge.measure(claim, case, forms))
+        if isinstance(claim, LimitClaim):
+            from driftproof.verifiers.judges import limits
+
+            return pack_rows([limits.judge(claim, claim.classes[self.number], form)])
         if self.kind == "attack":
             return json.dumps(declared.look(claim.cases_for(self.tier)[self.number])).encode()
         if isinstance(claim, RateClaim) and self.kind == "known":
@@ -208,6 +213,10 @@ def jobs_for(
             for k in wanted:
                 job = partial(_compared, replace(at, form=k))
                 jobs.append(_where_believed(claim, [at], [claim.forms[k]], job))
+    elif isinstance(claim, LimitClaim):
+        for number, case in enumerate(claim.classes_for(profile)):
+            at = replace(base, kind="limit", number=number, case=case.key)
+            jobs += [_rows_of(replace(at, form=k)) for k in wanted]
     elif isinstance(claim, BoundClaim):
         for lead, numbers in _by_left(claim, wanted).items():
             forms = [claim.forms[k] for k in numbers]

@@ -88,5 +88,5 @@ def kept(claim: Claim[Any], form: Form, case: Case) -> Case | None:
             value = float(number)
             fields[role] = round(value) if role in whole else value
         return replace(case, algorithm=replace(cast(Any, case.algorithm), **fields))
-    except (DriftproofError, ValueError, OverflowError):
+    except (DriftproofError, ValueError, ArithmeticError):
         return None

@@ -100,5 +100,5 @@ def _text(source: Leaf, row: Row) -> str:
     form = next(form for form in claim.forms if form.key == row.form_key)
     case = next((case for case in claim.cases if case.key == row.case.get("key")), None)
     if case is None:
-        raise NoScriptError("it is refuted on no case")
+        raise NoScriptError(f"it is refuted on no case: {row.reason}")
     return script_of(claim, form, case)

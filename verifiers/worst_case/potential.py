@@ -52,6 +52,10 @@ LATER = 7
 """A round that has to be the same as the first one."""
 
 
+class NoPotentialError(DriftproofError):
+    """No V was found."""
+
+
 @dataclass(frozen=True)
 class Potential:
     """V and ρ, with certificates of what V is good for.
@@ -108,6 +112,17 @@ def terms(vectors: Mapping[str, Any], gaps: Mapping[str, Any]) -> dict[str, Any]
     return products | {f"(F({name}) − F*)": gap for name, gap in gaps.items()}
 
 
+def check_every_round(said: str, conditions: Sequence[FunctionClass | Relation]) -> None:
+    """Refuse a condition on the start of a run, which need not hold in later rounds."""
+    once = [of for of in conditions if isinstance(of, Relation) and of.kind not in IN_EVERY_ROUND]
+    if once:
+        raise DriftproofError(
+            f"{said}, where {once[0]} need not hold in later rounds",
+            "functions of a class, and what relates clients",
+            "leave it out: a round begins in any state, and the first one at any x_0",
+        )
+
+
 def potential(
     algorithm: Algorithm,
     classes: Sequence[FunctionClass | Relation],
@@ -115,6 +130,7 @@ def potential(
     clients: int = 1,
     gradients: bool = False,
     digits: int = 4,
+    rho: Fraction | None = None,
 ) -> Potential:
     """Search the smallest ρ with a potential V of an algorithm over a class, and prove both.
 
@@ -137,10 +153,12 @@ def potential(
         gradients: whether V may have the gradients at the points of the state, and F at each of
             them, beside the points and F at the iterate.
         digits: of ρ after the point; V is the larger, the nearer ρ is to the smallest.
+        rho: ρ, where it is known; None: the smallest is sought.
 
     Raises:
         NotLinearError: a step leaves what can be followed; it names the line.
-        DriftproofError: no V was found; or rounds differ, or a condition has a size.
+        NoPotentialError: no V was found.
+        DriftproofError: rounds differ, or a condition has a size.
     """
     said = f"{algorithm} over {', '.join(map(str, classes))}"
     if letters_of((classes, algorithm.values())):
@@ -148,13 +166,7 @@ def potential(
             f"a potential of {said}", "numbers",
             "search it at some numbers; for letters state a claim of a round (docs/theorems.md)",
         )  # fmt: skip
-    once = [of for of in classes if isinstance(of, Relation) and of.kind not in IN_EVERY_ROUND]
-    if once:
-        raise DriftproofError(
-            f"a potential of {said}, where {once[0]} need not hold in later rounds",
-            "functions of a class, and what relates clients",
-            "leave it out: a round begins in any state, and the first one at any x_0",
-        )
+    check_every_round(f"a potential of {said}", classes)
     whole = WholeClass(conditions=(*classes, any_state()), clients=clients)
     has_values = any(whole.function_class.conditions[0].values)
     x, states = algorithm.iterate, list[Any]()
@@ -214,28 +226,38 @@ def potential(
             "make of start and own what differs between states",
         )
     any_size = tuple(of for of in one.relations if not _size(of))
-    found = _searched(replace(one, relations=any_size), whole.function_class, digits)
+
+    def searched(case: WorstCase) -> Found | None:
+        of = whole.function_class
+        return _searched(case, of, digits) if rho is None else _proved(case, of, rho)
+
+    found = searched(replace(one, relations=any_size))
     if found is not None:  # how far clients differ does not matter
         one = replace(one, relations=any_size)
     elif any_size != one.relations:
-        found = _searched(one, whole.function_class, digits)
+        found = searched(one)
     if found is None:
-        raise DriftproofError(
-            f"no potential with ρ ≤ {1 - 10.0**-digits} of {said}",
+        raise NoPotentialError(
+            f"no potential with ρ ≤ {1 - 10.0**-digits if rho is None else rho} of {said}",
             "a method that converges linearly on every function, and a V that shows it",
             "take other step sizes, more digits" + ", or gradients=True" * (not gradients),
         )
-    rho, weights, of_decrease, of_above = found
+    least, weights, of_decrease, of_above = found
     first, length = _sum(begin.parts, "before", weights), begin.objective
     within = Constraint("start", length, Fraction(1))
     proof = certify(replace(begin, objective=first, relations=(*begin.relations, within)))
     of_start = dict(proof.multipliers)
     size = Fraction(ceil(fraction(of_start.pop(len(begin.constraints), fmpq(0))) * 100), 100)
     constant, at_start = _added(one, of_decrease), _added(begin, of_start)
-    made = Potential(rho, constant, size, at_start, weights, x, {})
+    made = Potential(least, constant, size, at_start, weights, x, {})
     before = _sum(one.parts, "before", weights)
     files = {
-        "decrease": (one, _sum(one.parts, "after", weights) - before * rho, constant, of_decrease),
+        "decrease": (
+            one,
+            _sum(one.parts, "after", weights) - before * least,
+            constant,
+            of_decrease,
+        ),
         "above": (one, one.objective - before, 0, of_above),
         "start": (begin, first - length * size, at_start, of_start),
     }

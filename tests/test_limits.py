@@ -1,0 +1,158 @@
+"""Limits: how methods go on quadratics by a second route, what is proved, and what is refused."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sympy import Rational
+
+from driftproof import each, limit, sq, verify
+from driftproof.algorithms import FedAvg, HeavyBall, Nesterov, Scaffold
+from driftproof.classes import (
+    cocoercive,
+    for_all,
+    over,
+    shared_minimiser,
+    similar,
+    smooth_convex,
+    smooth_strongly_convex,
+    start_within,
+)
+from driftproof.problems import QuadraticMinimax
+from driftproof.toolkit.cases import grid
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.verifiers.worst_case.check import check
+from driftproof.verifiers.worst_case.check_counterexample import check as functions_of
+from driftproof.verifiers.worst_case.on_quadratics import slowest
+
+CLASS = smooth_strongly_convex(L=10, mu=1)
+STEPS = st.integers(1, 30).map(lambda k: k / 100)
+
+
+def off(view):
+    return each("round", "local_step", sq(view.mean("w") - view.minimiser)) if view.last else None
+
+
+def stated(classes, left=off, name="own/limit", **more):
+    fields = {"name": name, "source": "tests", "statement": r"x_t \to x^*", **more}
+    return limit(classes=classes, **fields)(left)
+
+
+def row_of(*given, **more):
+    (row,) = verify(stated(over(*given, clients=more.pop("clients", 1)), **more))
+    return row
+
+
+def radius(method, curvature):
+    """Return the squared spectral radius of a step, from the method's matrix in a textbook."""
+    c, m = 1 - method.step_size * curvature, getattr(method, "momentum", 0.0)
+    rows = {FedAvg: [[c]], HeavyBall: [[c + m, -m], [1, 0]],
+            Nesterov: [[c * (1 + m), -c * m], [1, 0]]}  # fmt: skip
+    return max(abs(np.linalg.eigvals(np.array(rows[type(method)], float)))) ** 2
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.one_of(
+        st.builds(FedAvg, step_size=STEPS),
+        st.builds(HeavyBall, step_size=STEPS, momentum=st.sampled_from([0.1, 0.45, 0.9])),
+        st.builds(
+            Nesterov,
+            step_size=STEPS,
+            momentum=st.sampled_from([0.2, 0.52]),
+            form=st.just("constant"),
+        ),
+    )
+)  # fmt: skip
+def test_the_slowest_mode_is_that_of_the_matrix(method):
+    (case,) = over([CLASS], method, clients=1)
+    mode = slowest(method, case.problem)
+    wanted = max(radius(method, x) for x in (1, 5.5, 10))
+    assert float(mode.factor.mid()) == pytest.approx(wanted, rel=1e-6)
+    assert mode.exceeds(Fraction(1)) == (wanted >= 1) or wanted == pytest.approx(1, abs=1e-9)
+
+
+def test_several_clients_and_what_each_remembers_go_as_one():
+    """Of one quadratic K local steps are (1 − ηλ)^K, and SCAFFOLD's control variates do nothing."""
+    for method in (FedAvg(step_size=0.05, local_steps=3), Scaffold(step_size=0.05, local_steps=3)):
+        (case,) = over([CLASS, similar(zeta=1)], method)
+        assert float(slowest(method, case.problem).factor.mid()) >= (1 - 0.05) ** 6 - 1e-12
+    sampled = FedAvg(step_size=0.05, participation=0.5)
+    (case,) = over([CLASS, similar(zeta=1)], sampled)
+    assert slowest(sampled, case.problem) is None
+
+
+def test_a_step_of_two_over_l_is_refuted_and_one_below_is_proved():
+    row = row_of([CLASS], FedAvg(step_size=0.2))
+    assert (row.verdict, row.evidence) == ("REFUTED", "enclosed")
+    assert "x_(t+1) = − x_t, and ‖x_t‖² does not go to 0" in row.reason
+    row = row_of([CLASS], FedAvg(step_size=0.1999))
+    assert (row.verdict, row.evidence) == ("SUPPORTED", "class")
+    assert all(check(text) for text in row.proofs.values())
+    assert len(row.proofs) == 3
+
+
+def test_a_stated_rate_is_the_textbooks_and_none_faster():
+    for factor, verdict in (("0.81", "SUPPORTED"), ("0.82", "SUPPORTED"), ("0.8099", "REFUTED")):
+        right = lambda c, x=factor: Rational(x)  # noqa: E731
+        assert row_of([CLASS], FedAvg(step_size=0.1), right=right).verdict == verdict, factor
+    (row,) = verify(
+        stated(
+            over([CLASS, shared_minimiser()], FedAvg(step_size=0.05, local_steps=2)),
+            right=lambda c: (1 - c.eta * c.mu) ** (2 * c.tau),
+        )
+    )
+    assert row.verdict == "SUPPORTED"
+    assert row.attained
+
+
+@pytest.mark.parametrize("of", [smooth_convex(L=10), cocoercive(L=10)])
+def test_of_several_minimisers_it_is_refuted_or_open(of):
+    row = row_of([of], FedAvg(step_size=0.2))
+    assert (row.verdict, row.evidence) == ("REFUTED", "enclosed")
+    assert "with λ = 10 the iterates of some run obey x_(t+1) = − x_t" in row.reason
+    row = row_of([of], FedAvg(step_size=0.1))
+    assert row.verdict == "INCONCLUSIVE"
+
+
+def test_a_bias_of_clients_is_a_fixed_point_that_is_not_the_minimiser():
+    row = row_of([CLASS, similar(zeta=1)], FedAvg(step_size=0.05, local_steps=2), clients=2)
+    assert row.verdict == "REFUTED"
+    assert row.reason.startswith("a fixed point that is not x*")
+    (text,) = row.proofs.values()
+    assert functions_of(text).left > 0
+
+
+def test_what_is_tied_has_its_value_in_every_case_and_is_assumed():
+    ties = {"alpha": lambda c: 2 / (c.L + c.mu), "beta": lambda c: c.alpha * c.mu}
+    made = stated(over([CLASS], HeavyBall(), rounds=[1, 2], clients=1), ties=ties)
+    for case in made.classes:
+        assert case.algorithm == HeavyBall(step_size=2 / 11, momentum=2 / 11)
+    assert [a.name for a in made.assumes] == ["alpha", "beta"]
+    (row, _) = verify(made)
+    assert row.verdict == "SUPPORTED"
+    other = over([CLASS], HeavyBall(), clients=1)  # a case beside the ties does not meet them
+    object.__setattr__(made, "classes", other)
+    (row,) = verify(made)
+    assert row.verdict == "INAPPLICABLE"
+    assert "alpha" in row.reason
+    with pytest.raises(DriftproofError, match="unknown letter of a hyper-parameter in ties 'L'"):
+        stated(over([CLASS], HeavyBall(), clients=1), ties={"L": lambda c: c.mu})
+
+
+def test_what_is_no_limit_over_a_class_is_refused():
+    gd = FedAvg(step_size=0.1)
+    squared = lambda view: each("round", "local_step", 2 * off(view).value)  # noqa: E731
+    for made, words in (
+        (lambda: row_of([CLASS], FedAvg(step_size=for_all("0 < eta"))), "numbers"),
+        (lambda: row_of([CLASS], gd, left=squared), "measures something else"),
+        (lambda: row_of([CLASS], gd, right=lambda c: 2), "above 0 and at most 1"),
+        (lambda: row_of([CLASS, start_within(R=1)], gd), "need not hold in later rounds"),
+        (lambda: stated([], cases=grid(QuadraticMinimax(), gd, rounds=1)), "classes alone"),
+    ):
+        with pytest.raises(DriftproofError, match=words):
+            made()

@@ -1,0 +1,168 @@
+"""Judges limits: a potential proves that an algorithm converges, a cycle or a quadratic refutes it.
+
+Any state may be where a run begins. What is tried, in this order: the slowest mode on quadratics of
+the class, which no rate may undercut; fixed points that are not x*; potentials, of the stated ρ or
+the smallest that is found; cycles of a few lengths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from driftproof.synthetic.classes.relations import any_state, recurs, start_anywhere
+from driftproof.synthetic.classes.whole import WholeClass, over
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.measure import Reduction, Steps, each, sq
+from driftproof.toolkit.verdict import Evidence, Row, Verdict
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.claim import Form
+from driftproof.verifiers.claim_types.limit import LimitClaim, converges
+from driftproof.verifiers.judges import bounds, worst_cases
+from driftproof.verifiers.judges.rows import case_entry, row_of
+from driftproof.verifiers.judges.theorems import has_letters
+from driftproof.verifiers.worst_case.builder import build
+from driftproof.verifiers.worst_case.on_quadratics import slowest
+from driftproof.verifiers.worst_case.potential import (
+    NoPotentialError,
+    Potential,
+    check_every_round,
+    potential,
+)
+
+LENGTHS = range(2, 9)
+"""Lengths of cycles that are tried; one of one round is a fixed point."""
+DIGITS = 2, 4
+"""Of ρ, where the smallest is sought: a method that needs the second is slow."""
+
+
+def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
+    """Return the row of one form over one class.
+
+    Raises:
+        DriftproofError: the class has letters; the function measures something else than how far
+            the iterate is; or ρ is not in (0, 1].
+    """
+    broken = bounds.unmet(claim, case, form)
+    if broken is not None:
+        return row_of(claim, form, case_entry(case), Verdict.INAPPLICABLE, None, broken)
+    _check(claim, case, form)
+    right = worst_cases.right_side(claim, case, form)
+    if not 0 < right.low <= right.high <= 1:
+        raise DriftproofError(
+            f"limit {claim.name} with a factor of {float(right.low):g} in each round",
+            "ρ in ‖x_t − x*‖² = O(ρ^t), above 0 and at most 1",
+            "leave right out for x_t → x* alone",
+        )
+    whole = case.problem
+    assert isinstance(whole, WholeClass)
+    mode, only_converges = slowest(case.algorithm, whole), form.right is converges
+    least = float(mode.factor.lower()) if mode else None
+    facts: dict[str, Any] = {
+        "rhs": float(right.low), "comparisons": 1,
+        "lhs": {"mean": least, "low": least, "high": None},
+    }  # fmt: skip
+    row = partial(row_of, claim, form, case_entry(case))
+    if mode is not None and mode.exceeds(right.high):
+        return row(Verdict.REFUTED, Evidence.ENCLOSED, str(mode), **facts)
+    one_minimiser = whole.function_class.parameters.get("mu")
+    if one_minimiser and (cycle := _cycle(claim, case, whole, [1])) is not None:
+        return row(Verdict.REFUTED, Evidence.CLASS, **facts | cycle)
+    found, why = None, "no linear rate holds where mu = 0"  # (λ/2)‖x‖² has none for all λ > 0
+    if one_minimiser:
+        found, why = _potential(case, whole, None if only_converges else right.low)
+    if found is not None:
+        rho = float(found.rho)
+        facts["lhs"] = {"mean": rho if only_converges else least, "low": least, "high": rho}
+        facts["attained"] = mode is not None and not only_converges and mode.reaches(right.high)
+        facts["proofs"] = {
+            worst_cases.file_name(claim, case, form, name): text
+            for name, text in found.certificates.items()
+        }
+        return row(Verdict.SUPPORTED, Evidence.CLASS, str(found), **facts)
+    if (cycle := _cycle(claim, case, whole, LENGTHS)) is not None:
+        return row(Verdict.REFUTED, Evidence.CLASS, **facts | cycle)
+    reason = f"{why}; no cycle of {LENGTHS[0]} to {LENGTHS[-1]} rounds was found"
+    return row(Verdict.INCONCLUSIVE, None, reason, **facts)
+
+
+def _check(claim: LimitClaim, case: Case, form: Form) -> None:
+    """Refuse letters, conditions on the start, and what measures something else."""
+    if has_letters(case):
+        raise DriftproofError(
+            f"limit {claim.name} over {case.problem}",
+            "numbers, since a potential is sought at numbers",
+            "write smooth_strongly_convex(L=25, mu=1), say; for letters state a bound of one round",
+        )
+    check_every_round(f"limit {claim.name}", case.problem.conditions)
+    free = replace(case.problem, conditions=(*case.problem.conditions, any_state()))
+
+    def distance(view: Steps) -> Reduction | None:
+        off = sq(view.mean(case.algorithm.iterate) - view.minimiser)
+        return each("round", "local_step", off) if view.last else None
+
+    measures: list[Any] = [form.left or claim.left, distance]
+    stated, wanted = ([p.objective for p in build(case.algorithm, free, rounds=1, left=left)]
+                      for left in measures)  # fmt: skip
+    if stated != wanted:
+        raise DriftproofError(
+            f"limit {claim.name}, whose function measures something else",
+            f"‖{case.algorithm.iterate} − x*‖² after the round",
+            f'return each("round", "local_step", sq(view.mean("{case.algorithm.iterate}") - '
+            "view.minimiser)) if view.last else None",
+        )
+
+
+def _potential(
+    case: Case, whole: WholeClass, rho: Fraction | None
+) -> tuple[Potential | None, str]:  # fmt: skip
+    """Return a potential without a floor, or why there is none."""
+    why = ""
+    for digits in DIGITS if rho is None else DIGITS[:1]:
+        for gradients in (False, True):
+            try:
+                found = potential(
+                    case.algorithm, whole.conditions, clients=whole.clients, gradients=gradients,
+                    digits=digits, rho=rho,
+                )  # fmt: skip
+            except NoPotentialError as error:
+                why = error.got
+                continue
+            if not found.constant and not found.at_start:
+                return found, ""
+            why = f"{found}: there is a floor"
+    return None, why
+
+
+def _cycle(
+    claim: LimitClaim, case: Case, whole: WholeClass, lengths: Iterable[int]
+) -> dict[str, Any] | None:
+    """Return what a row says of a run that ends in its first state.
+
+    Of one round, its iterate is not x*; of several, the iterate moves.
+    """
+
+    def left(view: Steps) -> Reduction | None:
+        start, x = view.round_start(case.algorithm.iterate), view.mean(case.algorithm.iterate)
+        off = start - (view.minimiser if view.horizon == 1 else x)
+        return each("round", "local_step", sq(off)) if view.last else None
+
+    for length in lengths:
+        conditions = [*whole.conditions, start_anywhere(R=1, a=1), recurs()]
+        made = BoundClaim(
+            name=claim.name, source=claim.source, right=lambda c: 0,
+            statement=r"x_{t+n} = x_t \Rightarrow x_{t+1} = x_t",
+            classes=over(conditions, case.algorithm, rounds=length, clients=whole.clients),
+        )(left)  # fmt: skip
+        form, over_class = made.forms[0], made.classes[0]
+        measured = worst_cases.measure(made, over_class, [form])
+        row = worst_cases.judge(made, over_class, form, measured)
+        if row.verdict is Verdict.REFUTED:
+            what = f"a cycle of {length} rounds" if length > 1 else "a fixed point that is not x*"
+            kept = {name: getattr(row, name) for name in ("lhs", "rhs", "proofs", "series")}
+            return kept | {"reason": f"{what}: {row.reason}"}
+    return None

@@ -1,0 +1,156 @@
+r"""What a method does on the quadratics of a class: the recurrence that its iterates obey.
+
+If every client has F(x) = (λ/2)‖x‖², or the operator x ↦ λx, each gradient is λ times its point. A
+round then takes states to states linearly, and the iterates obey one recurrence
+
+    x_{t+k} = q_{k−1} x_{t+k−1} + … + q_0 x_t,
+
+the shortest one that holds from every state. There is a state from which ‖x_t‖ goes like |z|^t, for
+each root z of it. All is in fractions, and roots are enclosed: so no rate below the largest |z|²
+holds on a class that has this function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, fmpq_mat, fmpz_poly
+
+from driftproof.synthetic.classes.relations import any_state
+from driftproof.synthetic.classes.whole import WholeClass
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.engines.symbolic import run_symbolically
+from driftproof.toolkit.measure import Reduction, Steps, each, sq
+from driftproof.toolkit.spans.tensor import entries_of
+from driftproof.verifiers.worst_case.exact import fraction, rational
+from driftproof.verifiers.worst_case.homogeneous import null_space
+from driftproof.verifiers.worst_case.statement import combined
+
+
+@dataclass(frozen=True)
+class Mode:
+    """The slowest mode of a method on one quadratic.
+
+    Attributes:
+        curvature: λ.
+        recurrence: q_0, …, q_{k−1}.
+        factor: |z|² of the largest root, enclosed: by how much ‖x_t‖² changes in a round.
+    """
+
+    curvature: Fraction
+    recurrence: tuple[Fraction, ...]
+    factor: Any
+
+    def exceeds(self, factor: Fraction) -> bool:
+        """Tell whether ‖x_t‖² is no O(factor^t); of 1, whether it does not go to 0."""
+        limit = arb(rational(factor))
+        ends = [sum(q * s**j for j, q in enumerate(self.recurrence)) for s in (1, -1)]
+        stays = ends[0] == 1 or ends[1] == (-1) ** len(self.recurrence)  # 1 or −1 is a root
+        return bool(self.factor > limit) or (factor == 1 and stays)
+
+    def reaches(self, factor: Fraction) -> bool:
+        """Tell whether ‖x_t‖² may go like factor^t: the enclosures overlap."""
+        return bool(self.factor.overlaps(arb(rational(factor))))
+
+    def __str__(self) -> str:
+        k = len(self.recurrence)
+        terms = [(f"x_(t+{j})" if j else "x_t", rational(q)) for j, q in enumerate(self.recurrence)]
+        obeyed = combined(reversed(terms)) if any(self.recurrence) else "0"
+        size = float(self.factor.mid())
+        how = "does not go to 0" if self.reaches(Fraction(1)) else f"goes like {size:.6g}^t"
+        return (
+            f"on F(x) = (λ/2)‖x‖² with λ = {self.curvature} the iterates of some run obey "
+            f"x_(t+{k}) = {obeyed}, and ‖x_t‖² {how}"
+        )
+
+
+def slowest(algorithm: Algorithm, whole: WholeClass) -> Mode | None:
+    """Return the slowest mode on quadratics of the largest, the smallest and a middle curvature.
+
+    None: the class has no such function or operator of one variable, or clients are sampled.
+    """
+    of, parts = whole.function_class, [whole.function_class, *filter(None, [whole.term])]
+    least, most = of.parameters.get("mu", Fraction(0)), of.parameters.get("L")
+    most = least if most is None else most
+    sizes = any(condition.bound for part in parts for condition in part.conditions)
+    if of.saddle or of.composed or whole.level or sizes:
+        return None
+    curvatures = [x for x in {least, (least + most) / 2, most} if x > 0]
+    modes = [_mode(algorithm, whole, x) for x in curvatures]
+    found = [mode for mode in modes if mode is not None]
+    return max(found, key=lambda mode: float(mode.factor.mid()), default=None)
+
+
+def _mode(algorithm: Algorithm, whole: WholeClass, curvature: Fraction) -> Mode | None:
+    obeyed = _recurrence(algorithm, whole, curvature)
+    if obeyed is None:
+        return None
+    scale = 1
+    for q in obeyed:
+        scale *= q.denominator
+    roots: Any = fmpz_poly([*(int(-q * scale) for q in obeyed), scale]).complex_roots()
+    largest = max((abs(z) for z, _ in roots), key=lambda size: float(size.mid()))
+    return Mode(curvature, tuple(obeyed), largest * largest)
+
+
+def _recurrence(
+    algorithm: Algorithm, whole: WholeClass, curvature: Fraction
+) -> list[Fraction] | None:
+    """Return q_0, …, q_{k−1}; None if there are several outcomes of sampling."""
+    anywhere = WholeClass(conditions=(*whole.conditions, any_state()), clients=whole.clients)
+    states: list[Any] = []
+
+    def left(view: Steps) -> Reduction | None:
+        if not view.last:
+            return None
+        states[:] = view.begun, view.state, view.round_start(algorithm.iterate)
+        return each("round", "local_step", sq(states[2] - view.minimiser))
+
+    asked = run_symbolically(anywhere, algorithm, rounds=1, left=left).problem.asked
+    every = range(len(asked.vectors))
+    equations = [
+        triple.gradient - triple.point * (0 if of.term else curvature)
+        for of, triples in zip(asked.classes, asked.triples, strict=True)
+        for triple in triples
+    ]
+    free = null_space(_matrix(equations, every))
+    begun, ended, iterate = (
+        [v for field in fields for v in entries_of(field).reshape(-1)]
+        for fields in (states[0], states[1], states[2:])
+    )
+    if entries_of(states[2]).shape[-1] > 1:
+        return None
+    before, after = (_matrix(vectors, every) * free for vectors in (begun, ended))
+    # the round as a map of free unknowns: any one that takes the first state to the second
+    step = _solved(before, after)
+    row = _matrix(iterate[:1], every) * free
+    rows = [row]
+    while True:
+        rows.append(rows[-1] * step)
+        stacked = fmpq_mat([r.tolist()[0] for r in rows])
+        dependent = null_space(stacked.transpose())
+        if dependent.ncols():
+            found = [dependent[j, 0] for j in range(len(rows))]
+            return [fraction(-c / found[-1]) for c in found[:-1]]
+
+
+def _matrix(vectors: Sequence[Any], every: range) -> fmpq_mat:
+    """Return vectors as the rows of a matrix."""
+    return fmpq_mat([[rational(v.coefficients.get(j, 0)) for j in every] for v in vectors])
+
+
+def _solved(of: fmpq_mat, to: fmpq_mat) -> fmpq_mat:
+    """Return an M with of·M = to."""
+    many = of.ncols()
+    joined = [[*one, *other] for one, other in zip(of.tolist(), to.tolist(), strict=True)]
+    reduced, rank = fmpq_mat(joined).rref()
+    made = fmpq_mat(many, many)
+    for r in range(rank):
+        lead = next(c for c in range(2 * many) if reduced[r, c] != 0)
+        if lead < many:
+            for c in range(many):
+                made[lead, c] = reduced[r, many + c]
+    return made
