@@ -14,6 +14,7 @@ import torch
 from driftproof.synthetic.classes import over, similar, smooth_strongly_convex, start_within
 from driftproof.toolkit.algorithms import (
     Adam,
+    DelayedGradient,
     ErrorFeedback,
     Extragradient,
     FedAvgM,
@@ -32,8 +33,9 @@ from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.verify import Settings, judge
 
 WRITTEN = {
-    "adam", "error-feedback", "extragradient", "fedavgm", "frank-wolfe", "heavy-ball", "nesterov",
-    "online-gradient", "proximal-gradient", "proximal-point", "scaffnew", "sign-descent",
+    "adam", "delayed-gradient", "error-feedback", "extragradient", "fedavgm", "frank-wolfe",
+    "heavy-ball", "nesterov", "online-gradient", "proximal-gradient", "proximal-point",
+    "scaffnew", "sign-descent",
 }  # fmt: skip
 CLIENTS, DIM, ROUNDS = 3, 2, 5
 RNG = np.random.default_rng(0)
@@ -107,6 +109,13 @@ def heavy_ball(eta, beta):
     before, x = START, START
     for _ in range(ROUNDS):
         before, x = x, x - eta * grad(x) + beta * (x - before)
+    return x
+
+
+def delayed(eta):
+    before, x = START, START
+    for _ in range(ROUNDS):
+        before, x = x, x - eta * grad(before)
     return x
 
 
@@ -222,6 +231,7 @@ CASES = [
          adam(0.3, 0.6, 0.3, 100, True)),
         (SignDescent(step_size=0.3), Oracles(), signs(0.3)),
         (HeavyBall(step_size=0.3, momentum=0.4), Oracles(), heavy_ball(0.3, 0.4)),
+        (DelayedGradient(step_size=0.3), Oracles(), delayed(0.3)),
         (Nesterov(step_size=0.3), Oracles(), accelerated(0.3, lambda k: k / (k + 3))),
         (Nesterov(step_size=0.3, form="constant", momentum=0.4), Oracles(),
          accelerated(0.3, lambda k: 0.4)),

@@ -38,6 +38,25 @@ def test_a_refutation_on_a_case(tmp_path):
     assert {path.name for path in tmp_path.iterdir() if path.is_file()} == {"mine.py", "c.py"}
 
 
+def test_a_function_that_hands_its_view_on_has_a_script_of_the_runs_own_numbers(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from driftproof import Reduction, Steps, bound, each, grid, sq\n"
+        "from driftproof.algorithms import ProximalGradient\n"
+        "from driftproof.problems import CompositeQuadratic\n"
+        "def moved(view: Steps) -> Reduction | None:\n"
+        "    off = sq(view.mean('w') - view.round_start('w'))\n"
+        "    return each('round', 'local_step', off)\n"
+        "@bound(name='mine/still', source='x', statement='0', right=lambda c: 0 * c.eta,\n"
+        "       cases=grid(CompositeQuadratic(), ProximalGradient(step_size=0.1), rounds=1))\n"
+        "def left(view: Steps) -> Reduction | None:\n"
+        "    return moved(view)\n",
+        encoding="utf-8",
+    )
+    made = driftproof("counterexample", "mine.py", "--run", cwd=tmp_path)
+    _, left, right = SIDES.fullmatch(made.stdout).groups()
+    assert float(left) > float(right) == 0
+
+
 def test_a_refutation_over_a_class_is_checked_in_fractions(tmp_path):
     (tmp_path / "mine.py").write_text(OVER_A_CLASS, encoding="utf-8")
     made = driftproof("counterexample", "mine.py", "--run", cwd=tmp_path)

@@ -14,6 +14,7 @@ from driftproof import Algorithm, algorithm, bound, each, sq
 from driftproof.classes import (
     cocoercive,
     convex,
+    for_all,
     indicator,
     monotone,
     monotone_lipschitz,
@@ -29,7 +30,7 @@ from driftproof.classes import (
     worst_case,
 )
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.verdict import Verdict
+from driftproof.toolkit.verdict import Evidence, Verdict
 from driftproof.verifiers.verify import Settings, judge
 from driftproof.verifiers.worst_case.face import spanned
 from tests.commands import ROOT
@@ -58,6 +59,18 @@ class Runs(Algorithm):
 
     def step(self, ctx, oracles, state):
         return Pair(*(self.move(oracles, x) for x in state))
+
+
+@algorithm(name="means", source="this test", statement="w, v")
+class Means(Runs):
+    """Gradient steps of both runs, and their means over clients."""
+
+    step_size: float = 1.0
+    notation = {"eta": "step_size"}
+
+    def step(self, ctx, oracles, state):
+        moved = [x - self.step_size * oracles.field_grad(x, None) for x in state]
+        return Pair(*ctx.average(*moved))
 
 
 def apart(view):
@@ -100,6 +113,20 @@ def test_two_runs_come_as_much_closer_as_one_run_to_the_minimiser(clients):
     assert pair == pytest.approx(4 * 0.95**4, rel=1e-6)
     one = worst(descent, [of, *mean, start_within(R=2)], distance, rounds=2, clients=clients)
     assert one >= pair * (1 - 1e-6)  # clients that differ move each one's own point
+
+
+def test_two_runs_of_two_clients_need_no_relation_of_these():
+    """For all L, μ and η: each client's own step is a contraction, and so is their mean."""
+    of = smooth_strongly_convex(L=for_all("0 < L"), mu=for_all("0 < mu < L"))
+
+    method = Means(step_size=for_all("0 < eta <= 1/L"))
+    made = bound(
+        name="mine/two-runs", source="this test", statement="x",
+        right=lambda c: (1 - c.eta * c.mu) ** 2 * c.R**2,
+        classes=over([of, start_apart(R=for_all("0 < R"))], method, clients=2),
+    )(apart)  # fmt: skip
+    row = judge([made], Settings())[0]
+    assert (row.verdict, row.evidence) == (Verdict.SUPPORTED, Evidence.THEOREM)
 
 
 @pytest.mark.parametrize("more", [start_within(R=1), start_gap(1), similar(zeta=1)])

@@ -260,7 +260,7 @@ class WholeClass(Problem):
         bounded = self.term is not None and self.term.normals  # the start lies in the set
         if not bounded and not any(kind.startswith("start-") for kind in kinds):
             return "nothing bounds the start: add start_within(R), or start_gap(delta)"
-        if self.asked.functions > 1 and not any(kind in OF_CLIENTS for kind in kinds):
+        if self.asked.functions > 1 and not any(k in (*OF_CLIENTS, "start-apart") for k in kinds):
             return "nothing relates the clients: add similar(zeta), equal() or shared_minimiser()"
         return ""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
@@ -14,7 +15,7 @@ from driftproof.toolkit.measure import Measure
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.standalone.families import numbers_in
-from driftproof.verifiers.standalone.left import Shown, measured_text, moments
+from driftproof.verifiers.standalone.left import Shown, followed, measured_text, moments
 from driftproof.verifiers.standalone.numbers import asked, numbers_of
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.right import means_of, right_text
@@ -58,8 +59,7 @@ def script_of(claim: Claim[Any], form: Form, case: Case) -> str:
 
 def _of_numbers(claim: BoundClaim, form: Form, case: Case) -> str:
     """Return the script that has a run's own numbers."""
-    left = form.left or claim.left
-    assert left is not None
+    left = _left_of(claim, form)
     given, means = asked(left), means_of(claim, case, form.right)
     measure, expression = measured_text(left, means, given)
     facts = _of_measure(left) | {"means": means, "sampled": False, "skips": False}
@@ -84,8 +84,7 @@ def _of_texts(claim: Claim[Any], form: Form, case: Case) -> str:
     """
     if not isinstance(claim, BoundClaim) or case.algorithm is None:
         raise NoScriptError("a function of the claim computes both its sides, and runs nothing")
-    left = form.left or claim.left
-    assert left is not None
+    left = _left_of(claim, form)
     texts = [_template("problems", case.problem), _template("algorithms", case.algorithm)]
     values = _values(case)
     facts = values | _facts(case, values) | _of_measure(left)
@@ -229,6 +228,12 @@ def _facts(case: Case, values: dict[str, Any]) -> dict[str, Any]:
         "reduced": getattr(case.algorithm, "reduces_inner", False),
         "quiet": not any_of(*(name for name in values if name.endswith("noise"))),
     }
+
+
+def _left_of(claim: BoundClaim, form: Form) -> Callable[..., Any]:
+    left = form.left or claim.left
+    assert left is not None
+    return followed(left)
 
 
 def _of_measure(left: Any) -> dict[str, Any]:

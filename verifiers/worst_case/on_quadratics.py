@@ -99,7 +99,7 @@ def _mode(algorithm: Algorithm, whole: WholeClass, curvature: Fraction) -> Mode 
 def _recurrence(
     algorithm: Algorithm, whole: WholeClass, curvature: Fraction
 ) -> list[Fraction] | None:
-    """Return q_0, …, q_{k−1}; None if there are several outcomes of sampling."""
+    """Return q_0, …, q_{k−1}; None if the state alone does not say what follows."""
     anywhere = WholeClass(conditions=(*whole.conditions, any_state()), clients=whole.clients)
     states: list[Any] = []
 
@@ -126,8 +126,9 @@ def _recurrence(
     before, after = (_matrix(vectors, every) * free for vectors in (begun, ended))
     # the round as a map of free unknowns: any one that takes the first state to the second
     step = _solved(before, after)
-    row = _matrix(iterate[:1], every) * free
-    rows = [row]
+    rows = [_matrix(iterate[:1], every) * free]
+    if step is None or rows[0] == rows[0] * 0:
+        return None
     while True:
         rows.append(rows[-1] * step)
         stacked = fmpq_mat([r.tolist()[0] for r in rows])
@@ -142,15 +143,16 @@ def _matrix(vectors: Sequence[Any], every: range) -> fmpq_mat:
     return fmpq_mat([[rational(v.coefficients.get(j, 0)) for j in every] for v in vectors])
 
 
-def _solved(of: fmpq_mat, to: fmpq_mat) -> fmpq_mat:
-    """Return an M with of·M = to."""
+def _solved(of: fmpq_mat, to: fmpq_mat) -> fmpq_mat | None:
+    """Return an M with of·M = to (None: there is none, as with errors of an inexact oracle)."""
     many = of.ncols()
     joined = [[*one, *other] for one, other in zip(of.tolist(), to.tolist(), strict=True)]
     reduced, rank = fmpq_mat(joined).rref()
     made = fmpq_mat(many, many)
     for r in range(rank):
         lead = next(c for c in range(2 * many) if reduced[r, c] != 0)
-        if lead < many:
-            for c in range(many):
-                made[lead, c] = reduced[r, many + c]
+        if lead >= many:
+            return None
+        for c in range(many):
+            made[lead, c] = reduced[r, many + c]
     return made
