@@ -30,7 +30,7 @@ within a ball, and the uniform numbers have too many outcomes for an exact judge
 
 def refused(algorithm):
     """Return the function that has no version for balls (None: they run this member)."""
-    sorts = getattr(algorithm, "geometry", "") != "kl-penalty"  # a maximum without an order
+    sorts = getattr(algorithm, "divergence", "") != "kl"  # a maximum without an order
     return REFUSED.get(algorithm.leaf_name) if sorts else None
 
 

@@ -517,8 +517,6 @@ def test_fedout_is_unbiased_for_the_compositions_hypergradient(participation):
 def test_curved_compositions_have_no_joint_constants():
     for role in ("lower_smoothness", "lower_hessian_smoothness"):
         assert role not in CURVED.constants
-    with pytest.raises(DriftproofError, match="no joint"):
-        CompositionalBilevel(inner_curvature=0.1, series="joint")
     with pytest.raises(DriftproofError, match="inner_heterogeneity"):
         CompositionalBilevel(inner_heterogeneity=1.0)
     # the gradient's Lipschitz quotient grows with y: ∇²_xx g has −(y − r)·∇²r

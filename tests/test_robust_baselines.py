@@ -14,75 +14,56 @@ from driftproof.synthetic.network_problems.plain import NetworkLosses, NetworkLo
 from driftproof.synthetic.network_problems.samples import ClientData
 from driftproof.synthetic.problems import KLDRO
 from driftproof.toolkit.algorithms import PDSGD, FastDRO
-from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.algorithms.fastdro import Divergence, worst_case_weights
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.networks import SoftmaxRegression
-from driftproof.toolkit.worst_case import Geometry, worst_case_weights
 
 WRITTEN = {"fastdro", "pdsgd"}
 PROBLEM = KLDRO(form="average", clients=3, samples=5, heterogeneity=2.0)
 ROUNDS = 4
-GEOMETRIES = get_args(Geometry)
+DIVERGENCES = get_args(Divergence)
 
 
 # the inner maximum ------------------------------------------------------------------------------
 
 
-def value(q, losses, shares, geometry, size):
+def value(q, losses, shares, divergence, size):
     """Return what the weights maximise."""
-    penalty = {
-        "chi-square-penalty": lambda: size / 2 * np.sum(shares * (q / shares - 1) ** 2),
-        "kl-penalty": lambda: size * np.sum(q * np.log(np.maximum(q, 1e-300) / shares)),
-    }.get(geometry, lambda: 0.0)
-    return q @ losses - penalty()
+    far = {
+        "chi-square": lambda: np.sum(shares * (q / shares - 1) ** 2) / 2,
+        "kl": lambda: np.sum(q * np.log(np.maximum(q, 1e-300) / shares)),
+    }[divergence]()
+    return q @ losses - size * far
 
 
-def by_cvxpy(losses, shares, geometry, size):
+def by_cvxpy(losses, shares, divergence, size):
     q = cp.Variable(len(losses), nonneg=True)
-    divergence = cp.sum(cp.multiply(1 / shares, cp.square(q - shares))) / 2
-    gain, limits = q @ losses, [cp.sum(q) == 1]
-    if geometry == "cvar":
-        limits.append(q <= shares / size)
-    elif geometry == "chi-square-ball":
-        limits.append(divergence <= size)
-    elif geometry == "chi-square-penalty":
-        gain -= size * divergence
+    if divergence == "chi-square":
+        far = cp.sum(cp.multiply(1 / shares, cp.square(q - shares))) / 2
     else:
-        gain -= size * cp.sum(cp.rel_entr(q, shares))
-    problem = cp.Problem(cp.Maximize(gain), limits)
+        far = cp.sum(cp.rel_entr(q, shares))
+    problem = cp.Problem(cp.Maximize(q @ losses - size * far), [cp.sum(q) == 1])
     problem.solve(solver=cp.CLARABEL)
     return problem.value
 
 
-def by_bisection(losses, shares, geometry, size):
+def by_bisection(losses, shares, divergence, size):
     """Return the weights by halving an interval of thresholds, one loss after another."""
-    if geometry == "kl-penalty":
+    if divergence == "kl":
         raised = [s * np.exp((x - max(losses)) / size) for x, s in zip(losses, shares, strict=True)]
         return np.array(raised) / sum(raised)
-    if geometry == "cvar":
-        q, left = np.zeros(len(losses)), 1.0
-        for j in sorted(range(len(losses)), key=lambda j: (-losses[j], j)):
-            q[j] = min(shares[j] / size, left)
-            left -= q[j]
-        return q
     low, high = min(losses) - 1e3, max(losses)
     for _ in range(200):
         middle = (low + high) / 2
-        above = np.maximum(losses - middle, 0)
-        if geometry == "chi-square-penalty":
-            far = shares @ above < size
-        else:
-            far = shares @ above**2 > (1 + 2 * size) * (shares @ above) ** 2
+        far = shares @ np.maximum(losses - middle, 0) < size
         low, high = (low, middle) if far else (middle, high)
     above = shares * np.maximum(losses - low, 0)
-    if above.sum() == 0:  # the ball has room for all mass on the largest
-        above = shares * (losses == max(losses))
     return above / above.sum()
 
 
-def weights_of(losses, shares, geometry, size):
+def weights_of(losses, shares, divergence, size):
     made = worst_case_weights(
-        torch.tensor(losses)[:, None], torch.tensor(shares)[:, None], geometry, size
+        torch.tensor(losses)[:, None], torch.tensor(shares)[:, None], divergence, size
     )
     return made[:, 0].numpy()
 
@@ -97,38 +78,26 @@ def instances(draw):
     return np.array(losses), shares / shares.sum()
 
 
-@pytest.mark.parametrize("geometry", GEOMETRIES)
+@pytest.mark.parametrize("divergence", DIVERGENCES)
 @settings(max_examples=60)
 @given(instance=instances(), size=st.sampled_from([0.05, 0.3, 0.5, 0.9, 1.0]))
-def test_the_weights_attain_the_maximum_that_cvxpy_finds(geometry, instance, size):
+def test_the_weights_attain_the_maximum_that_cvxpy_finds(divergence, instance, size):
     losses, shares = instance
-    q = weights_of(losses, shares, geometry, size)
+    q = weights_of(losses, shares, divergence, size)
     assert q.min() >= 0
     assert q.sum() == pytest.approx(1.0, abs=1e-12)
-    if geometry == "cvar":
-        assert np.all(q <= shares / size + 1e-12)
-    if geometry == "chi-square-ball":
-        assert shares @ (q / shares - 1) ** 2 / 2 <= size * (1 + 1e-9)
-    best = by_cvxpy(losses, shares, geometry, size)
-    assert value(q, losses, shares, geometry, size) == pytest.approx(best, rel=1e-5, abs=1e-5)
+    best = by_cvxpy(losses, shares, divergence, size)
+    assert value(q, losses, shares, divergence, size) == pytest.approx(best, rel=1e-5, abs=1e-5)
 
 
-@pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_equal_losses_keep_their_shares_and_a_column_does_not_see_another(geometry):
+@pytest.mark.parametrize("divergence", DIVERGENCES)
+def test_equal_losses_keep_their_shares_and_a_column_does_not_see_another(divergence):
     shares = torch.tensor([[0.2], [0.3], [0.5]], dtype=torch.float64)
     columns = torch.tensor([[2.0, 1.0], [2.0, 3.0], [2.0, 2.0]], dtype=torch.float64)
-    q = worst_case_weights(columns, shares, geometry, 1.0)
-    if geometry != "cvar":  # of equal losses it takes the first; at size 1 all of them
-        torch.testing.assert_close(
-            worst_case_weights(columns, shares, geometry, 0.1)[:, :1], shares
-        )
+    q = worst_case_weights(columns, shares, divergence, 1.0)
     torch.testing.assert_close(q[:, :1], shares)
-    torch.testing.assert_close(q[:, 1:], worst_case_weights(columns[:, 1:], shares, geometry, 1.0))
-
-
-def test_a_ball_that_reaches_every_vertex_has_all_mass_on_the_largest_losses():
-    losses, shares = np.array([1.0, 2.0, 2.0]), np.full(3, 1 / 3)
-    assert weights_of(losses, shares, "chi-square-ball", 9.0).tolist() == [0.0, 0.5, 0.5]
+    alone = worst_case_weights(columns[:, 1:], shares, divergence, 1.0)
+    torch.testing.assert_close(q[:, 1:], alone)
 
 
 # the algorithms ---------------------------------------------------------------------------------
@@ -159,18 +128,18 @@ def draws(batch):
     return made
 
 
-def fastdro(a, geometry=None, shared=True):
+def fastdro(a, divergence=None, shared=True):
     """Loop over samples; ``shared`` False weighs each client's minibatch alone."""
-    w, geometry = np.zeros(PROBLEM.dim), geometry or a.geometry
+    w, divergence = np.zeros(PROBLEM.dim), divergence or a.divergence
     for rows in draws(a.batch):
         found = [samples(w, k, rows[k]) for k in range(PROBLEM.clients)]
         if not shared:
-            q = [by_bisection(x, np.full(len(x), 1 / len(x)), geometry, a.size) for x, _ in found]
+            q = [by_bisection(x, np.full(len(x), 1 / len(x)), divergence, a.size) for x, _ in found]
             w = w - a.step_size * np.mean([p @ g for p, (_, g) in zip(q, found, strict=True)], 0)
             continue
         losses = np.concatenate([x for x, _ in found])
         gradients = np.concatenate([g for _, g in found])
-        q = by_bisection(losses, np.full(len(losses), 1 / len(losses)), geometry, a.size)
+        q = by_bisection(losses, np.full(len(losses), 1 / len(losses)), divergence, a.size)
         w = w - a.step_size * sum(p * g for p, g in zip(q, gradients, strict=True))
     return w
 
@@ -196,8 +165,8 @@ def pdsgd(a, scaled=1.0, late=False):
 
 
 FASTDRO = [
-    FastDRO(batch=4, step_size=0.7, geometry=geometry, size=size)
-    for geometry in GEOMETRIES for size in (0.1, 0.6)
+    FastDRO(batch=4, step_size=0.7, divergence=divergence, size=size)
+    for divergence in DIVERGENCES for size in (0.1, 0.6)
 ]  # fmt: skip
 PDSGDS = [
     PDSGD(batch=b, step_size=0.7, divergence=divergence, dual_step=0.8, dual_penalty=penalty)
@@ -216,8 +185,8 @@ def test_fastdro_is_its_pseudocode(algorithm):
 def test_a_minibatch_of_each_client_alone_is_told_apart(algorithm):
     """Negative controls: another set, or a maximum client by client."""
     held = final(algorithm).w[0, :, 0].numpy()
-    other = "kl-penalty" if algorithm.geometry != "kl-penalty" else "cvar"
-    assert np.abs(held - fastdro(algorithm, geometry=other)).max() > 1e-4
+    other = {"kl": "chi-square", "chi-square": "kl"}[algorithm.divergence]
+    assert np.abs(held - fastdro(algorithm, divergence=other)).max() > 1e-4
     assert np.abs(held - fastdro(algorithm, shared=False)).max() > 1e-4
 
 
@@ -279,7 +248,7 @@ def test_fastdro_on_all_samples_of_unequal_clients_has_each_client_alike(algorit
     for _ in range(ROUNDS):
         losses, gradients = every_sample(problem, w)
         w = w - algorithm.step_size * (
-            by_bisection(losses, SHARES, algorithm.geometry, algorithm.size) @ gradients
+            by_bisection(losses, SHARES, algorithm.divergence, algorithm.size) @ gradients
         )
     held = final(algorithm, problem).w
     for k in range(len(SIZES)):
@@ -300,9 +269,3 @@ def test_pdsgd_on_all_samples_of_unequal_clients_has_each_client_alike(algorithm
     for k, own in enumerate(np.split(z, np.cumsum(SIZES)[:-1])):
         np.testing.assert_allclose(state.w[k, :, 0], w, rtol=1e-9, atol=1e-11)
         np.testing.assert_allclose(state.log_weights[k, : SIZES[k], 0].exp(), own, rtol=1e-9)
-
-
-def test_a_mean_of_more_than_all_is_refused():
-    with pytest.raises(DriftproofError, match="at most 1 for cvar"):
-        FastDRO(size=2.0)
-    assert FastDRO(geometry="chi-square-ball", size=2.0).size == 2.0

@@ -171,19 +171,6 @@ def test_alike_clients_become_alike_as_they_grow():
             assert mean == pytest.approx(np.sqrt(0.9 * 0.5 / np.pi / size), rel=0.1)
 
 
-def test_dirichlet_shares_over_clients_have_their_moments():
-    """Yurochkin et al.: E = 1/n, Var = (n − 1)/(n²(nα + 1)); each to five standard errors."""
-    clients, concentration = 4, 0.5
-    rule = Dirichlet(concentration=concentration, draw_for="class")
-    shares = np.array([
-        np.bincount(LABELS[part], minlength=CLASSES) / (EXAMPLES / CLASSES)
-        for seed in range(300) for part in rule.parts(LABELS, clients, generator(seed))
-    ]).reshape(300, clients, CLASSES)  # fmt: skip
-    variance = (clients - 1) / clients**2 / (clients * concentration + 1)
-    assert_moments(shares[:, 0].ravel(), 1 / clients, variance)
-    assert_moments(shares[:, -1].ravel(), 1 / clients, variance)
-
-
 def test_dirichlet_shares_of_a_client_have_their_moments():
     """Hsu et al.: E = p, Var = p(1 − p)/(α + 1), and of a sample of m: + p(1 − p) α/(α + 1)/m."""
     labels = np.sort(LABELS)[: EXAMPLES // 4].repeat(8)  # classes 0 and 1 of 2, 3: 240, 240, 120
@@ -263,7 +250,6 @@ FEW = np.array([0, 1, 1, 2])
         (IID(), FEW - 1, 1, "labels from -1", "number the classes"),
         (OneLarge(large=4, small=1), FEW, 2, "4 examples", "smaller parts"),
         (DominantClass(share=1, size=2), FEW, 1, "1 examples of class 0", "fewer examples"),
-        (Dirichlet(concentration=1e-3, draw_for="class"), FEW, 4, "without an exam", "seed"),
         (LabelShards(shards=1), FEW, 6, "without an example", "fewer clients"),
         (ReducedClasses(), FEW, 5, "without an example", "fewer clients"),
     ],

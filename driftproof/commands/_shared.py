@@ -213,56 +213,6 @@ def progress(
         yield *_plain(what), lambda text: click.echo(f"{what}: {text}", err=True)
 
 
-@contextmanager
-def shares(what: str, *, quiet: bool) -> Iterator[Callable[[float, int], None]]:
-    """Show how much of a long command is done, and how long the rest takes at this pace.
-
-    Yields:
-        ``told(done, total)``: how many units are done, in parts too, of those asked for so far.
-    """
-    if quiet:
-        yield lambda done, total: None
-    elif sys.stderr.isatty():
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            TaskProgressColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
-
-        columns = (
-            "{task.description}", BarColumn(), TaskProgressColumn(), TimeElapsedColumn(),
-            "left", TimeRemainingColumn(),
-        )  # fmt: skip
-        # a stretch of a run takes half a minute: the pace is that of the last ten minutes
-        with Progress(
-            *columns, console=Console(stderr=True), transient=True, speed_estimate_period=600.0
-        ) as bar:
-            task = bar.add_task(what, total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total)
-    else:
-        yield _plain_shares(what)
-
-
-def _plain_shares(what: str) -> Callable[[float, int], None]:
-    began, shown, pace = time.monotonic(), 0.0, 0.0
-
-    def told(done: float, total: int) -> None:
-        nonlocal shown, pace
-        if done <= 0 or (done < total and done - shown < total / 10):
-            return
-        seconds = time.monotonic() - began
-        if seconds > 1.0:  # what comes at once was in the ledger, and says nothing of the rest
-            pace = seconds / done
-        shown = done
-        rest = f", about {pace * (total - done):.0f} s left" if pace and done < total else ""
-        click.echo(f"{what}: {done:.1f} of {total} runs{rest}", err=True)
-
-    return told
-
-
 def _plain(what: str) -> tuple[Callable[[int], None], Callable[[str], None]]:
     total, done, shown = 0, 0, time.monotonic()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +78,7 @@ def command(
     check_device(device)
     with (
         shared.working_on(cluster, workers) as workers,
-        shared.shares("run", quiet=ctx.obj["quiet"]) as progress,
+        shared.progress("run", quiet=ctx.obj["quiet"]) as (started, ended, _),
         blaming(leaf),
     ):
         plan = Plan(
@@ -87,9 +86,8 @@ def command(
             resume=resume,
         )  # fmt: skip
         head = run_experiment(
-            leaf.load(), plan, out, typed=leaf.typed, progress=progress,
-            expected=partial(click.echo, err=True),
-        )  # fmt: skip
+            leaf.load(), plan, out, typed=leaf.typed, started=started, ended=ended
+        )
     if as_json:
         shared.print_json({key: value for key, value in head.items() if key != "panels"})
     else:

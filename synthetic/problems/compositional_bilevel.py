@@ -21,16 +21,14 @@ averaged_composition`` (its g_k are the r_i here), posed as in FedNest's composi
 * σ_f = σ_h; the standard deviation of ∇_y g_i is that of r_i, (v² + a²)^½, of the cross
   derivative a; L is the composition's.
 
-**The series.** With ``series="exact"`` FedIHGP divides by ‖∇²_yy g_i‖ = 1: a single term is then
-p = ∇_y f, as the paper's compositional method has it. As ℓ_{g,1} would be another number, it is not
-declared. With ``series="joint"`` (affine r_i) it divides by ℓ_{g,1}, which is declared.
+**The series.** FedIHGP divides by ‖∇²_yy g_i‖ = 1: a single term is then p = ∇_y f, as the paper's
+compositional method has it. As ℓ_{g,1} would be another number, it is not declared.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 import torch
@@ -52,13 +50,12 @@ from driftproof.toolkit.problem import Solution, problem
 class CompositionalBilevel(BilevelProblem):
     """The members of AveragedComposition, posed with two levels.
 
-    ℓ_{g,1} = 1 + S² for affine r_i of slope S:
+    Its objective is the composition's: f(r(x)) with r(x) = 2x has the curvature 4 of (2x)²/2.
 
-    >>> CompositionalBilevel(inner_slope=2.0, series="joint").constants["lower_smoothness"]
-    5.0
+    >>> CompositionalBilevel(inner_slope=2.0).constants["objective_smoothness"]
+    4.0
 
     Args:
-        series: "exact" or "joint", what a Neumann series divides by.
         lower_start: y_0 = y*(x_0) + lower_start·e.
         clients: m.
         distance: x_0 = distance·e.
@@ -84,22 +81,15 @@ class CompositionalBilevel(BilevelProblem):
     inner_gradient_noise: NonNegative = 0.0
     plain_noise: NonNegative = 0.0
     distance: NonNegative = 2.0
-    series: Literal["exact", "joint"] = "exact"
     lower_start: Real = 1.0
 
     notation = {"m": "clients", "mu_g": "lower_strong_convexity", "ell_g1": "lower_smoothness"}
-
-    def validate(self) -> None:
-        """Refuse a joint ℓ_{g,1} that does not exist."""
-        wanted = '"exact" if inner_curvature is not 0: there is no joint ℓ_{g,1}'
-        self.require("series", wanted, self.series == "exact" or not self.inner_curvature)
 
     @classmethod
     def examples(cls) -> list[CompositionalBilevel]:
         """Return members with affine and with curved inner functions, a plain part, noise."""
         return [
-            cls(clients=3, dim=2, inner_dim=2, inner_heterogeneity=0.5, inner_offset=0.7,
-                series="joint"),
+            cls(clients=3, dim=2, inner_dim=2, inner_heterogeneity=0.5, inner_offset=0.7),
             cls(clients=2, dim=2, inner_dim=3, inner_curvature=0.7, inner_heterogeneity=0.3,
                 plain_slope=0.5, plain_tilt=0.2, inner_value_noise=0.1, inner_gradient_noise=0.2,
                 plain_noise=0.3),
@@ -116,11 +106,6 @@ class CompositionalBilevel(BilevelProblem):
     def upper_dim(self) -> int:
         """d, the dimension of x."""
         return self.dim
-
-    @property
-    def series_smoothness(self) -> float:
-        """What a Neumann series divides by."""
-        return 1.0 if self.series == "exact" else self._joint_smoothness
 
     @cached_property
     def constants(self) -> Mapping[str, float]:
@@ -141,8 +126,6 @@ class CompositionalBilevel(BilevelProblem):
         }
         if not self.inner_curvature:
             constants["lower_hessian_smoothness"] = 0.0
-        if self.series == "joint":
-            constants["lower_smoothness"] = self._joint_smoothness
         return constants
 
     def lower_solution(self, x: UpperVector) -> LowerVector:
@@ -168,13 +151,8 @@ class CompositionalBilevel(BilevelProblem):
         """Return the oracles of some clients."""
         return CompositionalBilevelOracles(self, dtype, device, clients or range(self.clients))
 
-    @property
-    def _joint_smoothness(self) -> float:
-        """1 + S²."""
-        return 1.0 + float(self.composition.scales.max()) ** 2
 
-
-OWN = ("series", "lower_start")
+OWN = ("lower_start",)
 """The parameters that the composition has not."""
 
 
@@ -186,7 +164,7 @@ class CompositionalBilevelOracles:
     ) -> None:
         self._parts = of.composition.oracles(dtype, device, clients)
         self.clients = len(clients)
-        self.upper_dim, self.lower_smoothness = of.dim, of.series_smoothness
+        self.upper_dim, self.lower_smoothness = of.dim, 1.0
 
     def upper_law(self, batch: int) -> Law | None:
         """The law of h_i's samples."""

@@ -3,13 +3,10 @@
 FIXED = {"T": 3, "S": 3, "tau": 2, "mu": 0.2, "L": 1.5, "eta": 0.3, "alpha": 0.3, "beta_2": 0.4}
 WHERE = {"kappa": "L / mu", "steps": "tau * S"}
 BOUNDS = {
-    ("heavy-ball-cycle", "printed"): "0 * R",
     ("heavy-ball-norm", "printed"): "((sqrt(kappa) - 1) / (sqrt(kappa) + 1)) ** 2 * before",
-    ("gd-at-two-over-l", "printed"): "0 * R",
     ("gda-convex-concave", "printed"): "R**2",
     ("fedavg-fixed-point", "printed"): "0 * R",
     ("fedprox-fixed-point", "printed"): "0 * R",
-    ("picard", "printed"): "0 * R",
     ("curve-convex-two-over-l", "printed"): "before",
     ("nesterov-descent", "printed"): "before",
     ("subgradient-descent", "printed"): "before",

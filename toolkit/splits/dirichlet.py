@@ -1,25 +1,20 @@
-r"""Class shares that are drawn from a Dirichlet distribution, in either of the two usual ways.
+r"""Class shares of each client that are drawn from a Dirichlet distribution.
 
-``draw_for="client"`` (Hsu, Qi, Brown 2019): every client has equally many examples (one more for
-some). Its class shares are q ~ Dir(α p), p the class shares of the data. Its examples are drawn one
-by one, the class from q; a class that is used up is left out. So the last clients have what the
-others left. Where q is 0, in floating point, for all classes that are left, its shares of those are
-drawn now: by the neutrality of the Dirichlet distribution they are Dir(α p) over these classes,
-whatever the others were. Until a class is used up, E q_c = p_c and Var q_c = p_c (1 − p_c)/(α + 1).
+Every client has equally many examples (one more for some). Its class shares are q ~ Dir(α p), p the
+class shares of the data. Its examples are drawn one by one, the class from q; a class that is used
+up is left out. So the last clients have what the others left. Where q is 0, in floating point, for
+all classes that are left, its shares of those are drawn now: by the neutrality of the Dirichlet
+distribution they are Dir(α p) over these classes, whatever the others were. Until a class is used
+up, E q_c = p_c and Var q_c = p_c (1 − p_c)/(α + 1).
 
-``draw_for="class"`` (Yurochkin et al. 2019): each class is cut into parts, one a client, of shares
-q ~ Dir(α, …, α). Then sizes differ as well. For n clients, E q_i = 1/n and Var q_i = (n − 1)/(n²(nα
-+ 1)). Yurochkin et al.'s code draws again until each client has ten examples; here nothing is drawn
-again, since that would change the distribution, and a client without an example is an error.
-
-Note that α counts differently: in the first way it is the sum of the distribution's parameters, in
-the second one parameter.
+Yurochkin et al. (2019) draw the shares of each class over the clients instead, so that sizes differ
+as well; that is not here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated
 
 import numpy as np
 
@@ -29,27 +24,22 @@ from driftproof.toolkit.split import FederatedSplit, by_class, split
 
 @split(
     name="dirichlet",
-    source="Hsu, Qi, Brown 2019; Yurochkin et al. 2019",
-    statement="class shares of a client, or a class's shares over the clients, are Dirichlet(α)",
+    source="Hsu, Qi, Brown 2019",
+    statement="class shares of a client are Dirichlet(α)",
 )
 class Dirichlet(FederatedSplit):
     """Clients between alike (α → ∞) and of one class each (α → 0).
 
     Args:
-        concentration: α.
-        draw_for: what a draw gives the shares of.
+        concentration: α, the sum of the distribution's parameters.
     """
 
     concentration: Annotated[float, Constraint(1e-6, 1e6)] = 1.0
-    draw_for: Literal["client", "class"] = "client"
 
     @classmethod
     def examples(cls) -> list[Dirichlet]:
-        """Both ways; nearly one class a client, and nearly alike."""
-        return [
-            cls(), cls(draw_for="class"), cls(concentration=0.01),
-            cls(concentration=1000.0, draw_for="class"),
-        ]  # fmt: skip
+        """In between; nearly one class a client, and nearly alike."""
+        return [cls(), cls(concentration=0.01), cls(concentration=1000.0)]
 
     def deal(
         self, labels: np.ndarray, clients: int, random: np.random.Generator
@@ -57,17 +47,9 @@ class Dirichlet(FederatedSplit):
         """Cut each class at the clients' numbers of it."""
         numbers = by_class(labels, random)
         sizes = np.array([len(own) for own in numbers])
-        if self.draw_for == "class":
-            ends = np.stack([self._ends(size, clients, random) for size in sizes], 1)
-        else:
-            ends = np.cumsum(list(self._counts(sizes, clients, random)), 0)
+        ends = np.cumsum(list(self._counts(sizes, clients, random)), 0)
         cuts = [np.split(own, to[:-1]) for own, to in zip(numbers, ends.T, strict=True)]
         return [random.permutation(np.concatenate(pieces)) for pieces in zip(*cuts, strict=True)]
-
-    def _ends(self, size: int, clients: int, random: np.random.Generator) -> np.ndarray:
-        """Return where each client's part of a class ends, [clients]."""
-        shares = random.dirichlet(np.full(clients, self.concentration))
-        return np.rint(np.cumsum(shares) * size).astype(int)
 
     def _counts(
         self, sizes: np.ndarray, clients: int, random: np.random.Generator

@@ -13,7 +13,6 @@ from driftproof.toolkit.memory import largest_worker, own_peak
 from driftproof.toolkit.report.experiment import write_experiment
 from driftproof.verifiers.experiment.codec import checkpoint
 from driftproof.verifiers.experiment.study import Conclusion, Steps, Study, concluded
-from driftproof.verifiers.experiment.tracked import TrackedRun
 from driftproof.verifiers.running.scheduler import Cache, Result, Task, run_jobs
 
 
@@ -77,16 +76,15 @@ def run_experiment(
     out: Path,
     *,
     typed: str,
-    progress: Callable[[float, int], None] = lambda done, total: None,
-    expected: Callable[[str], None] = lambda text: None,
+    started: Callable[[int], None] = lambda total: None,
+    ended: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Any]:
     """Run an experiment and write its page, its data and its plots to a folder.
 
     Args:
         typed: what ``driftproof run`` calls the experiment: its name, or its file.
-        progress: called with how many units are done, in parts too, and how many were asked for.
-        expected: told, at paper size, how long the first units will take; and how many of those
-            asked for an earlier run has left.
+        started: called with the number of runs, again when there are more.
+        ended: called with the experiment's name when one of its runs ends.
     """
     began = time.monotonic()
     with Ledger(out / "ledger.sqlite") as ledger:
@@ -103,13 +101,12 @@ def run_experiment(
             "engine": plan.engine,
             "environment": environment(plan.device, plan.workers),
         }
-        shares = Shares(progress)
-        cache = Cache(ledger, resume=plan.resume)
-        job = _followed(chosen.run(plan), shares, cache, plan, expected)
-        (conclusion,) = run_jobs([job], cache, workers=plan.workers, each=shares.came)
+        runs = Runs(started, lambda: ended(chosen.name))
+        cache, job = Cache(ledger, resume=plan.resume), _counted(chosen.run(plan), runs)
+        (conclusion,) = run_jobs([job], cache, workers=plan.workers, each=runs.came)
         head |= asdict(conclusion)
         head |= {
-            "memory": peak_memory(shares.worker, plan.workers),
+            "memory": peak_memory(runs.worker, plan.workers),
             "seconds": time.monotonic() - began,
         }
         ledger.finish(head, [])
@@ -117,65 +114,43 @@ def run_experiment(
     return head
 
 
-class Shares:
-    """Which share of every unit is done: of a run that is kept on its way, a part.
+class Runs:
+    """Which runs are asked for, and which have ended.
 
     Attributes:
-        worker: the peak memory of the largest worker, looked at whenever a unit came.
+        worker: the peak memory of the largest worker, looked at whenever a run came.
     """
 
-    def __init__(self, told: Callable[[float, int], None]) -> None:
-        self._told, self._shares, self.worker = told, dict[str, float](), 0
+    def __init__(self, started: Callable[[int], None], ended: Callable[[], None]) -> None:
+        self._started, self._ended, self.worker = started, ended, 0
+        self._whole: dict[str, bool] = {}
 
     def asked(self, units: Sequence[Task]) -> None:
-        """Count units that were not asked for before."""
-        self._shares |= {unit.name: 0.0 for unit in units if unit.name not in self._shares}
-        self._tell()
+        """Count runs that were not asked for before."""
+        self._whole = dict.fromkeys((unit.name for unit in units), False) | self._whole
+        self._started(len(self._whole))
 
     def came(self, unit: Task, result: Result) -> None:
-        """Note what a unit gave."""
-        part = checkpoint(result[0])
+        """Note what a run gave: of one that is kept on its way, a part."""
         self.worker = max(self.worker, largest_worker())
-        self._shares[unit.name] = 1.0 if part is None else part.told["done"]
-        self._tell()
-
-    def _tell(self) -> None:
-        self._told(sum(self._shares.values()), len(self._shares))
+        if not self._whole[unit.name] and checkpoint(result[0]) is None:
+            self._whole[unit.name] = True
+            self._ended()
 
 
-def _followed(
-    job: Steps, shares: Shares, cache: Cache, plan: Plan, told: Callable[[str], None]
-) -> Steps:
-    """Count the units that an experiment asks for, and say of the first how long they take."""
+def _counted(job: Steps, runs: Runs) -> Steps:
+    """Count the runs that an experiment asks for, and those that the ledger had."""
     wanted = next(job)
-    if plan.profile == "paper":
-        told(in_advance(wanted, plan.workers))
     while True:
-        shares.asked(wanted)
-        kept = [(unit, result) for unit in wanted if (result := cache.stored(unit)) is not None]
-        for unit, result in kept:
-            shares.came(unit, result)
-        if kept:
-            told(f"{len(kept)} of {len(wanted)} runs are in the ledger, in whole or in part")
+        runs.asked(wanted)
         results = yield wanted
+        for unit, result in zip(wanted, results, strict=True):
+            runs.came(unit, result)
         try:
             wanted = job.send(results)
         except StopIteration as stop:
             conclusion: Conclusion = stop.value
             return conclusion
-
-
-def in_advance(units: Sequence[Task], workers: int) -> str:
-    """Say how long units will take: a round of each kind of tracked run is timed here."""
-    runs = [unit for unit in units if isinstance(unit, TrackedRun)]
-    kinds = {(type(run), run.algorithm): run for run in runs}
-    seconds = {kind: run.seconds_of(1) for kind, run in kinds.items()}
-    total = sum(seconds[type(run), run.algorithm] * run.rounds for run in runs) / workers
-    return (
-        f"{len(runs)} runs of up to {max((run.rounds for run in runs), default=0):,} rounds: "
-        f"about {total / 3600:.1f} hours on {workers} processes of this machine, by the time of "
-        "one round of each method; more may follow"
-    )
 
 
 def peak_memory(worker: int, workers: int) -> str:

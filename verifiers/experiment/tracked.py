@@ -105,15 +105,6 @@ class TrackedRun(Run):
             got = self._run(lambda: time.monotonic() > ends)
         return got.packed() if isinstance(got, Checkpoint) else packed(self._whole(got))
 
-    def seconds_of(self, rounds: int) -> float:
-        """Return the seconds that some rounds take here, without what is measured."""
-        problem = self.problem
-        ctx = self.context(problem)
-        run(problem, self.algorithm, ctx, rounds=1)
-        began = time.perf_counter()
-        run(problem, self.algorithm, ctx, rounds=rounds)
-        return time.perf_counter() - began
-
     def _run(self, late: Callable[[], bool]) -> Checkpoint | dict[str, Any]:
         problem = self.problem
         ctx = self.context(problem)

@@ -200,10 +200,9 @@ class ImbalancedRun(study.TrackedRun):
     @property
     def algorithm(self) -> Algorithm:
         """The method at its first learning rate."""
-        geometry = "kl-penalty" if self.divergence == "kl" else "chi-square-penalty"
         kinds: dict[str, tuple[type[Algorithm], dict[str, Any]]] = {
             "FedDRO": (FedDRO, {"momentum": MOMENTUM}),
-            "FastDRO": (FastDRO, {"geometry": geometry, "size": PENALTY}),
+            "FastDRO": (FastDRO, {"size": PENALTY}),
             PRIMAL_DUAL: (PDSGD, {"dual_step": DUAL_STEP, "dual_penalty": PENALTY}),
             "MBSGD": (MBSGD, {}),
         }
