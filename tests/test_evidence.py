@@ -13,7 +13,7 @@ from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import Letters, Notation
 from driftproof.toolkit.draws import BLOCK
 from driftproof.toolkit.federation import run_exactly
-from driftproof.toolkit.measure import average, each, sq
+from driftproof.toolkit.measure import average, each, given_past, sq
 from driftproof.toolkit.statistics import BETS, exceeds, log_wealth
 from driftproof.toolkit.stretches import _seed
 from driftproof.toolkit.verdict import Evidence, Row, Verdict, overall
@@ -480,3 +480,24 @@ def test_an_inequality_that_rare_pasts_break_is_not_supported(count):
     assert row.verdict is not SUPPORTED
     (row,) = judge([make(right=lambda c: sympy.Rational(1, 2) + 0 * c.eta, **more)], Settings())
     assert row.verdict is SUPPORTED
+
+
+def test_a_statement_given_the_past_is_supported_up_to_a_stated_share_of_pasts():
+    row = only(recursion, conditional=True)
+    assert (row.verdict, row.evidence) == (SUPPORTED, "sequential")
+    assert row.replicates >= 570
+    assert "a past that breaks it has probability" in row.reason
+    short = only(recursion, conditional=True, profile="smoke")  # four blocks are too few
+    assert short.verdict is INCONCLUSIVE
+    assert "571 pasts would" in short.reason or "570 pasts would" in short.reason
+
+
+def test_one_past_refutes_a_statement_given_the_past():
+    row = only(lambda c: recursion(c, 0.9), conditional=True)
+    assert row.verdict is REFUTED
+    assert "given one past" in row.reason
+
+    def positive(view):
+        return given_past(view.mean("w").sum(0), before=sq(view.before.w.mean(0)))
+
+    assert only(lambda c: 0 * c.eta - 1, left=positive, conditional=True).verdict is REFUTED

@@ -36,6 +36,7 @@ class BoundClaim(Claim[RightSide]):
         range: the most that one replicate's left side can be, by the assumptions alone; a right
             side above it is vacuous. Two ends, if it can be negative.
         measured: {name: LaTeX} of the measured quantities that stand in a right side.
+        conditional: whether what is printed is an expectation given the past (``given_past``).
         left: the decorated function.
     """
 
@@ -46,6 +47,7 @@ class BoundClaim(Claim[RightSide]):
     classes: Sequence[Case] = ()
     range: RightSide | None = None
     measured: Mapping[str, str] = field(default_factory=dict)
+    conditional: bool = False
     left: Measure | None = None
 
     def __call__(self, left: Measure) -> Self:

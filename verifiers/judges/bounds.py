@@ -68,6 +68,8 @@ BOTH_ZERO = "both sides are 0, as far as rounding errors tell"
 """Why a row is supported that rests on ``DUST``: ball arithmetic is asked whether it is so."""
 GIVEN_PAST = "given past"
 UNMEASURED = "refuted as far as sampling goes; its rounding errors have not been measured yet"
+RARE = 0.02
+"""The probability of a past that breaks a statement given the past, up to which it is supported."""
 SLACK = 1e-9
 """How far above its proven range a replicate may lie before the range is called violated."""
 
@@ -370,7 +372,7 @@ def _every_past(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     """Judge conditional expectations, given sampled pasts.
 
     What is printed in total expectation is a mean over pasts: each past is a replicate, and the
-    betting test judges it.
+    betting test judges it. What is printed given the past has to hold for each.
     """
     measured = sides.measured
     taken = measured.taken.reshape(len(measured.taken), -1, 1)
@@ -379,6 +381,8 @@ def _every_past(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     row = _exact(claim, case, form, replace(sides, measured=apart))
     pasts = measured.values.shape[1]
     row = replace(row, replicates=pasts)
+    if claim.conditional:
+        return _for_every_past(row, pasts)
     if sides.range is not None:
         return _sampled(claim, case, form, sides)
     if row.verdict is Verdict.SUPPORTED:
@@ -392,6 +396,27 @@ def _every_past(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
         "left side less the measured part of the right can be given a past"
     )
     return replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, reason=reason)
+
+
+def _for_every_past(row: Row, pasts: int) -> Row:
+    """Judge a statement that is printed given the past: one past refutes it, samples do not prove.
+
+    If a past broke it with probability q or more, all of n would satisfy it with probability at
+    most (1 − q)^n, which is α for q = 1 − α^(1/n).
+    """
+    if row.verdict is not Verdict.SUPPORTED:
+        reason = f"given one past, {row.reason}" if row.verdict is Verdict.REFUTED else row.reason
+        return replace(row, reason=reason)
+    share = 1 - LEVEL ** (1 / pasts)
+    reason = (
+        f"given each of {pasts} sampled pasts; a past that breaks it has probability "
+        f"{share:.2g} at most, at level {LEVEL:g}"
+    )
+    if share > RARE:
+        needed = int(np.ceil(np.log(LEVEL) / np.log1p(-RARE)))
+        reason += f"; {needed} pasts would bring that to {RARE:g}"
+        return replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, reason=reason)
+    return replace(row, evidence=Evidence.SEQUENTIAL, alpha=LEVEL, reason=reason)
 
 
 def _exact(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:

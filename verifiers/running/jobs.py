@@ -310,7 +310,9 @@ def _bound(claim: BoundClaim, case: Case, forms: Sequence[Form], at: ClaimTask, 
         return [bounds.judge(claim, case, form, nothing) for form in forms]
     ((blob, seconds),) = yield [replace(at, kind="exact")]
     measured = Measured.unpack(blob)
-    if measured.kind == "exact":
+    certain = measured.kind == "exact" and measured.values.shape[1] == 1
+    # of what is printed given the past, a mean over pasts says nothing
+    if measured.kind == "exact" and (certain or not claim.conditional):
         rows = [bounds.judge(claim, case, form, measured) for form in forms]
         unsure = [k for k, row in enumerate(rows) if enclosed.left_open(row, measured)]
         asked = [
@@ -380,7 +382,7 @@ def _sharing(claim: BoundClaim, siblings: bool) -> dict[int, list[int]]:
 
 def _more_would_do(claim: BoundClaim, forms: Sequence[Form], measured: Measured) -> bool:
     """Say whether further replicates can decide anything: without a range, further pasts do not."""
-    if measured.how[:1] != (bounds.GIVEN_PAST,):
+    if measured.how[:1] != (bounds.GIVEN_PAST,) or claim.conditional:
         return True
     return any((form.range or claim.range) is not None for form in forms)
 
