@@ -33,6 +33,7 @@ from driftproof.classes import (
 from driftproof.problems import QuadraticMinimax
 from driftproof.toolkit.cases import grid
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.verifiers.judges.limits import _cycle
 from driftproof.verifiers.worst_case.check import check
 from driftproof.verifiers.worst_case.check_counterexample import check as functions_of
 from driftproof.verifiers.worst_case.on_quadratics import slowest
@@ -175,6 +176,9 @@ def test_a_cycle_refutes_and_a_floor_is_open():
     row = row_of([lessard], HeavyBall(step_size=1 / 9, momentum=4 / 9))
     assert (row.verdict, row.evidence) == ("REFUTED", "class")
     assert row.reason.startswith("a cycle of 3 rounds")
+    claim = stated(over([CLASS], FedAvg(step_size=0.2), clients=1))
+    (case,) = claim.classes
+    assert _cycle(claim, case, case.problem, [2])["reason"].startswith("a cycle of 2 rounds")
     sampled = FedAvg(step_size=0.05, participation=0.5)
     row = row_of([CLASS, similar(zeta=1)], sampled, clients=2)
     assert row.verdict == "INCONCLUSIVE"
