@@ -33,7 +33,8 @@ class LimitClaim(BoundClaim):
     Attributes:
         classes: functions with a minimiser x*, and what relates clients (``over``). Of those that
             may have several, as with μ = 0, it is refuted or left open.
-        right: ρ, of the letters; without it the claim is that the iterates converge.
+        right: ρ, of the letters; 1 says that the iterates stay bounded; without it the claim is
+            that they converge.
     """
 
     way: ClassVar[str] = "limit"

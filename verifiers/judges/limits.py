@@ -61,20 +61,23 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
     whole = case.problem
     assert isinstance(whole, WholeClass)
     mode, only_converges = slowest(case.algorithm, whole), form.right is converges
+    bounded = not only_converges and right.low == 1  # no more than that is said
     least = float(mode.factor.lower()) if mode else None
     facts: dict[str, Any] = {
         "rhs": float(right.low), "comparisons": 1,
         "lhs": {"mean": least, "low": least, "high": None},
     }  # fmt: skip
     row = partial(row_of, claim, form, case_entry(case))
-    if mode is not None and mode.exceeds(right.high):
+    if mode is not None and mode.exceeds(None if only_converges else right.high):
         return row(Verdict.REFUTED, Evidence.ENCLOSED, str(mode), **facts)
     one_minimiser = whole.function_class.parameters.get("mu")
-    if one_minimiser and (cycle := _cycle(claim, case, whole, [1])) is not None:
+    if one_minimiser and not bounded and (cycle := _cycle(claim, case, whole, [1])) is not None:
         return row(Verdict.REFUTED, Evidence.CLASS, **facts | cycle)
     found, why = None, "no linear rate holds where mu = 0"  # (λ/2)‖x‖² has none for all λ > 0
-    if one_minimiser:
+    if one_minimiser or bounded:
         found, why = _potential(case, whole, None if only_converges else right.low)
+    if bounded and found is None:
+        found, why = _potential(case, whole, None, floor=True)
     if found is not None:
         rho = float(found.rho)
         facts["lhs"] = {"mean": rho if only_converges else least, "low": least, "high": rho}
@@ -84,7 +87,8 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
             for name, text in found.certificates.items()
         }
         return row(Verdict.SUPPORTED, Evidence.CLASS, str(found), **facts)
-    if case.algorithm.cohort_size(whole.clients) == whole.clients:  # else a run is many paths
+    sampled = case.algorithm.cohort_size(whole.clients) < whole.clients  # a run is many paths
+    if not bounded and not sampled:
         if (cycle := _cycle(claim, case, whole, LENGTHS)) is not None:
             return row(Verdict.REFUTED, Evidence.CLASS, **facts | cycle)
         why += f"; no cycle of {LENGTHS[0]} to {LENGTHS[-1]} rounds was found"
@@ -119,9 +123,13 @@ def _check(claim: LimitClaim, case: Case, form: Form) -> None:
 
 
 def _potential(
-    case: Case, whole: WholeClass, rho: Fraction | None
-) -> tuple[Potential | None, str]:  # fmt: skip
-    """Return a potential without a floor, or why there is none."""
+    case: Case, whole: WholeClass, rho: Fraction | None, floor: bool = False
+) -> tuple[Potential | None, str]:
+    """Return a potential, or why there is none.
+
+    Args:
+        floor: whether it may have a floor, which says that iterates stay bounded.
+    """
     why = ""
     for digits in DIGITS if rho is None else DIGITS[:1]:
         for gradients in (False, True):
@@ -133,9 +141,9 @@ def _potential(
             except NoPotentialError as error:
                 why = error.got
                 continue
-            if not found.constant and not found.at_start:
+            if floor or not (found.constant or found.at_start):
                 return found, ""
-            why = f"{found}: there is a floor"
+            why = f"a potential with ρ = {float(found.rho)} has a floor"
     return None, why
 
 

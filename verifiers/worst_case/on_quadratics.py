@@ -44,12 +44,13 @@ class Mode:
     recurrence: tuple[Fraction, ...]
     factor: Any
 
-    def exceeds(self, factor: Fraction) -> bool:
-        """Tell whether ‖x_t‖² is no O(factor^t); of 1, whether it does not go to 0."""
-        limit = arb(rational(factor))
+    def exceeds(self, factor: Fraction | None) -> bool:
+        """Tell whether ‖x_t‖² is no O(factor^t); of None, whether it does not go to 0."""
+        if factor is not None:
+            return bool(self.factor > arb(rational(factor)))
         ends = [sum(q * s**j for j, q in enumerate(self.recurrence)) for s in (1, -1)]
         stays = ends[0] == 1 or ends[1] == (-1) ** len(self.recurrence)  # 1 or −1 is a root
-        return bool(self.factor > limit) or (factor == 1 and stays)
+        return bool(self.factor > 1) or stays
 
     def reaches(self, factor: Fraction) -> bool:
         """Tell whether ‖x_t‖² may go like factor^t: the enclosures overlap."""

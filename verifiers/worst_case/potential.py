@@ -83,7 +83,7 @@ class Potential:
         x, rho, size, c = self.iterate, float(self.rho), float(self.size), float(self.constant)
         first = f"{size}·‖{x}_0 − x*‖²" + f" + {float(self.at_start)}" * bool(self.at_start)
         bound = f"({first})·{rho}^t" if self.at_start else f"{size}·{rho}^t·‖{x}_0 − x*‖²"
-        floor = f" + {float(self.floor)}·(1 − {rho}^t)" * bool(c)
+        floor = f" + {float(self.floor)}·(1 − {rho}^t)" if c else ""
         return (
             f"‖{x}_t − x*‖² ≤ {bound}{floor} after every number t of rounds, since\n"
             f"  at the start V ≤ {first},\n"
@@ -234,7 +234,7 @@ def potential(
     found = searched(replace(one, relations=any_size))
     if found is not None:  # how far clients differ does not matter
         one = replace(one, relations=any_size)
-    elif any_size != one.relations:
+    elif any_size != one.relations and rho != 1:  # there is no floor where nothing falls
         found = searched(one)
     if found is None:
         raise NoPotentialError(
