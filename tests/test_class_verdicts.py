@@ -326,7 +326,7 @@ def test_cases_and_classes_may_stand_beside_each_other():
     both = bound(
         name="mine/both", source="this test", statement="x", cases=cases, classes=ONE,
         right=lambda c: 10 + 0 * c.eta,
-    )(lambda view: each("round", "local_step", sq(view.mean("w"))))  # fmt: skip
+    )(lambda view: each("transition", sq((view.state.w - view.before.w).mean(0))))  # fmt: skip
     rows = judge([both], Settings())
     assert [row.evidence for row in rows] == [Evidence.EXACT, Evidence.CLASS]
     assert {row.verdict for row in rows} == {Verdict.SUPPORTED}

@@ -8,21 +8,25 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sympy import Rational
+from sympy import Rational, sqrt
 
-from driftproof import algorithm, each, limit, sq, verify
+from driftproof import algorithm, average, bound, each, limit, sq, verify
 from driftproof.algorithms import (
     FedAvg,
     HeavyBall,
     Nesterov,
+    OnlineGradient,
     Scaffold,
 )
 from driftproof.classes import (
+    bounded_gradients,
     cocoercive,
+    convex,
     for_all,
     indicator,
     over,
     plus,
+    potential,
     shared_minimiser,
     similar,
     smooth_convex,
@@ -196,6 +200,139 @@ def test_a_cycle_refutes_and_a_floor_is_open():
     assert row.reason.endswith("has a floor")
 
 
+class Decayed(FedAvg):
+    """Weight decay: it goes to a point between x* and the origin."""
+
+    def step(self, ctx, oracles, state):
+        g = oracles.field_grad(state.w, None) + state.w / 2
+        return state._replace(w=state.w - self.step_size * g)
+
+
+class Shrunk(FedAvg):
+    """Asks for nothing, and goes to the origin."""
+
+    def step(self, ctx, oracles, state):
+        return state._replace(w=state.w / 2)
+
+
+class Warm(FedAvg):
+    def step(self, ctx, oracles, state):
+        eta = self.step_size if ctx.t < 20 else 4
+        return state._replace(w=state.w - eta * oracles.field_grad(state.w, None))
+
+
+class Seventh(FedAvg):
+    def step(self, ctx, oracles, state):
+        eta = self.step_size if ctx.t % 7 == 0 else 4
+        return state._replace(w=state.w - eta * oracles.field_grad(state.w, None))
+
+
+class Third(FedAvg):
+    def step(self, ctx, oracles, state):
+        eta = 4 if ctx.t == 3 else self.step_size
+        return state._replace(w=state.w - eta * oracles.field_grad(state.w, None))
+
+
+class Within(FedAvg):
+    """Its steps know how many rounds there are."""
+
+    def step(self, ctx, oracles, state):
+        return state._replace(
+            w=state.w - self.step_size / ctx.horizon * oracles.field_grad(state.w, None)
+        )
+
+
+class Late(HeavyBall):
+    """Remembers the last gradient, and says that it is that of the iterate."""
+
+    def init(self, ctx, oracles, start):
+        w = ctx.everywhere(start)
+        return type(HeavyBall.init(self, ctx, oracles, start))(w, oracles.field_grad(w, None))
+
+    def anywhere(self, ctx, oracles, start, own):
+        return self.init(ctx, oracles, start)
+
+    def step(self, ctx, oracles, state):
+        g = oracles.field_grad(state.w, None)
+        return state._replace(w=state.w - self.step_size * state.before, before=g)
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        (Decayed(step_size=0.5), "where the origin is"),
+        (Shrunk(), "where the origin is"),
+        (Warm(step_size=0.1), "depend on t"),
+        (Seventh(step_size=0.1), "depend on t"),
+        (Third(step_size=0.1), "depend on t"),
+        (Within(step_size=0.1), "depend on horizon"),
+        (Late(step_size=0.15), "not one of its anywhere"),
+    ],
+    ids=lambda of: type(of).__name__,
+)
+def test_what_a_round_from_any_state_does_not_tell_is_refused(method, words):
+    with pytest.raises(DriftproofError, match=words):
+        row_of([CLASS], method)
+    with pytest.raises(DriftproofError, match=words):
+        potential(method, [CLASS])
+
+
+def test_a_bound_over_a_class_is_refused_where_the_origin_matters():
+    near = over([CLASS, start_within(R=1)], Decayed(step_size=0.5), clients=1)
+    norm = lambda view: each("round", "local_step", sq(view.mean("w")))  # noqa: E731
+    for classes, left in (
+        (near, off),
+        (over([CLASS, start_within(R=1)], FedAvg(step_size=0.1), clients=1), norm),
+    ):
+        claim = bound(
+            name="own/bound", source="tests", statement="x", classes=classes, right=lambda c: c.R**2
+        )(left)
+        with pytest.raises(DriftproofError, match="where the origin is"):
+            verify(claim)
+
+
+def test_a_regret_has_a_client_for_each_time():
+    def regret(view):
+        return average("transition", view.problem.loss_at(view.t, view.before.w.mean(0)))
+
+    online = [bounded_gradients(convex(), G=1), plus(indicator(D=1))]
+    for rounds, clients in ((1, 2), (3, 2)):
+        claim = bound(
+            name="own/regret", source="tests", statement="x", right=lambda c: c.G * c.D,
+            classes=over(online, OnlineGradient(step_size=0.5), rounds=rounds, clients=clients),
+        )(regret)  # fmt: skip
+        with pytest.raises(DriftproofError, match=f"clients={rounds}, rounds={rounds}"):
+            verify(claim)
+
+
+def test_a_rate_is_refuted_by_small_curvatures_and_by_no_rounding():
+    row = row_of([smooth_convex(L=1)], FedAvg(step_size=1.0), right=lambda c: Rational("0.99"))
+    assert (row.verdict, row.evidence) == ("REFUTED", "enclosed")
+    row = row_of(
+        [smooth_strongly_convex(L=2, mu=1)], FedAvg(),
+        ties={"eta": lambda c: 1 / sqrt(c.L * c.mu)},
+        right=lambda c: (sqrt(c.L / c.mu) - 1) ** 2,
+    )  # fmt: skip
+    assert row.verdict != "REFUTED"  # it is true, and η is rounded
+
+
+def test_a_term_bends_by_its_own_modulus():
+    @algorithm(name="prox-step", source="tests", statement="prox(w − ηg, η)")
+    class Step(FedAvg):
+        needs = "proximal"
+
+        def step(self, ctx, oracles, state):
+            eta = self.step_size
+            return state._replace(
+                w=oracles.prox(state.w - eta * oracles.field_grad(state.w, None), eta)
+            )
+
+    half = smooth_strongly_convex(L=2, mu=1)
+    rate = Rational(9, 11) ** 2  # ((1 − η)/(1 + η))²
+    row = row_of([half, plus(half)], Step(step_size=0.1), right=lambda c: rate)
+    assert row.verdict == "SUPPORTED"
+
+
 def test_what_is_tied_has_its_value_in_every_case_and_is_assumed():
     ties = {"alpha": lambda c: 2 / (c.L + c.mu), "beta": lambda c: c.alpha * c.mu}
     made = stated(over([CLASS], HeavyBall(), rounds=[1, 2], clients=1), ties=ties)
@@ -209,6 +346,17 @@ def test_what_is_tied_has_its_value_in_every_case_and_is_assumed():
     (row,) = verify(made)
     assert row.verdict == "INAPPLICABLE"
     assert "alpha" in row.reason
+    steps = stated(
+        over([CLASS], FedAvg(step_size=0.1), clients=1), ties={"tau": lambda c: 2 + 0 * c.L}
+    )
+    assert steps.classes[0].algorithm.local_steps == 2
+    with pytest.raises(DriftproofError, match="a function of the letters"):
+        stated(over([CLASS], HeavyBall(), clients=1), ties={"alpha": 0.5})
+    with pytest.raises(DriftproofError, match="for_all has none"):
+        stated(
+            over([smooth_convex(L=for_all("0 < L"))], HeavyBall(), clients=1),
+            ties={"alpha": lambda c: 1 / c.L},
+        )
     with pytest.raises(DriftproofError, match="unknown letter of a hyper-parameter in ties 'L'"):
         stated(over([CLASS], HeavyBall(), clients=1), ties={"L": lambda c: c.mu})
 

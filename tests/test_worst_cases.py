@@ -261,7 +261,8 @@ def test_what_depends_on_the_dimension_is_refused(size):
     """The class has functions in every dimension; the number of axes is no dimension."""
 
     def left(view: Steps):
-        return each("round", "local_step", sq(view.mean("w")) / size(view.mean("w")))
+        off = sq(view.mean("w") - view.minimiser)
+        return each("round", "local_step", off / size(view.mean("w")))
 
     MOVES.append(lambda w, u: w - u / size(w))
     axes = size(torch.zeros(2, 3, 5)) == 3 / 7

@@ -20,7 +20,7 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.oracles import OFFERS, has_term
 from driftproof.toolkit.problem import Problem
 
-TIMES, SCALES, STEPS = (0.1, 1.0, 10.0), (0.3, 3.0), (1e-3, 0.1, 1.0)
+TIMES, SCALES, STEPS = (0.1, 0.37, 1.0, 10.0, 57.0), (0.3, 3.0), (1e-3, 0.1, 1.0)
 """Values of t, sizes of points, and distances of y from z."""
 WANTED = {
     "prox": "argmin_z h(z) + ‖z − x‖²/(2t) of a convex h, for every t > 0",

@@ -13,9 +13,24 @@ from torch import Tensor
 from driftproof.synthetic.classes.conditions import Constraint, FunctionClass, Triple
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.oracles import Pullback
-from driftproof.toolkit.ratios import Ratio
+from driftproof.toolkit.ratios import Ratio, vanishes
 from driftproof.toolkit.spans.exact import Quantity, Second, Vector
-from driftproof.toolkit.spans.tensor import SIZES, Quantities, Span, decimal, entries_of, part_of
+from driftproof.toolkit.spans.tensor import (
+    INEXACT,
+    SIZES,
+    Quantities,
+    Span,
+    decimal,
+    entries_of,
+    part_of,
+)
+
+ROUNDED = Fraction(1, 10**9)
+"""How far from 0 a sum of decimals may be."""
+STAR = Vector({-1: Fraction(1)})
+"""x* in what a measure is given, and in an x_0 that is x*; ``bare`` has it at the origin."""
+STARS = Vector({-1: Fraction(1), Second(-2): Fraction(1)})
+"""The same where functions have two variables."""
 
 
 class AskedFunctions:
@@ -29,6 +44,10 @@ class AskedFunctions:
         start: x_0, or (x_0, y_0) where the functions have two variables.
         second: for each vector, whether it is one of the second space.
         least: what bounds a measure's smallest moment, and the errors of inexact oracles.
+        located, directed: points and directions that the algorithm asked at, while ``following``.
+        points: the numbers of unknown vectors that are points, and move with the origin.
+        begun: whether an oracle was asked before the first step.
+        regretted: the times whose losses are measured against those at x*.
         steps: for each step of an algorithm the points that clients' gradients were asked at,
             [clients, replicates] each.
         chances: of each replicate, once the run has ended.
@@ -75,7 +94,11 @@ class AskedFunctions:
         self.chances: list[Fraction] = []
         self.beyond_gradients = False
         self.saddle = any(of.saddle for of in classes)
-        self.start = Vector() if at_minimiser else self._start()
+        self.located, self.directed = dict[Vector, None](), dict[Vector, None]()
+        self.following = self.begun = False
+        self.regretted = set[int]()
+        self.points = set[int]()
+        self.start = self.star if at_minimiser else self._start()
         clients = range(len(function_of)) if anywhere else ()
         self.own = [self._vector(f"own vector of client {client}") for client in clients]
         if apart:
@@ -90,6 +113,34 @@ class AskedFunctions:
             self._keep(
                 len(classes), Triple(len(classes), self.start, Vector(), Quantity(), "start")
             )
+
+    @property
+    def star(self) -> Vector:
+        """x*, as a measure is given it."""
+        return STARS if self.saddle else STAR
+
+    def check_origin(self, quantities: Sequence[Quantity]) -> bool:
+        """Tell whether nothing depends on where the origin is, at which x* is put.
+
+        Points have to move with x_0 and x*: their coefficients add up to 1, those of directions to
+        0, and what is measured stays the same. What clients remember may be points, or gradients.
+        """
+        own = {j for v in self.own for j in v.coefficients}
+        for weight in (1, 0):
+            weights = dict.fromkeys(own, weight) | dict.fromkeys(self.points, 1) | {-1: 1, -2: 1}
+            if (
+                all(self._moves(v, 1, weights) for v in self.located)
+                and all(self._moves(v, 0, weights) for v in self.directed)
+                and all(_is_invariant(of, weights) for of in quantities)
+            ):
+                return True
+        return False
+
+    def _moves(self, v: Vector, by: int, weights: Mapping[int, int]) -> bool:
+        """Tell whether a combination moves by so many times what points move by."""
+        parts = [v.part(second=second) for second in (False, True)[: 1 + self.saddle]]
+        sums = (sum(c * weights.get(j, 0) for j, c in of.coefficients.items()) for of in parts)
+        return all(_is_nothing(total - by) for total in sums)
 
     @property
     def clients(self) -> int:
@@ -115,7 +166,7 @@ class AskedFunctions:
     def _add_minima(self) -> None:
         """Put the point where each client's own function is least among its triples."""
         for function in range(self.functions):
-            point = self._vector(f"w_{function}*")
+            point = self._point(f"w_{function}*")
             value = self._value(function, "its minimum")
             triple = Triple(function, point, Vector(), value, "minimum")
             self._keep(function, triple, chosen=True)
@@ -138,6 +189,8 @@ class AskedFunctions:
             DriftproofError: a function need not be convex, so z may be no minimiser.
         """
         self.beyond_gradients = True
+        self._note(point, direction=step is None)
+        point, star = point.bare, Vector() if step is None else point - point.bare
         if step is not None and not _positive(step):
             raise DriftproofError(
                 f"a proximal step of {step}", "a step above 0", "a letter with a positive factor"
@@ -159,14 +212,15 @@ class AskedFunctions:
             parts = [self._vector(gradient) for gradient in which[:-1]]
             total = sum(parts, Vector())
             if step is None:
-                z, last = self._vector(f"v_{len(self._implicit)}"), -point - total
+                z, last = self._point(f"v_{len(self._implicit)}"), -point - total
             else:
                 last = self._vector(which[-1])
                 z = point - (total + last) * step
             for of, name, part in zip(functions, names, [*parts, last], strict=True):
                 self._keep(of, Triple(of, z, part, self._value(of, name), name), chosen=True)
             self._implicit[key] = z
-        return self._implicit[key]
+        moved: Vector = self._implicit[key] + star  # as the point does
+        return moved
 
     def error(self) -> Vector:
         """Return an unknown vector, of which nothing is known yet."""
@@ -187,20 +241,35 @@ class AskedFunctions:
 
     def triple(self, function: int, point: Vector) -> Triple:
         """Return the triple of a function at a point, made at the first time."""
+        self._note(point)
+        point = point.bare
         known = self._known[function].get(point)
         if known is not None:
             return known
         name = f"point {len(self.triples[function])}"
         gradient = self._vector(f"gradient of client {function} at {name}")
-        from_here = self._from_start and point == self.start
+        from_here = self._from_start and point == self.start.bare
         value = Quantity() if from_here else self._value(function, name)
         triple = Triple(function, point, gradient, value, name)
         self._keep(function, triple)
         return triple
 
+    def _note(self, point: Vector, *, direction: bool = False) -> None:
+        """Note where an algorithm asks."""
+        if self.following:
+            (self.directed if direction else self.located)[point] = None
+
     def _start(self) -> Vector:
         start = self._basis("x_0")
-        return start + self._basis("y_0", second=True) if self.saddle else start
+        whole = start + self._basis("y_0", second=True) if self.saddle else start
+        self.points |= set(whole.coefficients)
+        return whole
+
+    def _point(self, name: str) -> Vector:
+        """Return an unknown point: like a start it moves with the origin."""
+        made = self._vector(name)
+        self.points |= set(made.coefficients)
+        return made
 
     def _vector(self, name: str) -> Vector:
         """Return an unknown vector: of two variables, the sum of one in each space."""
@@ -224,13 +293,14 @@ class AskedFunctions:
 
     def value(self, client: int, point: Vector) -> Quantity:
         """Return a client's value at a point, which all subgradients there share."""
-        known = self._valued[self.function_of[client]].get(point)
+        self._note(point)
+        known = self._valued[self.function_of[client]].get(point.bare)
         return self.at(client, point).value if known is None else known
 
     def solution(self, client: int) -> Triple:
         """Return the triple at x*, whose gradients add up to 0."""
         found = (t for t in self.triples[self.function_of[client]] if t.name == "solution")
-        return next(found, None) or self.at(client, Vector())
+        return next(found, None) or self.at(client, self.star)
 
     def mean(self, point: Vector) -> tuple[Vector, Quantity]:
         """Return ∇F and F at a point, the means over clients."""
@@ -263,7 +333,7 @@ class AskedFunctions:
             return total
 
         for equation in zero:
-            left = of(equation)
+            left = of(equation.bare)
             if left.coefficients:
                 last = max(left.coefficients)
                 solved = Vector.basis(last) - left / left.coefficients[last]
@@ -281,7 +351,7 @@ class AskedFunctions:
         oracles = [{t.name for t in known.values()} for known in self._known]
         self.vectors = [self.vectors[j] for j in kept]
         self.second = [self.second[j] for j in kept]
-        self.start, self.own = of(self.start), [of(v) for v in self.own]
+        self.start, self.own = of(self.start.bare), [of(v) for v in self.own]
         self.triples = [
             [replace(t, point=of(t.point), gradient=of(t.gradient)) for t in triples]
             for triples in self.triples
@@ -305,13 +375,13 @@ class AskedFunctions:
         if self.term is None:
             return value
         if self.classes[self.term].normals:
-            if not self._in_hull(point, list(self._known[self.term])):
+            if not self._in_hull(point.bare, list(self._known[self.term])):
                 raise DriftproofError(
                     "F at a point that may lie outside of the set", "a mean of points of the set",
                     "measure it after project(x) or linear_minimiser(g)",
                 )  # fmt: skip
             return value
-        known = self._valued[self.term].get(point)
+        known = self._valued[self.term].get(point.bare)
         own = self.triple(self.term, point).value if known is None else known
         total: Quantity = value + own
         return total
@@ -352,6 +422,20 @@ class AskedFunctions:
         for client, _, replicate in np.ndindex(points.shape):
             found[client, 0, replicate] = _part(self, client, points[client, 0, replicate], part)
         return found
+
+
+def _is_nothing(x: Any) -> bool:
+    """Tell whether a number is 0, up to rounding where the steps hold decimals for fractions."""
+    return vanishes(x) or bool(INEXACT and not isinstance(x, Ratio) and abs(x) < ROUNDED)
+
+
+def _is_invariant(of: Quantity, weights: Mapping[int, int]) -> bool:
+    """Tell whether a quantity is the same wherever the origin is."""
+    rows: dict[int, Any] = {}
+    for (j, k), q in of.gram.items():
+        rows[k] = rows.get(k, 0) + q * weights.get(j, 0)
+        rows[j] = rows.get(j, 0) + q * weights.get(k, 0)
+    return all(_is_nothing(total) for total in rows.values())
 
 
 def _part(asked: AskedFunctions, client: int, point: Vector, part: str) -> Any:

@@ -34,7 +34,6 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.parameters import PositiveInt
 from driftproof.toolkit.problem import Problem, Solution
 from driftproof.toolkit.ratios import Ratio
-from driftproof.toolkit.spans.exact import Vector
 from driftproof.toolkit.spans.tensor import SIZES, Quantities, Span, TwoSpans
 
 ROLES = {
@@ -294,7 +293,7 @@ class WholeClass(Problem):
 
     @property
     def minimiser(self) -> Tensor:
-        """x*, which is the origin, [dim, 1]; (x*, y*) where the functions have two variables.
+        """x*, [dim, 1]; (x*, y*) where the functions have two variables.
 
         Raises:
             DriftproofError: there may be none.
@@ -305,7 +304,7 @@ class WholeClass(Problem):
                 "a measure that needs none: there may be no minimiser",
                 "measure view.gradient(x), or take smooth_convex(L)",
             )
-        return Span(_entries([[Vector()]]))
+        return Span(_entries([[self.asked.star]]))
 
     def objective(self, x: Tensor) -> Tensor:
         """Return F(x) − F* at x of shape [dim, replicates].
@@ -327,6 +326,7 @@ class WholeClass(Problem):
 
     def loss_at(self, number: int, x: Tensor) -> Tensor:
         """Return f_number(x) − f_number(x*), of x [dim, replicates]: a step of the regret."""
+        self.asked.regretted.add(number)
         weights = torch.ones(self.clients, 1, 1, dtype=torch.float64)
         return FieldOfClass(self.asked, weights).at(number).mean_loss(x[None])[0]
 

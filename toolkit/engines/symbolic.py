@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.algorithm import Algorithm, Collective
 from driftproof.toolkit.draws import Law, TooManyAtoms
 from driftproof.toolkit.engines.balls import exactly
 from driftproof.toolkit.engines.enumerated import EnumeratedContext, Key
@@ -31,12 +31,87 @@ SCENARIOS = 64
 """The most outcomes of sampling that are run."""
 
 
+class Step(int):
+    """The number of a step, which notes whether an algorithm asks more than its place in a round.
+
+    t % τ and (t + 1) % τ are the same in every round; a comparison or a quotient is not.
+    """
+
+    seen: list[str]
+    tau: int
+
+    @classmethod
+    def of(cls, number: int, seen: list[str], tau: int) -> Step:
+        """Return a step that notes in ``seen``."""
+        made = cls(number)
+        made.seen, made.tau = seen, tau
+        return made
+
+    def __add__(self, other: int) -> int:
+        return Step.of(int(self) + int(other), self.seen, self.tau)
+
+    def __sub__(self, other: int) -> int:
+        if isinstance(other, Step):
+            return int(self) - int(other)
+        return Step.of(int(self) - int(other), self.seen, self.tau)
+
+    def __mod__(self, other: int) -> int:
+        if self.tau % int(other):
+            self.seen.append("t")
+        return int(self) % int(other)
+
+
+def _noted(name: str) -> Any:
+    def of(self: Step, *others: Any) -> Any:
+        self.seen.append("t")
+        return getattr(int, name)(self, *others)
+
+    return of
+
+
+for _name in ("lt", "le", "gt", "ge", "eq", "ne", "truediv", "rtruediv", "floordiv", "mul", "rmul",
+              "pow", "rpow", "float", "bool", "radd", "rsub", "index"):  # fmt: skip
+    setattr(Step, f"__{_name}__", _noted(f"__{_name}__"))
+Step.__hash__ = int.__hash__  # type: ignore[method-assign]
+
+
 class SymbolicContext(EnumeratedContext):
-    """Every outcome of sampling at once, from an unknown start."""
+    """Every outcome of sampling at once, from an unknown start.
+
+    Attributes:
+        timed: what a step asked that differs between rounds: "t" or "horizon".
+    """
 
     def __init__(self, clients: int, *, limit: int = SCENARIOS, **given: Any) -> None:
+        self.timed: list[str] = []
         super().__init__(clients, limit=limit, **given)
         self.laws: dict[Key, Law] = {}
+
+    @property
+    def t(self) -> int:
+        """The number of the step."""
+        return Step.of(self._t, self.timed, self.local_steps)
+
+    @t.setter
+    def t(self, number: int) -> None:
+        self._t = int(number)
+
+    @property
+    def horizon(self) -> int:
+        """How many rounds the run has."""
+        self.timed.append("horizon")
+        return self._horizon
+
+    @horizon.setter
+    def horizon(self, rounds: int) -> None:
+        self._horizon = rounds
+
+    def cohort(self, size: int, since: int, name: str = "cohort") -> Collective:
+        """Return the collective drawn at a step."""
+        return super().cohort(size, int(since), name)
+
+    def _sample(self, law: Law, name: str, step: int, clients: range) -> np.ndarray:
+        return super()._sample(law, name, int(step), clients)
 
     def everywhere(self, x: Tensor) -> Tensor:
         """Return the shared [dim], or [dim, 1], as every client holds it."""
@@ -67,12 +142,14 @@ class SymbolicRun:
             name: expectations over sampling.
         outcomes: how many outcomes the sampling has.
         state: the final state.
+        timed: what a step asked that differs between rounds.
     """
 
     problem: Any
     measures: list[tuple[str, Quantity, dict[str, Quantity]]]
     outcomes: int
     state: Any
+    timed: frozenset[str] = frozenset()
 
 
 def run_symbolically(
@@ -82,6 +159,7 @@ def run_symbolically(
     rounds: int,
     left: Callable[[Any], Any],
     first: int = 0,
+    ours: bool = False,
 ) -> SymbolicRun:
     """Run an algorithm once on every function of a class.
 
@@ -89,10 +167,12 @@ def run_symbolically(
         problem: a class of functions, with ``fresh()``.
         left: the measure.
         first: the round that the run begins with.
+        ours: whether the measure is one of ours, that may know that x* is put at the origin.
 
     Raises:
         NotLinearError: the algorithm or the measure leaves the span of the start and the gradients.
-        DriftproofError: the sampling has more than ``SCENARIOS`` outcomes.
+        DriftproofError: the sampling has more than ``SCENARIOS`` outcomes; or a step or a measure
+            depends on where the origin is.
     """
     if algorithm.needs not in OFFERS[problem.offers]:
         raise DriftproofError(
@@ -104,10 +184,10 @@ def run_symbolically(
     method = exactly(algorithm, Quantities.of)
     try:
         counting = SymbolicContext(problem.clients)
-        made = _run(problem.fresh(), method, counting, range(first, rounds), left)
+        made = _run(problem.fresh(), method, counting, range(first, rounds), left, ours)
         if counting.atom_count > 1:
             every = SymbolicContext(problem.clients, atoms=counting.digits)
-            made = _run(problem.fresh(), method, every, range(first, rounds), left)
+            made = _run(problem.fresh(), method, every, range(first, rounds), left, ours)
     except TooManyAtoms as error:
         raise DriftproofError(
             f"{algorithm} for {rounds} rounds, whose sampling has more than {SCENARIOS} outcomes",
@@ -123,12 +203,16 @@ def _run(
     ctx: SymbolicContext,
     rounds: range,
     left: Callable[[Any], Any],
+    ours: bool,
 ) -> SymbolicRun:
     tau = ctx.local_steps = algorithm.local_steps
     ctx.horizon = rounds.stop
     oracles: Any = problem.oracles(ctx.dtype, ctx.device, ctx.local)
+    asked, timed = problem.asked, set[str]()
     taker = _Taker(Measure(left), _reduced(problem, algorithm, rounds.stop, left))
+    known = sum(map(len, asked.triples))
     state = previous = first = _first(problem, algorithm, ctx, oracles)
+    asked.begun = sum(map(len, asked.triples)) > known
     for s in rounds:
         ctx.t, begun = s * tau, state
         begin = Moment(ctx, problem, state, begun, s)
@@ -137,14 +221,36 @@ def _run(
             ctx.t = s * tau + j
             where = f"step {j + 1} of round {s}"
             taker.take(("step",), begin._replace(state=state, local_step=j), f"before {where}")
+            ctx.timed.clear()
+            asked.following = True
             before, state = state, algorithm.step(ctx, oracles, state)
+            asked.following = False
+            timed |= set(ctx.timed)
             after = begin._replace(state=state, local_step=j + 1)
             taker.take(("round", "local_step"), after, f"after {where}")
             moment = after._replace(before=before, previous=previous)
             taker.take(("transition",), moment, f"in {where}")
             previous = before
     measures = taker.result(ctx.chances)
-    problem.asked.chances = ctx.chances
+    asked.chances = ctx.chances
+    everything = [of for _, one, parts in measures for of in (one, *parts.values())]
+    if asked.solvable and not asked.check_origin([] if ours else everything):
+        raise DriftproofError(
+            f"{type(algorithm).__name__}, or a measure of it, that depends on where the origin is",
+            "steps that move with x_0 and x*, as along gradients: of a class x* may be anywhere",
+            "write view.minimiser for x* in the measure; judge a method that shrinks its iterate, "
+            "as by weight decay, on cases",
+        )
+    if asked.regretted and asked.regretted != set(range(problem.clients)):
+        raise DriftproofError(
+            f"losses at the times {sorted(asked.regretted)} of {problem.clients} clients",
+            "a client for each time: x* is the minimiser of all clients' losses",
+            f"write clients={max(asked.regretted) + 1}, rounds={max(asked.regretted) + 1}",
+        )
+    measures = [
+        (where, of.bare, {name: part.bare for name, part in parts.items()})
+        for where, of, parts in measures
+    ]
     if taker.how == "smallest":  # the largest number m that is at most each of them
         least = problem.asked.below([quantity for _, quantity, _ in measures])
         measures = [(f"the smallest of {len(measures)} moments", least, {})]
@@ -155,7 +261,7 @@ def _run(
             (where, known(of), {name: known(part) for name, part in parts.items()})
             for where, of, parts in measures
         ]
-    return SymbolicRun(problem, measures, ctx.replicates, state)
+    return SymbolicRun(problem, measures, ctx.replicates, state, frozenset(timed))
 
 
 def _first(problem: Any, algorithm: Algorithm, ctx: SymbolicContext, oracles: Any) -> Any:

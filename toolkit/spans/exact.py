@@ -65,6 +65,12 @@ class Vector:
         """Return b_j."""
         return cls({number: Fraction(1)})
 
+    @property
+    def bare(self) -> Vector:
+        """The combination with x*, whose numbers are negative, at the origin."""
+        of = self.coefficients
+        return self if min(of, default=0) >= 0 else Vector({j: of[j] for j in of if j >= 0})
+
     def part(self, *, second: bool) -> Vector:
         """Return x of (x, y), or y."""
         of = self.coefficients.items()
@@ -140,6 +146,14 @@ class Quantity:
     def value(cls, number: int) -> Quantity:
         """Return F_j."""
         return cls(values={number: Fraction(1)})
+
+    @property
+    def bare(self) -> Quantity:
+        """The quantity with x*, whose numbers are negative, at the origin."""
+        if all(min(pair) >= 0 for pair in self.gram):
+            return self
+        gram = {pair: q for pair, q in self.gram.items() if min(pair) >= 0}
+        return Quantity(gram, self.values, self.constant)
 
     @property
     def is_number(self) -> bool:

@@ -11,9 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from driftproof.toolkit.cases import Assumption, Case, roles_of
-from driftproof.toolkit.constants import Letters, Notation, evaluate
-from driftproof.toolkit.errors import unknown_name
+from driftproof.toolkit.constants import LackingConstantError, Letters, Notation, evaluate
+from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.parameters import constraints
 
+NEAR = 1e-9
+"""How near to a whole number the value of a whole parameter has to be."""
 Tie = Callable[[Letters], Any]
 """From the letters of a paper to what one of them is, as sympy."""
 
@@ -29,9 +32,30 @@ def tied(case: Case, ties: Mapping[str, Tie], notation: Notation) -> Case:
         letters = {name: role for name, role in notation.items() if role in own}
         if letter not in letters:
             raise unknown_name("letter of a hyper-parameter in ties", letter, letters)
-        value = evaluate(formula(Letters(notation)), notation, roles_of(case))
+        value: float = _value(letter, formula, notation, case)
+        if (
+            constraints(type(case.algorithm))[letters[letter]].integer
+            and abs(value - round(value)) < NEAR
+        ):
+            value = round(value)
         case = replace(case, algorithm=replace(case.algorithm, **{letters[letter]: value}))
     return case
+
+
+def _value(letter: str, formula: Tie, notation: Notation, case: Case) -> float:
+    if not callable(formula):
+        raise DriftproofError(
+            f"ties with {formula!r} for {letter}", "a function of the letters",
+            f'write ties={{"{letter}": lambda c: {formula!r}}}',
+        )  # fmt: skip
+    try:
+        return evaluate(formula(Letters(notation)), notation, roles_of(case))
+    except LackingConstantError as error:
+        raise DriftproofError(
+            f"the tie of {letter}, which needs {error.args[0]}: {case.problem} has no number",
+            "letters that are numbers in the case",
+            "give the class numbers; for_all has none",
+        ) from None
 
 
 def as_assumptions(ties: Mapping[str, Tie], notation: Notation) -> list[Assumption]:

@@ -30,7 +30,7 @@ from driftproof.verifiers.worst_case.on_quadratics import slowest
 from driftproof.verifiers.worst_case.potential import (
     NoPotentialError,
     Potential,
-    check_every_round,
+    check_rounds,
     potential,
 )
 
@@ -51,6 +51,9 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
     if broken is not None:
         return row_of(claim, form, case_entry(case), Verdict.INAPPLICABLE, None, broken)
     _check(claim, case, form)
+    if lacking := worst_cases.lacking(claim, case, form):
+        reason = f"the right side needs {', '.join(lacking)}, of which the class says nothing"
+        return row_of(claim, form, case_entry(case), Verdict.INAPPLICABLE, None, reason)
     right = worst_cases.right_side(claim, case, form)
     if not 0 < right.low <= right.high <= 1:
         raise DriftproofError(
@@ -60,15 +63,17 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
         )
     whole = case.problem
     assert isinstance(whole, WholeClass)
-    mode, only_converges = slowest(case.algorithm, whole), form.right is converges
+    only_converges = form.right is converges
+    mode = slowest(case.algorithm, whole, None if only_converges else right.high)
     bounded = not only_converges and right.low == 1  # no more than that is said
     least = float(mode.factor.lower()) if mode else None
     facts: dict[str, Any] = {
         "rhs": float(right.low), "comparisons": 1,
-        "lhs": {"mean": least, "low": least, "high": None},
+        "lhs": {"mean": None if only_converges else least, "low": least, "high": None},
     }  # fmt: skip
     row = partial(row_of, claim, form, case_entry(case))
     if mode is not None and mode.exceeds(None if only_converges else right.high):
+        facts["lhs"] = facts["lhs"] | {"mean": least}
         return row(Verdict.REFUTED, Evidence.ENCLOSED, str(mode), **facts)
     one_minimiser = whole.function_class.parameters.get("mu")
     if one_minimiser and not bounded and (cycle := _cycle(claim, case, whole, [1])) is not None:
@@ -103,8 +108,9 @@ def _check(claim: LimitClaim, case: Case, form: Form) -> None:
             "numbers, since a potential is sought at numbers",
             "write smooth_strongly_convex(L=25, mu=1), say; for letters state a bound of one round",
         )
-    check_every_round(f"limit {claim.name}", case.problem.conditions)
-    free = replace(case.problem, conditions=(*case.problem.conditions, any_state()))
+    whole = case.problem
+    check_rounds(f"limit {claim.name}", case.algorithm, whole.conditions, whole.clients)
+    free = replace(whole, conditions=(*whole.conditions, any_state()))
 
     def distance(view: Steps) -> Reduction | None:
         off = sq(view.mean(case.algorithm.iterate) - view.minimiser)
@@ -141,7 +147,7 @@ def _potential(
             except NoPotentialError as error:
                 why = error.got
                 continue
-            if floor or not (found.constant or found.at_start):
+            if floor or not found.constant:  # what is added at the start falls with the rest
                 return found, ""
             why = f"a potential with ρ = {float(found.rho)} has a floor"
     return None, why

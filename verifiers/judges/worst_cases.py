@@ -259,10 +259,11 @@ def _run_from(
 
 
 def _applies(claim: BoundClaim, case: Case, form: Form) -> bool:
-    return bounds.unmet(claim, case, form) is None and not _lacking(claim, case, form)
+    return bounds.unmet(claim, case, form) is None and not lacking(claim, case, form)
 
 
-def _lacking(claim: BoundClaim, case: Case, form: Form) -> list[str]:
+def lacking(claim: BoundClaim, case: Case, form: Form) -> list[str]:
+    """Return the roles that a right side uses and the class says nothing of."""
     return bounds.lacking_constants(claim, case, form.right)
 
 
@@ -358,9 +359,9 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
     broken = bounds.unmet(claim, case, form)
     if broken is not None:
         return _row(claim, case, form, Verdict.INAPPLICABLE, broken)
-    lacking = _lacking(claim, case, form)
-    if lacking:
-        reason = f"the right side needs {', '.join(lacking)}, of which the class says nothing"
+    missing = lacking(claim, case, form)
+    if missing:
+        reason = f"the right side needs {', '.join(missing)}, of which the class says nothing"
         return _row(claim, case, form, Verdict.INAPPLICABLE, reason)
     right, loose = right_side(claim, case, form), measured["loose"]
     comparisons = [{**made, **made["forms"].get(form.key, {})} for made in measured["comparisons"]]

@@ -24,10 +24,15 @@ from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.engines.symbolic import run_symbolically
 from driftproof.toolkit.measure import Reduction, Steps, each, sq
-from driftproof.toolkit.spans.tensor import entries_of
+from driftproof.toolkit.spans.tensor import INEXACT, entries_of
 from driftproof.verifiers.worst_case.exact import fraction, rational
 from driftproof.verifiers.worst_case.homogeneous import null_space
 from driftproof.verifiers.worst_case.statement import combined
+
+HALVINGS = 20
+"""How often a curvature is halved."""
+ROUNDED = Fraction(1, 10**12)
+"""By less than this nothing is refuted where the steps hold doubles that are no short fractions."""
 
 
 @dataclass(frozen=True)
@@ -38,19 +43,22 @@ class Mode:
         curvature: λ.
         recurrence: q_0, …, q_{k−1}.
         factor: |z|² of the largest root, enclosed: by how much ‖x_t‖² changes in a round.
+        rounded: whether a number of the algorithm is a decimal for lack of a short fraction.
     """
 
     curvature: Fraction
     recurrence: tuple[Fraction, ...]
     factor: Any
+    rounded: bool
 
     def exceeds(self, factor: Fraction | None) -> bool:
         """Tell whether ‖x_t‖² is no O(factor^t); of None, whether it does not go to 0."""
+        slack = 1 + ROUNDED if self.rounded else 1
         if factor is not None:
-            return bool(self.factor > arb(rational(factor)))
+            return bool(self.factor > arb(rational(factor * slack)))
         ends = [sum(q * s**j for j, q in enumerate(self.recurrence)) for s in (1, -1)]
         stays = ends[0] == 1 or ends[1] == (-1) ** len(self.recurrence)  # 1 or −1 is a root
-        return bool(self.factor > 1) or stays
+        return bool(self.factor > arb(rational(Fraction(slack)))) or stays
 
     def reaches(self, factor: Fraction) -> bool:
         """Tell whether ‖x_t‖² may go like factor^t: the enclosures overlap."""
@@ -68,8 +76,10 @@ class Mode:
         )
 
 
-def slowest(algorithm: Algorithm, whole: WholeClass) -> Mode | None:
+def slowest(algorithm: Algorithm, whole: WholeClass, factor: Fraction | None = None) -> Mode | None:
     """Return the slowest mode on quadratics of the largest, the smallest and a middle curvature.
+
+    Where curvatures may be as small as one likes, and a factor is stated, ever smaller ones too.
 
     None: the class has no such function or operator of one variable, or clients are sampled.
     """
@@ -79,8 +89,9 @@ def slowest(algorithm: Algorithm, whole: WholeClass) -> Mode | None:
     sizes = any(condition.bound for part in parts for condition in part.conditions)
     if of.saddle or of.composed or whole.level or sizes:
         return None
-    curvatures = [x for x in {least, (least + most) / 2, most} if x > 0]
-    modes = [_mode(algorithm, whole, x) for x in curvatures]
+    smaller = range(2, HALVINGS) if not least and factor is not None and factor < 1 else ()
+    curvatures = {least, (least + most) / 2, most, *(most / 2**k for k in smaller)}
+    modes = [_mode(algorithm, whole, x) for x in curvatures if x > 0]
     found = [mode for mode in modes if mode is not None]
     return max(found, key=lambda mode: float(mode.factor.mid()), default=None)
 
@@ -94,7 +105,7 @@ def _mode(algorithm: Algorithm, whole: WholeClass, curvature: Fraction) -> Mode 
         scale *= q.denominator
     roots: Any = fmpz_poly([*(int(-q * scale) for q in obeyed), scale]).complex_roots()
     largest = max((abs(z) for z, _ in roots), key=lambda size: float(size.mid()))
-    return Mode(curvature, tuple(obeyed), largest * largest)
+    return Mode(curvature, tuple(obeyed), largest * largest, bool(INEXACT))
 
 
 def _recurrence(
@@ -110,10 +121,12 @@ def _recurrence(
         states[:] = view.begun, view.state, view.round_start(algorithm.iterate)
         return each("round", "local_step", sq(states[2] - view.minimiser))
 
-    asked = run_symbolically(anywhere, algorithm, rounds=1, left=left).problem.asked
+    INEXACT.clear()
+    asked = run_symbolically(anywhere, algorithm, rounds=1, left=left, ours=True).problem.asked
     every = range(len(asked.vectors))
     equations = [
-        triple.gradient - triple.point * (0 if of.term else curvature)
+        triple.gradient
+        - triple.point * (of.parameters.get("mu", Fraction(0)) if of.term else curvature)
         for of, triples in zip(asked.classes, asked.triples, strict=True)
         for triple in triples
     ]

@@ -32,6 +32,7 @@ from driftproof.synthetic.classes.conditions import Constraint, FunctionClass
 from driftproof.synthetic.classes.relations import OF_CLIENTS, Relation, any_state
 from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.engines.symbolic import run_symbolically
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.measure import Reduction, Steps, each, sq
 from driftproof.toolkit.spans.exact import Quantity, Second, Vector
@@ -48,8 +49,6 @@ from driftproof.verifiers.worst_case.written import Right, certificate
 
 IN_EVERY_ROUND = (*OF_CLIENTS, "lower-level", "upper-level")
 """Relations that speak of functions alone; one on the start of a run does not hold later."""
-LATER = 7
-"""A round that has to be the same as the first one."""
 
 
 class NoPotentialError(DriftproofError):
@@ -112,14 +111,48 @@ def terms(vectors: Mapping[str, Any], gaps: Mapping[str, Any]) -> dict[str, Any]
     return products | {f"(F({name}) − F*)": gap for name, gap in gaps.items()}
 
 
-def check_every_round(said: str, conditions: Sequence[FunctionClass | Relation]) -> None:
-    """Refuse a condition on the start of a run, which need not hold in later rounds."""
+def check_rounds(
+    said: str, algorithm: Algorithm, conditions: Sequence[FunctionClass | Relation], clients: int
+) -> None:
+    """Refuse what a round from any state says nothing of: later rounds, other states.
+
+    Raises:
+        DriftproofError: a condition on the start of a run need not hold in later rounds; a round's
+            steps depend on its number; or a round begins or ends in a state that is none of
+            ``anywhere``.
+    """
     once = [of for of in conditions if isinstance(of, Relation) and of.kind not in IN_EVERY_ROUND]
     if once:
         raise DriftproofError(
             f"{said}, where {once[0]} need not hold in later rounds",
             "functions of a class, and what relates clients",
             "leave it out: a round begins in any state, and the first one at any x_0",
+        )
+    states = list[Any]()
+
+    def left(view: Steps) -> Reduction | None:
+        if not view.last:
+            return None
+        states[:] = view.begun, view.state
+        off = sq(view.mean(algorithm.iterate) - view.minimiser)
+        return each("round", "local_step", off)
+
+    first = WholeClass(conditions=tuple(conditions), clients=clients)
+    any_first = WholeClass(conditions=(*conditions, any_state()), clients=clients)
+    made = run_symbolically(any_first, algorithm, rounds=1, left=left)
+    anywhere, after = states
+    run_symbolically(first, algorithm, rounds=1, left=left)
+    if made.timed:
+        raise DriftproofError(
+            f"{algorithm}, whose steps depend on {' and '.join(sorted(made.timed))}",
+            "the same steps in every round",
+            "hold step sizes and momentum constant",
+        )
+    if made.problem.asked.begun or not all(_is_one_of(anywhere, of) for of in (after, states[0])):
+        raise DriftproofError(
+            f"{algorithm}, which begins or ends a round in a state that is not one of its anywhere",
+            "in anywhere(ctx, oracles, start, own) all states that a round can begin with",
+            "make of start and own what differs between states, and ask no oracle",
         )
 
 
@@ -166,7 +199,7 @@ def potential(
             f"a potential of {said}", "numbers",
             "search it at some numbers; for letters state a claim of a round (docs/theorems.md)",
         )  # fmt: skip
-    check_every_round(f"a potential of {said}", classes)
+    check_rounds(f"a potential of {said}", algorithm, classes, clients)
     whole = WholeClass(conditions=(*classes, any_state()), clients=clients)
     has_values = any(whole.function_class.conditions[0].values)
     x, states = algorithm.iterate, list[Any]()
@@ -194,21 +227,12 @@ def potential(
             made |= {f"{when} {name}": of for name, of in every.items()}
         return each("round", "local_step", sq(view.round_start(x) - view.minimiser), **made)
 
-    one, later = (
-        build(algorithm, whole, rounds=number + 1, left=left, first=number)[0]
-        for number in (0, LATER)
-    )
+    (one,) = build(algorithm, whole, rounds=1, left=left, ours=True)
     if any(one.second):
         raise DriftproofError(
             f"a potential of {said}, functions of two variables", "functions of one",
             "take smooth_strongly_convex(L, mu), say",
         )  # fmt: skip
-    if (one.triples, one.parts) != (later.triples, later.parts):
-        raise DriftproofError(
-            f"{algorithm}, whose round {LATER} has other steps than its round 0",
-            "the same steps in every round",
-            "hold step sizes and momentum constant",
-        )
     sizes = [of.name for of in one.constraints[: -len(one.relations) or None] if _size(of)]
     if sizes:
         raise DriftproofError(
@@ -216,15 +240,8 @@ def potential(
             "functions of a class at every scale",
             "take smooth_strongly_convex(L, mu), and similar(zeta) of clients",
         )
-    anywhere, after = states
     rest = WholeClass(conditions=tuple(classes), clients=clients)
-    (begin,) = build(algorithm, rest, rounds=1, left=left)
-    if not all(_is_one_of(anywhere, state) for state in (after, states[0])):
-        raise DriftproofError(
-            f"{algorithm}, which begins or ends a round in a state that is not one of its anywhere",
-            "in anywhere(ctx, oracles, start, own) all states that a round can begin with",
-            "make of start and own what differs between states",
-        )
+    (begin,) = build(algorithm, rest, rounds=1, left=left, ours=True)
     any_size = tuple(of for of in one.relations if not _size(of))
 
     def searched(case: WorstCase) -> Found | None:
