@@ -16,6 +16,7 @@ from driftproof.algorithms import (
     HeavyBall,
     Nesterov,
     OnlineGradient,
+    ProximalGradient,
     Scaffold,
 )
 from driftproof.classes import (
@@ -317,19 +318,9 @@ def test_a_rate_is_refuted_by_small_curvatures_and_by_no_rounding():
 
 
 def test_a_term_bends_by_its_own_modulus():
-    @algorithm(name="prox-step", source="tests", statement="prox(w − ηg, η)")
-    class Step(FedAvg):
-        needs = "proximal"
-
-        def step(self, ctx, oracles, state):
-            eta = self.step_size
-            return state._replace(
-                w=oracles.prox(state.w - eta * oracles.field_grad(state.w, None), eta)
-            )
-
     half = smooth_strongly_convex(L=2, mu=1)
     rate = Rational(9, 11) ** 2  # ((1 − η)/(1 + η))²
-    row = row_of([half, plus(half)], Step(step_size=0.1), right=lambda c: rate)
+    row = row_of([half, plus(half)], ProximalGradient(step_size=0.1), right=lambda c: rate)
     assert row.verdict == "SUPPORTED"
 
 

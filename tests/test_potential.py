@@ -24,6 +24,7 @@ from driftproof.classes import (
     convex,
     equal,
     for_all,
+    plus,
     potential,
     recurs,
     shared_minimiser,
@@ -157,7 +158,8 @@ def test_a_round_leads_to_a_state_that_the_algorithm_names(leaf):
     for member in leaf.examples():
         said = ""
         try:
-            potential(member, [smooth_strongly_convex(L=1, mu=0.1), shared_minimiser()],
+            term = [plus(convex())] * (member.needs == "proximal")
+            potential(member, [smooth_strongly_convex(L=1, mu=0.1), shared_minimiser(), *term],
                       clients=2, digits=1)  # fmt: skip
         except DriftproofError as error:
             said = str(error)

@@ -57,6 +57,11 @@ class ProximalGradient(Algorithm):
         """Begin at rest."""
         return State(ctx.everywhere(start), ctx.everywhere(start))
 
+    def anywhere(self, ctx: Context, oracles: Proximal, start: Tensor, own: Tensor) -> State:
+        """Begin in any motion, where there is one: the mean of ``own`` is y."""
+        x = ctx.everywhere(start)
+        return State(x, ctx.everywhere(own.mean(0)) if self.accelerated else x)
+
     def step(self, ctx: Context, oracles: Proximal, state: State) -> State:
         """One step, and the move beyond it."""
         (g,) = ctx.average(oracles.field_grad(state.y, None))

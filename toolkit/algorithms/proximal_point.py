@@ -49,6 +49,10 @@ class ProximalPoint(Algorithm):
         """Every client starts at the same point."""
         return State(ctx.everywhere(start))
 
+    def anywhere(self, ctx: Context, oracles: Proximal, start: Tensor, own: Tensor) -> State:
+        """Begin anywhere: a round leaves nothing but the iterate."""
+        return State(ctx.everywhere(start))
+
     def step(self, ctx: Context, oracles: Proximal, state: State) -> State:
         """One implicit step, then the mean."""
         return State(*ctx.average(oracles.prox(state.w, self.step_size)))
