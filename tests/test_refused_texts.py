@@ -67,7 +67,7 @@ def programs(change):
 
     return build(
         Changed(step_size=for_all("0 < eta <= 1"), participation=0.5), CLASS,
-        rounds=1, left=distance,
+        rounds=1, left=distance, ours=True,
     )  # fmt: skip
 
 
