@@ -230,6 +230,7 @@ class AskedFunctions:
 
     def bound_error(self, error: Vector, most: Vector) -> None:
         """Let ‖error‖² ≤ ‖most‖²."""
+        self._note(most, direction=True)
         name = f"error, ({len(self.least)})"
         self.least.append(Constraint(name, error * error - most * most))
 

@@ -294,6 +294,12 @@ def positive(name: str, value: float) -> Any:
     """
     if isinstance(value, Ratio):  # what proves a statement of all its values checks its sign
         return value
+    if isinstance(value, list):
+        raise DriftproofError(
+            f"{name} = {value}",
+            f"one {name}, or for_all",
+            "write over(…) for each, and add the lists",
+        )
     if not value > 0:
         raise DriftproofError(f"{name} = {value}", f"{name} above 0", f"pass a positive {name}")
     return decimal(value)
