@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from math import isfinite
 from typing import Any
 
 from driftproof.synthetic.classes.relations import any_state, recurs, start_anywhere
@@ -23,6 +24,7 @@ from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.claim_types.limit import LimitClaim, converges
 from driftproof.verifiers.judges import bounds, worst_cases
+from driftproof.verifiers.judges.evidence import instance
 from driftproof.verifiers.judges.rows import case_entry, row_of
 from driftproof.verifiers.judges.theorems import has_letters
 from driftproof.verifiers.worst_case.builder import build
@@ -67,8 +69,9 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
     mode = slowest(case.algorithm, whole, None if only_converges else right.high)
     bounded = not only_converges and right.low == 1  # no more than that is said
     least = float(mode.factor.lower()) if mode else None
+    roles = {name: number for name, number in bounds.roles_of(case).items() if isfinite(number)}
     facts: dict[str, Any] = {
-        "rhs": float(right.low), "comparisons": 1,
+        "rhs": float(right.low), "comparisons": 1, "instance": instance(roles, claim.notation(case)),
         "lhs": {"mean": None if only_converges else least, "low": least, "high": None},
     }  # fmt: skip
     row = partial(row_of, claim, form, case_entry(case))
