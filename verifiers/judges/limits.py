@@ -71,7 +71,8 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
     least = float(mode.factor.lower()) if mode else None
     roles = {name: number for name, number in bounds.roles_of(case).items() if isfinite(number)}
     facts: dict[str, Any] = {
-        "rhs": float(right.low), "comparisons": 1, "instance": instance(roles, claim.notation(case)),
+        "rhs": float(right.low), "comparisons": 1,
+        "instance": instance(roles, claim.notation(case)),
         "lhs": {"mean": None if only_converges else least, "low": least, "high": None},
     }  # fmt: skip
     row = partial(row_of, claim, form, case_entry(case))
