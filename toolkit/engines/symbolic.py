@@ -149,7 +149,7 @@ class SymbolicRun:
     measures: list[tuple[str, Quantity, dict[str, Quantity]]]
     outcomes: int
     state: Any
-    timed: frozenset[str] = frozenset()
+    timed: frozenset[str]
 
 
 def run_symbolically(
@@ -158,7 +158,6 @@ def run_symbolically(
     *,
     rounds: int,
     left: Callable[[Any], Any],
-    first: int = 0,
     ours: bool = False,
 ) -> SymbolicRun:
     """Run an algorithm once on every function of a class.
@@ -166,7 +165,6 @@ def run_symbolically(
     Args:
         problem: a class of functions, with ``fresh()``.
         left: the measure.
-        first: the round that the run begins with.
         ours: whether the measure is one of ours, that may know that x* is put at the origin.
 
     Raises:
@@ -184,10 +182,10 @@ def run_symbolically(
     method = exactly(algorithm, Quantities.of)
     try:
         counting = SymbolicContext(problem.clients)
-        made = _run(problem.fresh(), method, counting, range(first, rounds), left, ours)
+        made = _run(problem.fresh(), method, counting, rounds, left, ours)
         if counting.atom_count > 1:
             every = SymbolicContext(problem.clients, atoms=counting.digits)
-            made = _run(problem.fresh(), method, every, range(first, rounds), left, ours)
+            made = _run(problem.fresh(), method, every, rounds, left, ours)
     except TooManyAtoms as error:
         raise DriftproofError(
             f"{algorithm} for {rounds} rounds, whose sampling has more than {SCENARIOS} outcomes",
@@ -201,19 +199,19 @@ def _run(
     problem: Any,
     algorithm: Algorithm,
     ctx: SymbolicContext,
-    rounds: range,
+    rounds: int,
     left: Callable[[Any], Any],
     ours: bool,
 ) -> SymbolicRun:
     tau = ctx.local_steps = algorithm.local_steps
-    ctx.horizon = rounds.stop
+    ctx.horizon = rounds
     oracles: Any = problem.oracles(ctx.dtype, ctx.device, ctx.local)
     asked, timed = problem.asked, set[str]()
-    taker = _Taker(Measure(left), _reduced(problem, algorithm, rounds.stop, left))
+    taker = _Taker(Measure(left), _reduced(problem, algorithm, rounds, left))
     known = sum(map(len, asked.triples))
     state = previous = first = _first(problem, algorithm, ctx, oracles)
     asked.begun = sum(map(len, asked.triples)) > known
-    for s in rounds:
+    for s in range(rounds):
         ctx.t, begun = s * tau, state
         begin = Moment(ctx, problem, state, begun, s)
         taker.take(("round",), begin, f"at the start of round {s}")
@@ -252,11 +250,11 @@ def _run(
         for where, of, parts in measures
     ]
     if taker.how == "smallest":  # the largest number m that is at most each of them
-        least = problem.asked.below([quantity for _, quantity, _ in measures])
+        least = asked.below([quantity for _, quantity, _ in measures])
         measures = [(f"the smallest of {len(measures)} moments", least, {})]
     if problem.recurs:
         apart = [v for x, y in zip(state, first, strict=True) for v in entries_of(x - y).flat]
-        known = problem.asked.without(apart)
+        known = asked.without(apart)
         measures = [
             (where, known(of), {name: known(part) for name, part in parts.items()})
             for where, of, parts in measures

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from math import isfinite
 from typing import Any
 
 from driftproof.synthetic.classes.relations import any_state, recurs, start_anywhere
@@ -23,9 +22,7 @@ from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.claim_types.limit import LimitClaim, converges
-from driftproof.verifiers.judges import bounds, worst_cases
-from driftproof.verifiers.judges.evidence import instance
-from driftproof.verifiers.judges.rows import case_entry, row_of
+from driftproof.verifiers.judges import worst_cases
 from driftproof.verifiers.judges.theorems import has_letters
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.on_quadratics import slowest
@@ -49,13 +46,11 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
         DriftproofError: the class has letters; the function measures something else than how far
             the iterate is; or ρ is not in (0, 1].
     """
-    broken = bounds.unmet(claim, case, form)
-    if broken is not None:
-        return row_of(claim, form, case_entry(case), Verdict.INAPPLICABLE, None, broken)
+    row = partial(worst_cases.row, claim, case, form)
+    reason = worst_cases.inapplicable(claim, case, form)
+    if reason is not None:
+        return row(Verdict.INAPPLICABLE, reason)
     _check(claim, case, form)
-    if lacking := worst_cases.lacking(claim, case, form):
-        reason = f"the right side needs {', '.join(lacking)}, of which the class says nothing"
-        return row_of(claim, form, case_entry(case), Verdict.INAPPLICABLE, None, reason)
     right = worst_cases.right_side(claim, case, form)
     if not 0 < right.low <= right.high <= 1:
         raise DriftproofError(
@@ -69,19 +64,16 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
     mode = slowest(case.algorithm, whole, None if only_converges else right.high)
     bounded = not only_converges and right.low == 1  # no more than that is said
     least = float(mode.factor.lower()) if mode else None
-    roles = {name: number for name, number in bounds.roles_of(case).items() if isfinite(number)}
     facts: dict[str, Any] = {
         "rhs": float(right.low), "comparisons": 1,
-        "instance": instance(roles, claim.notation(case)),
         "lhs": {"mean": None if only_converges else least, "low": least, "high": None},
     }  # fmt: skip
-    row = partial(row_of, claim, form, case_entry(case))
     if mode is not None and mode.exceeds(None if only_converges else right.high):
         facts["lhs"] = facts["lhs"] | {"mean": least}
-        return row(Verdict.REFUTED, Evidence.ENCLOSED, str(mode), **facts)
+        return row(Verdict.REFUTED, str(mode), Evidence.ENCLOSED, **facts)
     one_minimiser = whole.function_class.parameters.get("mu")
     if one_minimiser and not bounded and (cycle := _cycle(claim, case, whole, [1])) is not None:
-        return row(Verdict.REFUTED, Evidence.CLASS, **facts | cycle)
+        return row(Verdict.REFUTED, **facts | cycle)
     found, why = None, "no linear rate holds where mu = 0"  # (λ/2)‖x‖² has none for all λ > 0
     if one_minimiser or bounded:
         found, why = _potential(case, whole, None if only_converges else right.low)
@@ -95,13 +87,13 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
             worst_cases.file_name(claim, case, form, name): text
             for name, text in found.certificates.items()
         }
-        return row(Verdict.SUPPORTED, Evidence.CLASS, str(found), **facts)
+        return row(Verdict.SUPPORTED, str(found), **facts)
     sampled = case.algorithm.cohort_size(whole.clients) < whole.clients  # a run is many paths
     if not bounded and not sampled:
         if (cycle := _cycle(claim, case, whole, LENGTHS)) is not None:
-            return row(Verdict.REFUTED, Evidence.CLASS, **facts | cycle)
+            return row(Verdict.REFUTED, **facts | cycle)
         why += f"; no cycle of {LENGTHS[0]} to {LENGTHS[-1]} rounds was found"
-    return row(Verdict.INCONCLUSIVE, None, why, **facts)
+    return row(Verdict.INCONCLUSIVE, why, **facts)
 
 
 def _check(claim: LimitClaim, case: Case, form: Form) -> None:
@@ -179,9 +171,9 @@ def _cycle(
         )(left)  # fmt: skip
         form, over_class = made.forms[0], made.classes[0]
         measured = worst_cases.measure(made, over_class, [form])
-        row = worst_cases.judge(made, over_class, form, measured)
-        if row.verdict is Verdict.REFUTED:
+        found = worst_cases.judge(made, over_class, form, measured)
+        if found.verdict is Verdict.REFUTED:
             what = f"a cycle of {length} rounds" if length > 1 else "a fixed point that is not x*"
-            kept = {name: getattr(row, name) for name in ("lhs", "rhs", "proofs", "series")}
-            return kept | {"reason": f"{what}: {row.reason}"}
+            kept = {name: getattr(found, name) for name in ("lhs", "rhs", "proofs", "series")}
+            return kept | {"reason": f"{what}: {found.reason}"}
     return None

@@ -39,7 +39,7 @@ from driftproof.verifiers.worst_case.counterexample import simple
 from driftproof.verifiers.worst_case.exact import Exact
 from driftproof.verifiers.worst_case.functions import WorstFunctions, functions
 from driftproof.verifiers.worst_case.program import Solved
-from driftproof.verifiers.worst_case.record import WorstCase
+from driftproof.verifiers.worst_case.record import ROUNDED, WorstCase
 from driftproof.verifiers.worst_case.solve import UnsolvedError, solve
 from driftproof.verifiers.worst_case.witness import Witness, ordinary, witness
 from driftproof.verifiers.worst_case.written import Right, certificate, counterexample
@@ -51,8 +51,6 @@ LEAST = Fraction(1, 10**20)
 """By how much at least a multiple of a right side exceeds it: enough for the enclosure of it."""
 ATTAINED = Fraction(1, 10**12)
 """How near to a right side functions come that attain it, relative to it."""
-ROUNDED = Fraction(1, 10**12)
-"""By less than this nothing is refuted where the steps hold doubles that are no short fractions."""
 ALIKE = 1e-3
 """How near a run in doubles comes to what the run over a class says of the same functions."""
 
@@ -66,7 +64,11 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
     left = forms[0].left or claim.left
     assert left is not None
     assert isinstance(case.problem, WholeClass)
-    rights = {form: right_side(claim, case, form) for form in forms if _applies(claim, case, form)}
+    rights = {
+        form: right_side(claim, case, form)
+        for form in forms
+        if inapplicable(claim, case, form) is None
+    }
     comparisons: list[dict[str, Any]] = []
     for number, program in enumerate(
         build(case.algorithm, case.problem, rounds=case.rounds, left=left)
@@ -258,13 +260,15 @@ def _run_from(
     return run(problem, case.algorithm, ctx, rounds=case.rounds, left=left, begun=begun)
 
 
-def _applies(claim: BoundClaim, case: Case, form: Form) -> bool:
-    return bounds.unmet(claim, case, form) is None and not lacking(claim, case, form)
-
-
-def lacking(claim: BoundClaim, case: Case, form: Form) -> list[str]:
-    """Return the roles that a right side uses and the class says nothing of."""
-    return bounds.lacking_constants(claim, case, form.right)
+def inapplicable(claim: BoundClaim, case: Case, form: Form) -> str | None:
+    """Return why a form says nothing of a class (None: it applies)."""
+    broken = bounds.unmet(claim, case, form)
+    if broken is not None:
+        return broken
+    lacking = bounds.lacking_constants(claim, case, form.right)
+    if lacking:
+        return f"the right side needs {', '.join(lacking)}, of which the class says nothing"
+    return None
 
 
 def right_side(claim: BoundClaim, case: Case, form: Form) -> Right:
@@ -356,13 +360,9 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
     REFUTED: of one there are functions of the class on which it exceeds the right side. Else
     INCONCLUSIVE. Nothing is rounded.
     """
-    broken = bounds.unmet(claim, case, form)
-    if broken is not None:
-        return _row(claim, case, form, Verdict.INAPPLICABLE, broken)
-    missing = lacking(claim, case, form)
-    if missing:
-        reason = f"the right side needs {', '.join(missing)}, of which the class says nothing"
-        return _row(claim, case, form, Verdict.INAPPLICABLE, reason)
+    reason = inapplicable(claim, case, form)
+    if reason is not None:
+        return row(claim, case, form, Verdict.INAPPLICABLE, reason)
     right, loose = right_side(claim, case, form), measured["loose"]
     comparisons = [{**made, **made["forms"].get(form.key, {})} for made in measured["comparisons"]]
     facts: dict[str, Any] = {"rhs": float(right.low), "comparisons": len(comparisons)}
@@ -371,7 +371,7 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
         return _refuted(claim, case, form, max(refuted, key=_attained), facts)
     worst = max(comparisons, key=_value)
     if worst["value"] is None:
-        return _row(claim, case, form, Verdict.INCONCLUSIVE, worst["open"], **facts)
+        return row(claim, case, form, Verdict.INCONCLUSIVE, worst["open"], **facts)
     low, high = worst.get("attained"), worst.get("bound")
     facts["lhs"] = {"mean": worst["value"], "low": None, "high": None}
     for end, proved, nearer in (("low", low, max), ("high", high, min)):
@@ -388,9 +388,9 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
         if right.low < right.high:
             reason = "; ".join(filter(None, [reason, "the right side is irrational: what is proved "
                                              "is the lower end of its enclosure"]))  # fmt: skip
-        return _row(claim, case, form, Verdict.SUPPORTED, reason, attained=reaches, **facts)
+        return row(claim, case, form, Verdict.SUPPORTED, reason, attained=reaches, **facts)
     reason = _undecided(worst, loose, right)
-    return _row(claim, case, form, Verdict.INCONCLUSIVE, reason, **facts)
+    return row(claim, case, form, Verdict.INCONCLUSIVE, reason, **facts)
 
 
 def _proves(made: Mapping[str, Any], right: Right) -> bool:
@@ -424,7 +424,7 @@ def _refuted(
             "series": {"counterexample": functions_of(made["file"]).said[1:]},
         }
     lhs = {"mean": max(made["value"], value), "low": value, "high": None}
-    return _row(claim, case, form, Verdict.REFUTED, reason, lhs=lhs, **shown, **facts)
+    return row(claim, case, form, Verdict.REFUTED, reason, lhs=lhs, **shown, **facts)
 
 
 def _undecided(worst: Mapping[str, Any], loose: str, right: Right) -> str:
@@ -458,13 +458,20 @@ def _slug(words: str) -> str:
     return re.sub("[^a-z0-9]+", "-", words.lower().removeprefix("the ")).strip("-")
 
 
-def _row(
-    claim: BoundClaim, case: Case, form: Form, verdict: Verdict, reason: str, **facts: Any
+def row(
+    claim: BoundClaim,
+    case: Case,
+    form: Form,
+    verdict: Verdict,
+    reason: str,
+    evidence: Evidence = Evidence.CLASS,
+    **facts: Any,
 ) -> Row:
+    """Return a row of a form over a class, with the letters' numbers."""
     roles = bounds.roles_of(case) if verdict is not Verdict.INAPPLICABLE else {}
     roles = {name: number for name, number in roles.items() if isfinite(number)}  # no gap is known
     return row_of(
-        claim, form, case_entry(case), verdict, Evidence.CLASS, reason,
+        claim, form, case_entry(case), verdict, evidence, reason,
         instance=instance(roles, claim.notation(case)), **facts,
     )  # fmt: skip
 

@@ -25,7 +25,6 @@ def build(
     rounds: int,
     left: Callable[[Any], Any],
     clients: int = 2,
-    first: int = 0,
     ours: bool = False,
 ) -> list[WorstCase]:
     """Return the program of every comparison that a measure makes, of one run.
@@ -33,7 +32,6 @@ def build(
     Args:
         classes: one class of functions, and what relates clients and the start.
         left: the measure, as a claim has it.
-        first: the round that the run begins with.
         ours: whether the measure may know that x* is put at the origin.
 
     Raises:
@@ -44,11 +42,11 @@ def build(
     whole = classes
     if not isinstance(whole, WholeClass):
         whole = WholeClass(conditions=tuple(whole), clients=clients)
-    programs = _built(whole, algorithm, rounds, left, first, ours)
+    programs = _built(whole, algorithm, rounds, left, ours)
     again = []
     for size in OTHER_SIZES:
         with sizes(*size):
-            again.append(_built(whole, algorithm, rounds, left, first, ours))
+            again.append(_built(whole, algorithm, rounds, left, ours))
     if any(other != programs for other in again):
         raise DriftproofError(
             "a measure, or an algorithm, with the dimension or a shape in it",
@@ -63,12 +61,11 @@ def _built(
     algorithm: Algorithm,
     rounds: int,
     left: Callable[[Any], Any],
-    first: int,
     ours: bool,
 ) -> list[WorstCase]:
     REFUSED.clear()
     INEXACT.clear()
-    made = run_symbolically(whole, algorithm, rounds=rounds, left=left, first=first, ours=ours)
+    made = run_symbolically(whole, algorithm, rounds=rounds, left=left, ours=ours)
     if REFUSED:
         raise REFUSED[0]
     if not made.measures:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
 from flint import arb, fmpq_mat, fmpz_poly
@@ -24,15 +25,15 @@ from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.engines.symbolic import run_symbolically
 from driftproof.toolkit.measure import Reduction, Steps, each, sq
+from driftproof.toolkit.spans.exact import Vector
 from driftproof.toolkit.spans.tensor import INEXACT, entries_of
 from driftproof.verifiers.worst_case.exact import fraction, rational
 from driftproof.verifiers.worst_case.homogeneous import null_space
+from driftproof.verifiers.worst_case.record import ROUNDED
 from driftproof.verifiers.worst_case.statement import combined
 
 HALVINGS = 20
 """How often a curvature is halved."""
-ROUNDED = Fraction(1, 10**12)
-"""By less than this nothing is refuted where the steps hold doubles that are no short fractions."""
 
 
 @dataclass(frozen=True)
@@ -91,27 +92,32 @@ def slowest(algorithm: Algorithm, whole: WholeClass, factor: Fraction | None = N
         return None
     smaller = range(2, HALVINGS) if not least and factor is not None and factor < 1 else ()
     curvatures = {least, (least + most) / 2, most, *(most / 2**k for k in smaller)}
-    modes = [_mode(algorithm, whole, x) for x in curvatures if x > 0]
+    done = _run(algorithm, whole)
+    modes = [_mode(done, x) for x in curvatures if x > 0] if done is not None else []
     found = [mode for mode in modes if mode is not None]
     return max(found, key=lambda mode: float(mode.factor.mid()), default=None)
 
 
-def _mode(algorithm: Algorithm, whole: WholeClass, curvature: Fraction) -> Mode | None:
-    obeyed = _recurrence(algorithm, whole, curvature)
-    if obeyed is None:
-        return None
-    scale = 1
-    for q in obeyed:
-        scale *= q.denominator
-    roots: Any = fmpz_poly([*(int(-q * scale) for q in obeyed), scale]).complex_roots()
-    largest = max((abs(z) for z, _ in roots), key=lambda size: float(size.mid()))
-    return Mode(curvature, tuple(obeyed), largest * largest, bool(INEXACT))
+@dataclass(frozen=True)
+class _Round:
+    """One round from any state: what was asked, and the states before and after it.
+
+    Attributes:
+        asked: the classes' triples.
+        begun, ended: the states' vectors.
+        iterate: that of the state before.
+        rounded: see ``Mode``.
+    """
+
+    asked: Any
+    begun: Sequence[Vector]
+    ended: Sequence[Vector]
+    iterate: Vector
+    rounded: bool
 
 
-def _recurrence(
-    algorithm: Algorithm, whole: WholeClass, curvature: Fraction
-) -> list[Fraction] | None:
-    """Return q_0, …, q_{k−1}; None if the state alone does not say what follows."""
+def _run(algorithm: Algorithm, whole: WholeClass) -> _Round | None:
+    """Run a round from any state; None if there are several outcomes of sampling."""
     anywhere = WholeClass(conditions=(*whole.conditions, any_state()), clients=whole.clients)
     states: list[Any] = []
 
@@ -123,24 +129,36 @@ def _recurrence(
 
     INEXACT.clear()
     asked = run_symbolically(anywhere, algorithm, rounds=1, left=left, ours=True).problem.asked
-    every = range(len(asked.vectors))
+    if entries_of(states[2]).shape[-1] > 1:
+        return None
+    begun, ended = ([v for of in state for v in entries_of(of).reshape(-1)] for state in states[:2])
+    return _Round(asked, begun, ended, entries_of(states[2]).reshape(-1)[0], bool(INEXACT))
+
+
+def _mode(done: _Round, curvature: Fraction) -> Mode | None:
+    """Return the slowest mode on a quadratic; None if the state alone does not say what follows."""
+    obeyed = _recurrence(done, curvature)
+    if obeyed is None:
+        return None
+    scale = lcm(*(q.denominator for q in obeyed))
+    roots: Any = fmpz_poly([*(int(-q * scale) for q in obeyed), scale]).complex_roots()
+    largest = max((abs(z) for z, _ in roots), key=lambda size: float(size.mid()))
+    return Mode(curvature, tuple(obeyed), largest * largest, done.rounded)
+
+
+def _recurrence(done: _Round, curvature: Fraction) -> list[Fraction] | None:
+    """Return q_0, …, q_{k−1}; None if the state alone does not say what follows."""
+    every = range(len(done.asked.vectors))
     equations = [
         triple.gradient
         - triple.point * (of.parameters.get("mu", Fraction(0)) if of.term else curvature)
-        for of, triples in zip(asked.classes, asked.triples, strict=True)
+        for of, triples in zip(done.asked.classes, done.asked.triples, strict=True)
         for triple in triples
     ]
     free = null_space(_matrix(equations, every))
-    begun, ended, iterate = (
-        [v for field in fields for v in entries_of(field).reshape(-1)]
-        for fields in (states[0], states[1], states[2:])
-    )
-    if entries_of(states[2]).shape[-1] > 1:
-        return None
-    before, after = (_matrix(vectors, every) * free for vectors in (begun, ended))
     # the round as a map of free unknowns: any one that takes the first state to the second
-    step = _solved(before, after)
-    rows = [_matrix(iterate[:1], every) * free]
+    step = _solved(_matrix(done.begun, every) * free, _matrix(done.ended, every) * free)
+    rows = [_matrix([done.iterate], every) * free]
     if step is None or rows[0] == rows[0] * 0:
         return None
     while True:
@@ -152,7 +170,7 @@ def _recurrence(
             return [fraction(-c / found[-1]) for c in found[:-1]]
 
 
-def _matrix(vectors: Sequence[Any], every: range) -> fmpq_mat:
+def _matrix(vectors: Sequence[Vector], every: range) -> fmpq_mat:
     """Return vectors as the rows of a matrix."""
     return fmpq_mat([[rational(v.coefficients.get(j, 0)) for j in every] for v in vectors])
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, permutations
 from typing import Any
@@ -18,6 +19,9 @@ from typing import Any
 from driftproof.synthetic.classes.conditions import Condition, Constraint, FunctionClass, Triple
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.spans.exact import Quantity, Vector
+
+ROUNDED = Fraction(1, 10**12)
+"""By less than this nothing is refuted where the steps hold doubles that are no short fractions."""
 
 
 @dataclass(frozen=True)
