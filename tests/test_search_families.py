@@ -11,9 +11,15 @@ import torch
 from scipy.optimize import brentq
 
 from driftproof.synthetic.pieces.piecewise_levels import LevelMembers
-from driftproof.synthetic.problems import PiecewiseBilevel, PiecewiseMinimax
+from driftproof.synthetic.problems import (
+    PiecewiseBilevel,
+    PiecewiseComposition,
+    PiecewiseLosses,
+    PiecewiseMinimax,
+)  # fmt: skip
 from driftproof.toolkit.algorithms import (
     ComFedL,
+    CompositionalFedAvg,
     FedAvg,
     FedAvgS,
     FedIHGP,
@@ -52,8 +58,10 @@ def column(parts, k):
 
 def structure_of(name, random, **fixed):
     family = FAMILIES[name]
-    case = SimpleNamespace(offers="minimax" if "minimax" in name else "bilevel", inside=True)
-    drawn = family.choices(FedInn(), case, set()).draw(random, 20, 99)
+    inside = name == "piecewise-composition"
+    problem = PiecewiseComposition(averaged_inside=True) if inside else PiecewiseBilevel()
+    method = CompositionalFedAvg() if inside else FedInn()
+    drawn = family.choices(method, problem, set()).draw(random, 20, 99)
     return replace(drawn, **fixed)
 
 
@@ -184,18 +192,18 @@ def test_every_candidate_is_bounded_below(seed):
 
 def test_the_family_is_of_the_claims_kind_of_problem():
     bilevel, minimax = PiecewiseBilevel(), PiecewiseMinimax()
-    losses = SimpleNamespace(offers="losses")
-    assert family_for(FedNest(), bilevel).leaf_name == "piecewise-bilevel"
-    assert family_for(FedNest(), minimax).leaf_name == "piecewise-minimax"
-    assert family_for(FedAvg(), minimax).leaf_name == "piecewise-minimax"
-    assert family_for(FedAvg(), losses).leaf_name == "piecewise-losses"
-    assert family_for(ComFedL(), losses).leaf_name == "piecewise-composition"
-    assert family_for(None, losses) is None
+    losses = PiecewiseLosses()
+    assert family_for(FedNest(), bilevel)[0].leaf_name == "piecewise-bilevel"
+    assert family_for(FedNest(), minimax)[0].leaf_name == "piecewise-minimax"
+    assert family_for(FedAvg(), minimax)[0].leaf_name == "piecewise-minimax"
+    assert family_for(FedAvg(), losses)[0].leaf_name == "piecewise-losses"
+    assert family_for(ComFedL(), losses)[0].leaf_name == "piecewise-composition"
+    assert family_for(None, losses) == (None, "")
 
 
 def test_only_the_variants_that_a_claim_names_are_searched():
     (source,) = select(["fednest/inner-drift-bound"])
-    for space in spaces_of(loaded(source)):
+    for space in spaces_of(loaded(source))[0]:
         structure = space.choices.draw(np.random.default_rng(0), 30, 99)
         climb = Climb(source, 0, structure, space.templates[0], 0)
         assert getattr(climb.space().algorithm, "variance_reduced", True)

@@ -40,6 +40,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeAlias
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.func import grad, jvp, vjp, vmap
@@ -181,18 +182,15 @@ class _Held:
             taken, along = tuple(part[number, at] for part in self.data), 1
             share = torch.full_like(share[:, :1], 1.0 / at.shape[1]).expand(len(at), at.shape[1])
         places = (along, None) + (1,) * len(points)
-        over_replicates = vmap(function, places, -1, randomness="different")
+        over_replicates = vmap(function, places, -1)
         # forward mode writes to its points, which an average hands out as views of one
-        each_client = vmap(
-            over_replicates, randomness="different"
-        )  # of rounding, where it is moved
-        values: Tensor = each_client(taken, share, *(p.contiguous() for p in points))
+        values: Tensor = vmap(over_replicates)(taken, share, *(p.contiguous() for p in points))
         return values
 
 
 def _mean(function: PerSample, together: bool) -> Derivative:
     """Return (x, y, samples, shares) ↦ Σ_j shares_j·function(x, y, sample_j)."""
-    each = vmap(function, (None, None, 0), randomness="different") if not together else function
+    each = vmap(function, (None, None, 0)) if not together else function
     return lambda x, y, samples, shares: shares @ each(x, y, samples)
 
 
@@ -205,5 +203,5 @@ def _load_forward_mode() -> None:
 
 
 def _cast(part: Any, dtype: torch.dtype) -> Tensor:
-    tensor = torch.as_tensor(part)
+    tensor = part if isinstance(part, Tensor) else torch.from_numpy(np.asarray(part))
     return tensor.to(dtype) if tensor.is_floating_point() else tensor

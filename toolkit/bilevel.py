@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from driftproof.toolkit.balls.root import enclosed_minimiser
-from driftproof.toolkit.balls.tensor import Balls
+from driftproof.toolkit.balls.tensor import Balls, RefusedError
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.oracles import (
     Bilevel,
@@ -146,18 +146,29 @@ class BilevelProblem(Problem):
                     "0, as y*(x) minimises the clients' mean g(x, ·)",
                     "mend lower_solution, or lower_grad",
                 )
+            hessian = self.lower_hessian(every.detach(), others.detach())
+            least = float(torch.linalg.eigvalsh((hessian + hessian.mT) / 2).min())
+            if least < -1e-6 * (1 + float(hessian.abs().max())):
+                raise DriftproofError(
+                    f"{self.leaf_name}: ∇²_yy g has the eigenvalue {least:.3g} at y*(x)",
+                    "none below 0, as y*(x) minimises the clients' mean g(x, ·)",
+                    "mend lower_solution, or the signs of f and g",
+                )
             self._held["looked"] = True
         return y
 
     def enclosed_solution(self, x: Tensor) -> Balls:
         """Return balls that contain y*(x) of balls: a formula is rounded, a gradient is not."""
         assert isinstance(x, Balls)
+        modulus = self.constants.get("lower_strong_convexity")
+        if not modulus:
+            raise RefusedError("y*(x) is enclosed by lower_strong_convexity, and none is proven")
         every = on_every_client(x, self.clients)
         return enclosed_minimiser(
             self.lower_solution(x.middles),
             lambda y: self._oracles(x).lower_grad(every, self._every(y), None).mean(0),
             lambda y: self.lower_hessian(every, self._every(y)),
-            self.constants["lower_strong_convexity"],
+            modulus,
         )
 
     def _every(self, y: Tensor) -> Tensor:

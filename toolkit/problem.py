@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, partial, wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
@@ -45,6 +45,27 @@ class Solution:
     exact: bool = False
 
 
+def _in_their_dtype(oracles: Callable[..., Any]) -> Callable[..., Any]:
+    """Make ``torch.tensor([self.slope])`` of the dtype that is asked for.
+
+    torch's own default are single precision, in which a slope of 0.1 is 0.100000001: the problem
+    would be another one than its constants are proven of.
+    """
+
+    @wraps(oracles)
+    def made(self: Problem, dtype: torch.dtype, *args: Any, **named: Any) -> Any:
+        import torch
+
+        before = torch.get_default_dtype()
+        torch.set_default_dtype(dtype)
+        try:
+            return oracles(self, dtype, *args, **named)
+        finally:
+            torch.set_default_dtype(before)
+
+    return made
+
+
 class Problem(Parameters, ABC):
     """Base of every problem family; a leaf is a subclass under ``@problem``.
 
@@ -55,8 +76,15 @@ class Problem(Parameters, ABC):
     """
 
     notation: ClassVar[Mapping[str, str]] = {}
+    asserts: ClassVar[frozenset[str]] = frozenset()
+    """What holds for every member, by the names of ``toolkit.assertions``: a search keeps to it."""
     clients: int
     dim: int
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "oracles" in vars(cls):
+            cls.oracles = _in_their_dtype(cls.oracles)  # type: ignore[method-assign]
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -64,7 +64,7 @@ def command(
     from driftproof.verifiers.standalone.files import demoted, write
     from driftproof.verifiers.verify import select as select_claims
 
-    chosen = select_claims(select)
+    chosen = select_claims(select, shared.note)
     own = [leaf.path.stem for leaf in chosen if leaf.module is None]
     out = shared.folder(out, "-".join(["search", *dict.fromkeys(own)]))
     path = out / "search.json"

@@ -61,7 +61,8 @@ class Alternate(dp.Algorithm):
     notation = {"a": "alpha", "K": "rounds", "L": "objective_smoothness", "F_gap": "initial_gap"}
 
     def init(self, ctx, oracles, start):
-        return State(ctx.everywhere(start[:1]), ctx.everywhere(start[1:]))
+        at = oracles.upper_dim
+        return State(ctx.everywhere(start[:at]), ctx.everywhere(start[at:]))
 
     def step(self, ctx, oracles, state):
         y = state.y - self.beta * oracles.lower_grad(state.x, state.y, None)

@@ -1,7 +1,7 @@
 """A minimax problem, a method and a claim: descent in x and ascent in y, both at once.
 
 f_i(x, y) = a⟨x, y⟩ + ½λ‖x‖² − ½‖y‖². So y*(x) = ax, and Φ(x) = max_y f(x, y) = ½(a² + λ)‖x‖².
-As a bilevel problem it has g_i = −f_i.
+As a bilevel problem it has g_i = −f_i, as every MinimaxProblem.
 """
 
 from collections import namedtuple
@@ -18,7 +18,7 @@ def saddle(x, y, sample):  # f of one sample; autograd makes what a client can b
 
 
 @dp.problem(name="saddle", source="my draft", statement=r"\min_x \max_y \tfrac1n\sum_i f_i(x, y)")
-class Saddle(dp.BilevelProblem):
+class Saddle(dp.MinimaxProblem):
     clients: dp.PositiveInt = 2
     dim: dp.One = 1
     upper_dim: dp.One = 1
@@ -41,10 +41,9 @@ class Saddle(dp.BilevelProblem):
 
     def oracles(self, dtype, device="cpu", clients=None):
         data = [(torch.tensor([self.slope]), torch.tensor([self.ridge]))] * self.clients
-        return dp.AutogradBilevel(
-            saddle, lambda *at: -saddle(*at), upper_data=data, lower_data=data, upper_dim=1,
-            lower_smoothness=1 + self.slope, clients=clients, dtype=dtype, device=device,
-        )  # fmt: skip
+        return dp.AutogradMinimax(
+            saddle, data=data, upper_dim=1, clients=clients, dtype=dtype, device=device
+        )
 
 
 State = namedtuple("State", "x y")  # tensors of each client, [clients, 1, replicates]
@@ -55,11 +54,12 @@ class Both(dp.Algorithm):
     local_steps: dp.One = 1
     alpha: dp.Positive = 0.1
     beta: dp.Positive = 0.1
-    needs, iterate = "bilevel", "x"
+    needs, iterate = "minimax", "x"
     notation = {"a": "alpha", "K": "rounds", "L": "objective_smoothness", "F_gap": "initial_gap"}
 
     def init(self, ctx, oracles, start):
-        return State(ctx.everywhere(start[:1]), ctx.everywhere(start[1:]))
+        at = oracles.upper_dim
+        return State(ctx.everywhere(start[:at]), ctx.everywhere(start[at:]))
 
     def step(self, ctx, oracles, state):
         x = state.x - self.alpha * oracles.upper_grad_x(state.x, state.y, None)

@@ -61,6 +61,10 @@ class Scores(BilevelScores):
             return True
         if role == "initial_distance":
             return self.problem.solution.minimiser is not None
+        if role == "gradient_dissimilarity":
+            known = self.problem.solution
+            own = type(self.problem).client_gradients is not Problem.client_gradients
+            return own and known.minimiser is not None and known.low == known.high
         if role == "strong_concavity":
             return hasattr(self.oracles, "field_grad") and self.size % 2 == 0
         wanted = needs.get(role.partition("_")[0])
@@ -95,7 +99,7 @@ class Scores(BilevelScores):
 
     def law(self, role: str) -> Law | None:
         """Return the law of the noise that a role's score enumerates (None: it has none)."""
-        exact = ("objective_", "strong_", "loss_", "initial_", "diameter")
+        exact = ("objective_", "strong_", "loss_", "initial_", "diameter", "gradient_")
         alone = role in ("field_smoothness", "plain_smoothness")
         if alone or role.startswith(exact) or "_mean_" in role or "_heterogeneity" in role:
             return None
@@ -230,6 +234,17 @@ class Scores(BilevelScores):
         # of the one start, whatever x is
         away = self.problem.start()[: self.problem.dim] - self.problem.solution.minimiser
         return torch.full_like(x[:1], float(np.linalg.norm(away)))
+
+    def initial_gradient(self, x: Tensor) -> Tensor:
+        # of the one start, whatever x is
+        start = torch.from_numpy(np.array(self.problem.start()))[: self.problem.dim, None]
+        return torch.full_like(x[:1], float(self.problem.gradient(start).norm()))
+
+    def gradient_dissimilarity(self, x: Tensor) -> Tensor:
+        # at the one minimiser, whatever x is
+        best = torch.from_numpy(np.array(self.problem.solution.minimiser))[:, None]
+        each = self.problem.client_gradients(best).flatten(1)
+        return torch.full_like(x[:1], float(each.square().sum(1).mean().sqrt()))
 
     def diameter(self, ends: Tensor) -> Tensor:
         # the set's extreme points along two directions

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from numbers import Real
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,8 +15,9 @@ from driftproof.synthetic.attacks import maximise
 from driftproof.synthetic.audit.asked import REPLICATES
 from driftproof.synthetic.audit.oracles import audit_oracles
 from driftproof.synthetic.audit.terms import audit_term
+from driftproof.toolkit.assertions import ASSERTIONS
 from driftproof.toolkit.constants import MODULI, SIGNED
-from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.oracles import OFFERS, feasible, has_term, on_every_client
 from driftproof.toolkit.problem import Problem, Solution
 
@@ -31,8 +34,23 @@ def audit_problem(problem: Problem) -> None:
     audit_oracles(problem)
     check_gradient(problem)
     check_client_gradients(problem)
+    check_losses(problem)
     audit_term(problem)
     check_solution(problem)
+    check_assertions(problem)
+
+
+def check_assertions(problem: Problem) -> None:
+    """Raise unless what a problem asserts holds at some points."""
+    for name in sorted(problem.asserts):
+        if name not in ASSERTIONS:
+            raise unknown_name("assertion", name, ASSERTIONS)
+        if not ASSERTIONS[name].of(problem):
+            raise DriftproofError(
+                f"{problem.leaf_name} asserts {name!r}, which its oracles do not have",
+                ASSERTIONS[name].words,
+                "mend the oracles, or asserts",
+            )
 
 
 def check_numbers(problem: Problem) -> None:
@@ -167,26 +185,56 @@ def _difference(problem: Problem, of: str, x: Tensor, direction: Tensor, step: T
 
 def check_client_gradients(problem: Problem) -> None:
     """Raise unless the clients' gradients have the gradient as their mean."""
-    x = sample(problem)
-    wanted, method = problem.gradient(x), "client_gradients"
-    try:
-        means = [problem.client_gradients(x).mean(0)]
-    except DriftproofError:  # it has none
-        asked = OFFERS[problem.offers] & {"field", "proximal"}
-        if not asked or len(problem.start()) != problem.dim:
-            return
-        method, oracles = "field_grad of the oracles", problem.oracles(torch.float64)
+    x, means = sample(problem), dict[str, list[Tensor]]()
+    wanted = problem.gradient(x)
+    with suppress(DriftproofError):  # it has none
+        means["client_gradients"] = [problem.client_gradients(x).mean(0)]
+    asked = OFFERS[problem.offers] & {"field", "proximal"}
+    if asked and len(problem.start()) == problem.dim:
+        oracles: Any = problem.oracles(torch.float64)
         each = oracles.field_grad(x.expand(problem.clients, *x.shape), None)
-        means = [each.mean(0), (oracles.client_weights * each).sum(0)]
+        weighted = (oracles.client_weights * each).sum(0)
+        means["field_grad of the oracles"] = [each.mean(0), weighted]
     scale = 1e-8 * (1 + float(wanted.abs().max()))
-    if not any(
-        v.shape == wanted.shape and bool(((v - wanted).abs() <= scale).all()) for v in means
-    ):
+    for method, of in means.items():
+        if any(v.shape == wanted.shape and bool(((v - wanted).abs() <= scale).all()) for v in of):
+            continue
         raise DriftproofError(
             f"{problem.leaf_name} at x = {shown(x[:, 0])}: the clients' mean gradient is "
-            f"{shown(means[0][:, 0])}, gradient(x) is {shown(wanted[:, 0])}",
+            f"{shown(of[0][:, 0])}, gradient(x) is {shown(wanted[:, 0])}",
             "the gradient of F, which is the clients' mean",
             f"mend {method}, or gradient",
+        )
+
+
+def check_losses(problem: Problem) -> None:
+    """Raise unless clients' gradients are those of the losses that their oracles give."""
+    if "losses" not in OFFERS[problem.offers]:
+        return
+    oracles: Any = problem.oracles(torch.float64)
+    random = torch.Generator().manual_seed(2)
+    x = sample(problem).expand(problem.clients, -1, -1)
+    direction = torch.randn(x.shape[1], 1, generator=random, dtype=torch.float64)
+    direction = direction / direction.norm()
+    step = STEP * (1 + x.norm(dim=1, keepdim=True))
+
+    def slope(h: Tensor) -> Tensor:
+        ahead, behind = (oracles.mean_loss(x + sign * h * direction) for sign in (1, -1))
+        per_unit: Tensor = (ahead - behind) / (2 * h[:, 0])
+        return per_unit
+
+    said, half = (oracles.field_grad(x, None) * direction).sum(1), slope(step / 2)
+    room = 1e-6 * (1 + said.abs()) + 10 * (slope(step) - half).abs()
+    room = room + 1e3 * 2.0**-52 * oracles.mean_loss(x).abs() / step[:, 0]
+    wrong = (half - said).abs() > room
+    if bool(wrong.any()):
+        client, k = (int(v) for v in wrong.nonzero()[0])
+        raise DriftproofError(
+            f"client {client} of {problem.leaf_name} at x = {shown(x[client, :, k])}: along "
+            f"{shown(direction[:, 0])} mean_loss rises by {float(half[client, k]):g} per unit, "
+            f"field_grad says {float(said[client, k]):g}",
+            "field_grad(x, None) the gradient of mean_loss(x)",
+            "mend mean_loss or field_grad of the oracles",
         )
 
 

@@ -15,15 +15,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.audit.asked import REPLICATES, points
+from driftproof.synthetic.audit.asked import points
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.oracles import OFFERS, has_term
-from driftproof.toolkit.problem import Problem
+from driftproof.toolkit.problem import Problem, supposing
 
 TIMES, SCALES, STEPS = (0.1, 0.37, 1.0, 10.0, 57.0), (0.3, 3.0), (1e-3, 0.1, 1.0)
 """Values of t, sizes of points, and distances of y from z."""
 WANTED = {
     "prox": "argmin_z h(z) + ‖z − x‖²/(2t) of a convex h, for every t > 0",
+    "project": "the point of the set that is nearest to x",
     "linear_minimiser": "argmin_z ⟨x, z⟩ over the set, s = −x",
 }
 
@@ -43,11 +44,65 @@ def audit_term(problem: Problem) -> None:
         if "compact-set" in words:
             answers.append(("linear_minimiser", oracles.linear_minimiser(x), -x))
         for method, z, s in answers:
-            if "set" in words:
-                _check_inside(problem, oracles, f"{method} of the oracles", z)
-            around = [z + sign * h * torch.roll(x, 1, 2) for h in STEPS for sign in (1, -1)]
-            for y in (torch.roll(z, 1, 2), start.expand_as(z), -10 * x, *around):
-                _check_subgradient(problem, oracles, method, x, z, s, y)
+            _check_answer(problem, oracles, method, x, z, s)
+
+
+def audited(problem: Problem) -> Problem:
+    """Return a user's problem of which every answer about its term is looked at, in doubles.
+
+    What ``audit_term`` looks at are a few t and x; a run may ask at others.
+    """
+    own = not type(problem).__module__.startswith("driftproof.")
+    if not own or not (has_term(problem) or "implicit" in OFFERS[problem.offers]):
+        return problem
+
+    def oracles(
+        self: Problem, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
+    ) -> Any:
+        made = problem.oracles(dtype, device, clients)
+        return _Audited(problem, made) if dtype == torch.float64 else made
+
+    return supposing(problem, oracles=oracles)
+
+
+class _Audited:
+    """Oracles whose answers about the term are looked at."""
+
+    def __init__(self, problem: Problem, oracles: Any) -> None:
+        self._problem, self._oracles = problem, oracles
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._oracles, name)
+
+    def prox(self, x: Tensor, t: Any) -> Tensor:
+        """Return the problem's own answer."""
+        return self._looked("prox", x, self._oracles.prox(x, t), t)
+
+    def project(self, x: Tensor) -> Tensor:
+        """Return the problem's own answer."""
+        return self._looked("project", x, self._oracles.project(x), 1)
+
+    def linear_minimiser(self, g: Tensor) -> Tensor:
+        """Return the problem's own answer."""
+        return self._looked("linear_minimiser", g, self._oracles.linear_minimiser(g), None)
+
+    def _looked(self, method: str, x: Tensor, z: Tensor, t: Any) -> Tensor:
+        if type(x) is Tensor and type(z) is Tensor and bool(x.isfinite().all()):
+            s = -x if t is None else (x - z) / t
+            _check_answer(self._problem, self._oracles, method, x, z, s)
+        return z
+
+
+def _check_answer(
+    problem: Problem, oracles: Any, method: str, x: Tensor, z: Tensor, s: Tensor
+) -> None:
+    if "set" in OFFERS[problem.offers]:
+        _check_inside(problem, oracles, f"{method} of the oracles", z)
+    start = torch.from_numpy(problem.start())[:, None]
+    other = torch.roll(x, 1, 2) if x.shape[2] > 1 else torch.roll(x, 1, 1) + x.norm() / 2
+    around = [z + sign * h * other for h in STEPS for sign in (1, -1)]
+    for y in (torch.roll(z, 1, 2), start.expand_as(z), -10 * x, *around):
+        _check_subgradient(problem, oracles, method, x, z, s, y)
 
 
 def _check_subgradient(
@@ -79,7 +134,7 @@ def _term(problem: Problem, oracles: Any, y: Tensor) -> tuple[Tensor, Tensor]:
         return values, values.abs()
     flat = y.transpose(0, 1).flatten(1)
     parts = (problem.objective(flat), problem.smooth_part(flat))
-    whole, smooth = (part.reshape(len(y), REPLICATES) for part in parts)
+    whole, smooth = (part.reshape(len(y), -1) for part in parts)
     return whole - smooth, whole.abs() + smooth.abs()
 
 

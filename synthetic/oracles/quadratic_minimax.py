@@ -14,12 +14,12 @@ import torch
 from torch import Tensor
 
 from driftproof.toolkit.balls.tensor import Balls
-from driftproof.toolkit.bilevel import BilevelProblem
 from driftproof.toolkit.draws import Law, SignMean
+from driftproof.toolkit.minimax import MinimaxProblem
 from driftproof.toolkit.oracles import ClientVectors, LowerVector, UpperVector
 
 
-class QuadraticMinimaxProblem(BilevelProblem):
+class QuadraticMinimaxProblem(MinimaxProblem):
     """What the families with these oracles share; each has its own A_i and b_i."""
 
     dim: int
@@ -51,11 +51,6 @@ class QuadraticMinimaxProblem(BilevelProblem):
         mean = np.linalg.svd(self.means[0], compute_uv=False)
         own = float(np.linalg.norm(self.matrices, 2, (1, 2)).max())
         return float(mean[-1]), float(mean[0]), own
-
-    @property
-    def offers(self) -> str:
-        """The oracles of a minimax problem: bilevel ones, and the field of both gradients."""
-        return "minimax"
 
     @property
     def upper_dim(self) -> int:

@@ -32,6 +32,7 @@ from driftproof.synthetic.pieces.curves import (
     vectors_of,
 )
 from driftproof.synthetic.pieces.piecewise_levels import PiecewiseLevels
+from driftproof.toolkit.minimax import MinimaxProblem
 from driftproof.toolkit.parameters import NonNegative, PositiveInt, RarerHalf
 from driftproof.toolkit.problem import problem
 
@@ -42,7 +43,7 @@ from driftproof.toolkit.problem import problem
     statement=r"\min_x\max_y \frac1n\sum_{i=1}^n \big[h_i(x) + b_i xy - k_i(y)\big],\quad "
     r"h_i',\,k_i' \text{ piecewise linear}",
 )
-class PiecewiseMinimax(PiecewiseLevels):
+class PiecewiseMinimax(PiecewiseLevels, MinimaxProblem):
     """A minimax problem with piecewise linear derivatives, strongly concave in y.
 
     By default k' = y + 2 and b = 1, so that y* = x − 2 and F' = x − 2:
@@ -97,11 +98,6 @@ class PiecewiseMinimax(PiecewiseLevels):
                 plain=((valley, other),), coupling=((-1.0, 0.75),), y_noise=0.5,
             ),
         ]  # fmt: skip
-
-    @property
-    def offers(self) -> str:
-        """The oracles of a minimax problem: bilevel ones, and the field of both gradients."""
-        return "minimax"
 
     @cached_property
     def parts(self) -> LevelParts:

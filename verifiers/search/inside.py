@@ -52,6 +52,10 @@ def is_inside(claim: Claim[Any], form: Form, case: Case, *, in_ball: bool = True
         run(case.problem, case.algorithm, context, rounds=1, left=form.left or claim.left)
     except DriftproofError:
         return False  # no number on the right side, or a measure that is silent at every step
+    except Exception:
+        if any(type(case.problem) is type(own.problem) for own in claim.cases_for("full")):
+            raise
+        return False  # a text for the claim's own shapes, as start[:1] for x
     return True
 
 

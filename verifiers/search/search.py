@@ -126,10 +126,12 @@ def _whole(source: Source, claim: Claim[Any], number: int, effort: Effort) -> Jo
     try:
         with blaming(source):
             decided = isinstance(form.right, ByProof | Undecided)
-            spaces = [] if decided else spaces_of(claim)
+            spaces, unlike = ([], {}) if decided else spaces_of(claim)
             if not spaces:
-                return replace(nothing, reason=_why_not(claim, form.right))
-            return replace(nothing, **(yield from _search(source, claim, number, effort, spaces)))
+                reason = _why_not(claim, form.right)
+                return replace(nothing, reason=reason, left_out=unlike)
+            found = yield from _search(source, claim, number, effort, spaces)
+            return replace(nothing, **found | {"left_out": unlike | found["left_out"]})
     except Exception as error:  # noqa: BLE001 - anybody's
         return replace(nothing, status=FAILED, reason=failure(error))
 
@@ -294,21 +296,28 @@ class Space:
     templates: tuple[int, ...]
 
 
-def spaces_of(claim: Claim[Any]) -> list[Space]:
-    """Return the spaces of a claim: piecewise families if its oracles are theirs, then its own."""
+def spaces_of(claim: Claim[Any]) -> tuple[list[Space], dict[str, str]]:
+    """Return the spaces of a claim: piecewise families if its problems are theirs, then its own.
+
+    Returns:
+        And the families that may not stand in for its problems, with the reason.
+    """
     if isinstance(claim, RateClaim):
         return _spaces_of_rate(claim)
     if not isinstance(claim, BoundClaim | ComparisonClaim) or claim.kind == "existence":
-        return []
+        return [], {}
     cases = claim.cases_for("full")
     runs = isinstance(claim, BoundClaim)
     asked = _asked(claim)
     generic: dict[tuple[Any, ...], tuple[Choices, list[int]]] = {}
     own: dict[tuple[type, type], list[int]] = {}
+    unlike: dict[str, str] = {}
     for number, case in enumerate(cases):
         own.setdefault((type(case.problem), type(case.algorithm)), []).append(number)
         if runs and case.algorithm is not None:
-            family = family_for(case.algorithm, case.problem)
+            family, why = family_for(case.algorithm, case.problem)
+            if why:
+                unlike[why.partition(" ")[0]] = why
             if family is not None:
                 drawn = family.choices(case.algorithm, case.problem, asked)
                 key = (type(case.algorithm), drawn.family, drawn.fixed)
@@ -322,25 +331,25 @@ def spaces_of(claim: Claim[Any]) -> list[Space]:
             case.problem.leaf_name, case.algorithm, moved=movable(case.problem), counts_move=runs
         )
         spaces.append(Space(drawn, tuple(numbers)))
-    return spaces
+    return spaces, unlike
 
 
 def _is_piecewise(case: Case) -> bool:
     return case.problem.leaf_name in FAMILIES
 
 
-def _spaces_of_rate(claim: RateClaim) -> list[Space]:
+def _spaces_of_rate(claim: RateClaim) -> tuple[list[Space], dict[str, str]]:
     """Return a rate's spaces: the cases' horizons and schedules are kept."""
     case = claim.cases_for("full")[0]
-    family = family_for(case.algorithm, case.problem)
+    family, why = family_for(case.algorithm, case.problem)
     if family is None:
-        return []
+        return [], {why.partition(" ")[0]: why} if why else {}
     drawn = family.choices(case.algorithm, case.problem, _asked(claim))
     free: set[str] = set()
     for form in claim.forms:
         with suppress(UnscheduledError):
             free |= set(horizons_of(claim, form).free)
-    return [Space(replace(drawn, counts_move=False, free=tuple(sorted(free))), (0,))]
+    return [Space(replace(drawn, counts_move=False, free=tuple(sorted(free))), (0,))], {}
 
 
 def _with_many_clients(structure: Structure, random: np.random.Generator) -> Structure:

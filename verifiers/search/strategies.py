@@ -80,7 +80,7 @@ def instances(claim: Claim[Any]) -> st.SearchStrategy[Case]:
         )
     drawn = [
         strategy
-        for space in spaces_of(claim)
+        for space in spaces_of(claim)[0]
         for form in forms
         if (strategy := _instances(claim, form, space)) is not None
     ]

@@ -14,7 +14,7 @@ import numpy as np
 
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.climb import climb
-from driftproof.toolkit.constants import Letters
+from driftproof.toolkit.constants import Letters, stated
 from driftproof.toolkit.draws import TooManyAtoms
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
@@ -327,7 +327,7 @@ def _is_settled(claim: RateClaim, form: Form, case: Case, seed: int) -> bool:
 
 def judged(claim: Claim[Any], form: Form, case: Case, seed: int) -> Row:
     """Return the row of a form on one case, by the judge of ``verify``."""
-    alone = replace(claim, cases=(case,), full=(), prove=None)
+    alone = claim.on(case)
     vars(alone)["forms"] = (form,)  # another form may have nothing to say of this case
     rows = judge([alone], Settings(profile="quick", seed=seed, siblings=form.form == "sibling"))
     return next(row for row in rows if (row.form, row.reading) == (form.form, form.reading))
@@ -364,7 +364,7 @@ def check(claim: Claim[Any], number: int) -> None:
         return
     left = form.left or claim.left
     if form.right not in _CHECKED:
-        form.right(Letters(claim.notation(case)))
+        stated(form.right, Letters(claim.notation(case)))
     if left not in _CHECKED:  # forms share it
         measured(claim, form, case, seed=0)
     _CHECKED.update((left, form.right))

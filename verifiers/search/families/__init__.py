@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.assertions import ASSERTIONS, asserted
 from driftproof.toolkit.oracles import OFFERS
 from driftproof.toolkit.problem import Problem
 from driftproof.verifiers.search.families.bilevel import BilevelProblems
@@ -43,6 +44,8 @@ class Family(Protocol):
     """A problem family, and how it is searched."""
 
     leaf_name: str
+    asserts: frozenset[str]
+    """What holds for every member (``toolkit.assertions``)."""
 
     def choices(self, algorithm: Algorithm, problem: Problem, asked: Set[str]) -> Choices:
         """Return from what structures are drawn.
@@ -70,10 +73,23 @@ FAMILIES: dict[str, Family] = {
 _BY_NEED = dict(zip(("composition", "field", "minimax", "bilevel"), FAMILIES.values(), strict=True))
 
 
-def family_for(algorithm: Algorithm | None, problem: Problem) -> Family | None:
-    """Return the family of a claim's case: by the algorithm's oracles, and the kind of problem."""
+def family_for(algorithm: Algorithm | None, problem: Problem) -> tuple[Family | None, str]:
+    """Return the family of a claim's case: by the algorithm's oracles, and the kind of problem.
+
+    Returns:
+        None without such a family; or with one that may not stand in for the problem, and why.
+    """
     if algorithm is None:
-        return None
-    if problem.offers == "minimax" and algorithm.needs in OFFERS["minimax"]:
-        return _BY_NEED["minimax"]
-    return _BY_NEED.get(algorithm.needs)
+        return None, ""
+    kept = asserted(problem)
+    saddle = problem.offers == "minimax" or "zero-sum" in kept
+    need = "minimax" if saddle and algorithm.needs in OFFERS["minimax"] else algorithm.needs
+    family = _BY_NEED.get(need)
+    lacking = [ASSERTIONS[name].words for name in sorted(kept - family.asserts)] if family else []
+    if family is None or not lacking:
+        return family, ""
+    return (
+        None,
+        f"{family.leaf_name} does not assert that {' and '.join(lacking)}, as "
+        f"{type(problem).__name__} does",
+    )

@@ -24,6 +24,7 @@ class BilevelProblems:
     """``PiecewiseBilevel``."""
 
     leaf_name = PiecewiseBilevel.leaf_name
+    asserts = frozenset[str]()
     members = LevelMembers
 
     def choices(self, algorithm: Algorithm, problem: Problem, asked: Set[str]) -> Choices:

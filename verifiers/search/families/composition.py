@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Set
 from typing import Any
 
@@ -12,6 +11,8 @@ from driftproof.synthetic.oracles.piecewise import PiecewiseParts
 from driftproof.synthetic.pieces.piecewise_members import PiecewiseMembers
 from driftproof.synthetic.problems.piecewise_composition import PiecewiseComposition
 from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.engines.replay import Asked, Transcript
+from driftproof.toolkit.federation import sampled_context
 from driftproof.toolkit.problem import Problem
 from driftproof.verifiers.search.families import decoding
 from driftproof.verifiers.search.families.decoding import Rows
@@ -24,6 +25,7 @@ class Compositions:
     """``PiecewiseComposition``."""
 
     leaf_name = PiecewiseComposition.leaf_name
+    asserts = frozenset[str]()
     members = PiecewiseMembers
 
     def choices(self, algorithm: Algorithm, problem: Problem, asked: Set[str]) -> Choices:
@@ -31,7 +33,7 @@ class Compositions:
         inside = bool(getattr(problem, "inside", False))
         # a part h is for the algorithms whose problem has one: those that ask for its gradient, of
         # problems whose inner values are averaged
-        has_plain = inside and "plain_grad" in inspect.getsource(type(algorithm))
+        has_plain = inside and "oracles.plain_grad" in _asked(algorithm, problem)
         noises = NOISES if has_plain else NOISES[:3]
         fixed = (("averaged_inside", inside), *(() if has_plain else (("plain", False),)))
         alike = ("inner", "outer", "plain", "offsets")
@@ -68,6 +70,17 @@ class Compositions:
             offsets=decoding.as_vectors(parts.offsets), wave=float(parts.wave[0]),
             **{name: float(getattr(parts, name)[0]) for name in NOISES},
         )  # fmt: skip
+
+
+def _asked(algorithm: Algorithm, problem: Problem) -> set[str]:
+    """Return what an algorithm asks of a problem's oracles in its first round."""
+    ctx, transcript = sampled_context(problem, ("asked",), replicates=1), Transcript()
+    ctx.local_steps = algorithm.local_steps
+    oracles = Asked(problem.oracles(ctx.dtype), transcript, "oracles")
+    state = algorithm.init(ctx, oracles, torch.from_numpy(problem.start()))
+    for ctx.t in range(algorithm.local_steps):
+        state = algorithm.step(ctx, oracles, state)
+    return {call.of for call in transcript.calls}
 
 
 def _bound_below(parts: PiecewiseParts, rise: float) -> None:

@@ -21,6 +21,7 @@ class LossFunctions:
     """``PiecewiseLosses``."""
 
     leaf_name = PiecewiseLosses.leaf_name
+    asserts = frozenset[str]()
     members = PiecewiseMembers
 
     def choices(self, algorithm: Algorithm, problem: Problem, asked: Set[str]) -> Choices:

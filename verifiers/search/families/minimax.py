@@ -21,6 +21,7 @@ class MinimaxProblems:
     """``PiecewiseMinimax``: with b̄ ≠ 0 F rises to both sides whatever h is, as k̄ is convex."""
 
     leaf_name = PiecewiseMinimax.leaf_name
+    asserts = frozenset({"zero-sum"})
     members = LevelMembers
 
     def choices(self, algorithm: Algorithm, problem: Problem, asked: Set[str]) -> Choices:
