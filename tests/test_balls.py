@@ -20,6 +20,7 @@ from driftproof.toolkit.balls import Balls, RefusedError, Truths, precision
 from driftproof.toolkit.balls.expressions import Sized, expression_in_balls
 from driftproof.toolkit.balls.operations import power
 from driftproof.toolkit.balls.tensor import HANDLERS, ball
+from tests.differentiated import CASES, FUNCTIONS, TRANSFORMED
 
 DIGITS = 60
 
@@ -275,6 +276,7 @@ def test_a_ball_that_is_too_narrow_is_caught(name, monkeypatch):
         assert not rational_law(name, (third[0], exact), (third[0], exact))
 
 
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")  # torch's jvp
 def test_every_operation_in_the_table_is_tested(monkeypatch):
     """The cases above reach each function of the table, under one of its names at least."""
     reached = set()
@@ -296,6 +298,8 @@ def test_every_operation_in_the_table_is_tested(monkeypatch):
         check(two)
     for check in SHAPES.values():
         check(Balls.of(torch.arange(24, dtype=torch.float64).reshape(2, 3, 4)))
+    for name, how in CASES:
+        TRANSFORMED[how](FUNCTIONS[name])(two)
     bool(two.sum()), torch.isfinite(two)
     missed = sorted(name for name, function in table.items() if function not in reached)
     assert not missed, missed

@@ -48,7 +48,11 @@ def _min(a: Any, dim: Any = None, keepdim: bool = False) -> Balls:
 def _extreme(of: np.ufunc, a: Any, dim: Any, keepdim: bool) -> Balls:
     entries = lift(a)
     spend(entries.size)
-    return Balls(np.asarray(of.reduce(entries, axis=_axes(dim), keepdims=keepdim), object))
+    if isinstance(axes := _axes(dim), tuple):  # numpy reduces over one dimension at a time
+        for axis in axes:
+            entries = of.reduce(entries, axis=axis, keepdims=True)
+        return Balls(entries if keepdim else entries.squeeze(axes))
+    return Balls(np.asarray(of.reduce(entries, axis=axes, keepdims=keepdim), object))
 
 
 @handles("linalg_vector_norm", "norm")

@@ -236,16 +236,16 @@ def _or(a: Any, b: Any) -> Any:
 
 @handles("where")
 def _where(condition: Any, a: Any, b: Any) -> Balls:
-    return wrapped(_chosen(truths(condition), lift(a), lift(b)))
+    return wrapped(choose(truths(condition), lift(a), lift(b)))
 
 
-def _choose(answer: bool | None, a: arb, b: arb) -> arb:
+def _one_of(answer: bool | None, a: arb, b: arb) -> arb:
     """Return the one or the other; where it is open which, a ball that contains both."""
     chosen: arb = a.union(b) if answer is None else (a if answer else b)
     return chosen
 
 
-_chosen = np.frompyfunc(_choose, 3, 1)
+choose = np.frompyfunc(_one_of, 3, 1)
 
 
 @handles("xlogy", "special_xlogy")

@@ -28,7 +28,7 @@ def _index(at: Any) -> Any:
 
 @handles("__getitem__")
 def _getitem(a: Any, at: Any) -> Balls:
-    return _as(a, np.asarray(lift(a)[_index(at)], dtype=object))
+    return same_sign(a, np.asarray(lift(a)[_index(at)], dtype=object))
 
 
 @handles("__setitem__")
@@ -42,27 +42,28 @@ def _setitem(a: Any, at: Any, value: Any) -> None:
     a.nonnegative = False
 
 
-def _as(a: Any, entries: np.ndarray) -> Balls:
+def same_sign(a: Any, entries: np.ndarray) -> Balls:
+    """Return entries of balls, which are 0 or more where theirs are."""
     return Balls(entries, isinstance(a, Balls) and a.nonnegative)
 
 
 @handles("reshape", "view")
 def _reshape(a: Any, *shape: Any, **named: Any) -> Balls:
-    return _as(a, lift(a).reshape(_shape(shape or (named["shape"],))))
+    return same_sign(a, lift(a).reshape(_shape(shape or (named["shape"],))))
 
 
 @handles("flatten")
 def _flatten(a: Any, start_dim: int = 0, end_dim: int = -1) -> Balls:
     entries = lift(a)
     end = end_dim % entries.ndim + 1
-    return _as(a, entries.reshape(*entries.shape[:start_dim], -1, *entries.shape[end:]))
+    return same_sign(a, entries.reshape(*entries.shape[:start_dim], -1, *entries.shape[end:]))
 
 
 @handles("unflatten")
 def _unflatten(a: Any, dim: int, sizes: Sequence[int]) -> Balls:
     entries = lift(a)
     at = dim % entries.ndim
-    return _as(a, entries.reshape(*entries.shape[:at], *sizes, *entries.shape[at + 1 :]))
+    return same_sign(a, entries.reshape(*entries.shape[:at], *sizes, *entries.shape[at + 1 :]))
 
 
 @handles("expand", "broadcast_to")
@@ -70,22 +71,22 @@ def _expand(a: Any, *sizes: Any) -> Balls:
     entries, wanted = lift(a), _shape(sizes)
     kept = (1,) * (len(wanted) - entries.ndim) + entries.shape
     full = [old if new == -1 else new for old, new in zip(kept, wanted, strict=True)]
-    return _as(a, np.broadcast_to(entries, full))
+    return same_sign(a, np.broadcast_to(entries, full))
 
 
 @handles("expand_as")
-def _expand_as(a: Any, other: Any) -> Balls:
-    return _as(a, np.broadcast_to(lift(a), tuple(other.shape)))
+def _expandsame_sign(a: Any, other: Any) -> Balls:
+    return same_sign(a, np.broadcast_to(lift(a), tuple(other.shape)))
 
 
 @handles("permute")
 def _permute(a: Any, *dims: Any, **named: Any) -> Balls:
-    return _as(a, lift(a).transpose(_shape(dims or (named["dims"],))))
+    return same_sign(a, lift(a).transpose(_shape(dims or (named["dims"],))))
 
 
 @handles("transpose", "swapaxes", "swapdims")
 def _transpose(a: Any, one: int, two: int) -> Balls:
-    return _as(a, lift(a).swapaxes(one, two))
+    return same_sign(a, lift(a).swapaxes(one, two))
 
 
 @handles("mT")
@@ -95,25 +96,24 @@ def _m_t(a: Any) -> Balls:
 
 @handles("T", "t")
 def _t(a: Any) -> Balls:
-    return _as(a, lift(a).T)
+    return same_sign(a, lift(a).T)
 
 
 @handles("movedim", "moveaxis")
 def _movedim(a: Any, source: Any, destination: Any) -> Balls:
-    return _as(a, np.moveaxis(lift(a), source, destination))
+    return same_sign(a, np.moveaxis(lift(a), source, destination))
 
 
 @handles("unsqueeze")
 def _unsqueeze(a: Any, dim: int) -> Balls:
-    return _as(a, np.expand_dims(lift(a), dim))
+    return same_sign(a, np.expand_dims(lift(a), dim))
 
 
 @handles("squeeze")
 def _squeeze(a: Any, dim: Any = None) -> Balls:
     entries = lift(a)
-    if dim is not None and entries.shape[dim] != 1:
-        return _as(a, entries)
-    return _as(a, entries.squeeze(dim))
+    dims = range(entries.ndim) if dim is None else dim if isinstance(dim, list | tuple) else [dim]
+    return same_sign(a, entries.squeeze(tuple(k for k in dims if entries.shape[k] == 1)))
 
 
 @handles("stack")
@@ -138,22 +138,22 @@ def _pad(a: Any, pad: Sequence[int], mode: str = "constant", value: Any = None) 
 
 @handles("repeat_interleave")
 def _repeat_interleave(a: Any, repeats: int, dim: int | None = None) -> Balls:
-    return _as(a, np.repeat(lift(a), repeats, dim))
+    return same_sign(a, np.repeat(lift(a), repeats, dim))
 
 
 @handles("repeat", "tile")
 def _repeat(a: Any, *sizes: Any) -> Balls:
-    return _as(a, np.tile(lift(a), _shape(sizes)))
+    return same_sign(a, np.tile(lift(a), _shape(sizes)))
 
 
 @handles("unbind", "__iter__")
 def _unbind(a: Any, dim: int = 0) -> tuple[Balls, ...]:
-    return tuple(_as(a, part) for part in np.moveaxis(lift(a), dim, 0))
+    return tuple(same_sign(a, part) for part in np.moveaxis(lift(a), dim, 0))
 
 
 @handles("gather")
 def _gather(a: Any, dim: int, index: Tensor) -> Balls:
-    return _as(a, np.take_along_axis(lift(a), index.numpy(), dim))
+    return same_sign(a, np.take_along_axis(lift(a), index.numpy(), dim))
 
 
 @handles("scatter_add")
@@ -167,21 +167,12 @@ def _scatter_add(a: Any, dim: int, index: Tensor, source: Any) -> Balls:
 
 @handles("clone", "contiguous")
 def _clone(a: Any, **_: Any) -> Balls:
-    return _as(a, lift(a).copy())
+    return same_sign(a, lift(a).copy())
 
 
-@handles("detach", "double", "cpu", "type_as")
-def _same(a: Any, *_: Any) -> Balls:
+@handles("detach", "double", "cpu", "to", "type_as")
+def _same(a: Any, *_: Any, **__: Any) -> Balls:
     return a if isinstance(a, Balls) else Balls(lift(a))
-
-
-@handles("to")
-def _to(a: Any, *given: Any, **named: Any) -> Balls:
-    """Return balls; a change to single precision has no meaning for them."""
-    for wanted in (*given, *named.values()):
-        if "float32" in str(wanted) or "int" in str(wanted):
-            raise RefusedError(f"balls to {wanted}")
-    return _same(a)
 
 
 @handles("zeros_like", "new_zeros")

@@ -8,7 +8,7 @@ in doubles behind one's back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
@@ -83,6 +83,8 @@ class Balls(StandIn):
 
     balls: np.ndarray
     nonnegative: bool
+    operator: Callable[[Any, Sequence[Any], dict[str, Any]], Any]
+    """Calls what stands for an operator beneath torch's functions (``toolkit.balls.aten``)."""
 
     @staticmethod
     def __new__(cls, balls: np.ndarray, nonnegative: bool = False) -> Balls:
@@ -104,8 +106,8 @@ class Balls(StandIn):
     def __torch_dispatch__(  # type: ignore[override]
         cls, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
-        """Refuse what came past the table: balls have no storage that torch could read."""
-        raise RefusedError(f"{func} has no version for balls")
+        """Call the version of an operator: balls have no storage that torch could read."""
+        return cls.operator(func, args, kwargs or {})
 
     @property
     def middles(self) -> Tensor:
@@ -198,6 +200,7 @@ def called(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
 
 handles = HANDLERS.handles
 Balls.called = staticmethod(called)
+Balls.refusal = staticmethod(lambda what: RefusedError(f"balls have no version of {what}"))
 
 
 def ball(value: Any) -> arb:
@@ -214,8 +217,9 @@ def lift(x: Any) -> np.ndarray:
     """Return the entries of whatever a function of torch was given, as an array of balls."""
     if isinstance(x, Balls):
         return x.balls
-    if isinstance(x, Tensor):
-        x = x.detach().cpu().numpy()
+    if isinstance(x, Tensor):  # forward mode begins with zeros that have no storage
+        none = x.is_meta or x._is_zerotensor()
+        x = np.zeros(tuple(x.shape)) if none else x.detach().cpu().numpy()
     array = np.asarray(x)
     array = array.astype(object) if array.dtype != object else array
     return np.asarray(_balls(array), dtype=object)

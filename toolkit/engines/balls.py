@@ -136,16 +136,18 @@ def run_in_balls(
             grew without bound, or the noise has more than ``ATOMS`` outcomes.
     """
     method, measure = exactly(algorithm), (left, axes, upto)
-    if sampled is not None:
-        return _run(problem, method, sampled, rounds, measure)
     counting = BallContext(problem.clients)
     try:
+        if sampled is not None:
+            return _run(problem, method, sampled, rounds, measure)
         enclosed = _run(problem, method, counting, rounds, measure)
         if counting.atom_count > 1:
             every = BallContext(problem.clients, atoms=counting.digits)
             enclosed = _run(problem, method, every, rounds, measure)
     except TooManyAtoms as error:
         raise RefusedError(f"the noise has more than {ATOMS} outcomes") from error
+    except (RuntimeError, TypeError, AttributeError) as error:  # with doubles it went well
+        raise RefusedError(f"something has no version for balls: {error}") from error
     return enclosed
 
 
@@ -197,10 +199,7 @@ class _Taker:
         """Take the measure, if these are its moments."""
         if self._measure is None or axes != self._axes:
             return
-        try:
-            reduction = self._measure(moment)
-        except TypeError as error:  # of a function of numpy, or torch.from_numpy
-            raise RefusedError(f"the measure has no version for balls: {error}") from error
+        reduction = self._measure(moment)
         if reduction is not None:  # the statement may not speak of this moment
             self._taken.append(reduction)
             self._missing -= len(reduction.value) if reduction.by_client else 1
