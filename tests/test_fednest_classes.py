@@ -31,8 +31,8 @@ from driftproof.toolkit.spans.tensor import SIZES, NotLinearError, Span
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.check import check
 from driftproof.verifiers.worst_case.found import worst_case
-from driftproof.verifiers.worst_case.functions import functions
 from tests.certificates import proved
+from tests.worst_functions import functions
 
 STRONGLY = smooth_strongly_convex(L=1, mu=0.1)
 
@@ -176,4 +176,8 @@ def test_a_composition_is_asked_for_its_direction_alone():
     assert left == u.entries[0, 0, 0] * u.entries[0, 0, 0]
     assert short.bound == Fraction(36)
     with pytest.raises(DriftproofError, match="outer gradient"):
-        pullback(2 * y)
+        pullback(w)
+    with pytest.raises(DriftproofError, match="inner value"):
+        oracles.outer_grad(w, None)
+    with pytest.raises(DriftproofError, match=r"of unknown compositions in another use\n.*2 \* y"):
+        2 * y

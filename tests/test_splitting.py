@@ -153,15 +153,13 @@ def test_splitting_contracts_as_giselsson_and_boyd_say(L, mu, step):
 def test_an_implicit_step_on_a_sum_is_one_on_a_function(rounds):
     """LR²/(4N) of the proximal point method, of f + h, of f_0 + f_1, and of f_0 + f_0."""
     near, known = start_within(R=1), pytest.approx(1 / (4 * rounds), rel=1e-6)
-    with_term = worst(lambda o, x: o.prox(x, 1, losses=[0]), [convex(), plus(convex()), near],
-                      gap, rounds)  # fmt: skip
+    with_term = worst(lambda o, x: o.prox(x, 1, losses=[0], term=True),
+                      [convex(), plus(convex()), near], gap, rounds)  # fmt: skip
     assert with_term == known
-    two = worst(lambda o, x: o.at(0).prox(x, 1, losses=[1]), [convex(), similar(zeta=9), near],
+    two = worst(lambda o, x: o.prox(x, 1, losses=[0, 1]), [convex(), similar(zeta=9), near],
                 gap, rounds, clients=2)  # fmt: skip
     assert 2 * two == known  # the mean of two functions is half of their sum
-    assert (
-        worst(lambda o, x: o.at(0).prox(x, 0.5, losses=[0]), [convex(), near], gap, rounds) == known
-    )
+    assert worst(lambda o, x: o.prox(x, 0.5, losses=[0, 0]), [convex(), near], gap, rounds) == known
 
 
 def test_a_set_s_least_point_of_a_sum_is_a_minimiser():

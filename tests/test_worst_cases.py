@@ -44,10 +44,10 @@ from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.search.units import judged
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.found import worst_case
-from driftproof.verifiers.worst_case.functions import functions
 from driftproof.verifiers.worst_case.program import matrices, of_quantity
 from driftproof.verifiers.worst_case.solve import solve
 from tests.benchmarks.worst_cases import CLIENTS, by_clients, cost
+from tests.worst_functions import functions
 
 STRONGLY = smooth_strongly_convex(L=1, mu=0.1)
 FEDERATION = [STRONGLY, similar(zeta=1), start_within(R=1)]

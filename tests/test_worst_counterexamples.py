@@ -35,11 +35,11 @@ from driftproof.verifiers.worst_case.check_counterexample import check
 from driftproof.verifiers.worst_case.counterexample import simple
 from driftproof.verifiers.worst_case.digest import sealed
 from driftproof.verifiers.worst_case.exact import fraction
-from driftproof.verifiers.worst_case.functions import Interpolant, functions
 from driftproof.verifiers.worst_case.solve import solve
 from driftproof.verifiers.worst_case.witness import witness
 from driftproof.verifiers.worst_case.written import Right, counterexample
 from tests.commands import driftproof
+from tests.worst_functions import Interpolant, functions
 
 
 def distance(view):

@@ -18,6 +18,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from driftproof.toolkit.errors import DriftproofError
+
 BLOCK = 64
 """Replicates in a block: the unit of seeding, work, resume and parallelism."""
 
@@ -39,6 +41,23 @@ class Law(Protocol):
 
     def support(self, client: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the atoms of one element, [atoms, …], and their probabilities, [atoms]."""
+
+
+def outcomes_of(law: Law, client: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the atoms of one element and their probabilities, which are some.
+
+    Raises:
+        DriftproofError: they are not: one is negative, say, or they do not add up to 1.
+    """
+    values, chances = law.support(client)
+    if len(values) != len(chances) or chances.min() < 0 or abs(chances.sum() - 1) > 1e-9:
+        raise DriftproofError(
+            f"{law!r}: client {client}'s {len(values)} outcomes have the probabilities {chances}, "
+            f"in all {chances.sum():g}",
+            "a probability of 0 or more for each outcome, in all 1",
+            "mend support of the law",
+        )
+    return values, chances
 
 
 def _uniform(words: np.ndarray) -> np.ndarray:

@@ -34,6 +34,15 @@ class DriftproofError(Exception):
         return "\n".join(f"{head:<7} {text}" for head, text in lines)
 
 
+class UndecidableError(DriftproofError):
+    """What keeps a case from being judged: it costs its row, which is INCONCLUSIVE and says why."""
+
+    @property
+    def told(self) -> str:
+        """The reason of such a row."""
+        return f"{self.got}; wanted: {self.wanted}; remedy: {self.remedy}"
+
+
 class MissingError(DriftproofError):
     """Something needed is not on this machine: a data set, a device, a package."""
 

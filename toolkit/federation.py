@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.discover import leaves
@@ -27,6 +28,7 @@ from driftproof.toolkit.problem import Problem
 from driftproof.toolkit.recorder import Recorder
 from driftproof.toolkit.rounded import shaken
 from driftproof.toolkit.stretches import finite, run_stretches
+from driftproof.toolkit.untouched import contents, in_place, written
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,9 @@ def run(
         steps = rounds * tau
         moments = dict.fromkeys(MOMENTS, steps) | {("round",): rounds}
         still = begin._replace(before=state, previous=state)
-        recorder = Recorder(left, moments, still, lambda: _trial(still, algorithm, oracles))
+        recorder = Recorder(
+            left, moments, still, lambda: _trial(still, algorithm, oracles), repeatable=not shake
+        )
     reach = _reach(problem, algorithm, state)
     bad_step = None
     fused = fused_for(algorithm, problem, ctx) if kernels else None
@@ -245,7 +249,10 @@ def _round(
                 expected = expected_transition(then, algorithm, oracles, recorder.measure)
                 if expected is not None:
                     recorder.add(expected)
+        kept = contents(before)
         state = algorithm.step(ctx, oracles, state)
+        if written(kept, before):
+            raise in_place(algorithm)
         if shake is not None:
             state = shake(state)
         if recorder is not None:
@@ -272,11 +279,10 @@ class _Jitter:
     def moved(self, x: Tensor) -> Tensor:
         """Move each entry at random."""
         unit = torch.finfo(x.dtype).eps
-        if torch._C._functorch.is_functorch_wrapped_tensor(x):  # vmap changes no tensor in place
-            up = torch.bernoulli(torch.full_like(x, 0.5), generator=self._random)
-        else:
-            up = torch.empty_like(x, device="cpu").bernoulli_(0.5, generator=self._random)
-            up = up.to(x.device)
+        wrapped = torch._C._functorch.is_functorch_wrapped_tensor(x)
+        with temporarily_clear_interpreter_stack():  # under a user's vmap nothing may be drawn
+            up = torch.empty(x.shape, dtype=x.dtype) if wrapped else torch.empty_like(x).cpu()
+            up = up.bernoulli_(0.5, generator=self._random).to(x.device)
         return torch.addcmul(x, x, torch.rsub(up, -unit, alpha=-2 * unit))  # ± unit, in one go
 
 

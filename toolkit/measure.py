@@ -34,7 +34,9 @@ import torch
 from torch import Tensor
 
 from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.located import place_of
 from driftproof.toolkit.oracles import OFFERS, feasible
+from driftproof.toolkit.untouched import contents, written
 
 if TYPE_CHECKING:
     from driftproof.toolkit.engines.batched import BatchedContext
@@ -142,6 +144,10 @@ def _reduction(how: str, axes_and_value: tuple[Any, ...], parts: Mapping[str, Te
                 "a number for each replicate: a tensor [replicates]",
                 'reduce something that view gives: sq(view.mean("w")), say',
             )
+        if part.is_complex():
+            raise DriftproofError(
+                f"{how}(…) of a complex number", "a real one", "measure abs(z), or its real part"
+            )
     if tuple(axes) not in MOMENTS:
         raise DriftproofError(
             f"{how}({', '.join(map(repr, axes))}, …)",
@@ -158,7 +164,7 @@ class Moment(NamedTuple):
         problem: the problem, for ``objective`` and ``gradient``.
         state: the algorithm's state (a NamedTuple of [clients, dim, replicates]).
         start: the state at the start of the round.
-        round: s, the number of the round.
+        round: s, the number of the round; a letter where a run stands for all of them.
         local_step: how many local steps of the round are done (0 at its start).
         before, previous: of a transition, the state that the step started from, and the one that
             the step before it started from (at t = 0 the first state, twice).
@@ -168,7 +174,7 @@ class Moment(NamedTuple):
     problem: Problem
     state: Any
     start: Any
-    round: int = 0
+    round: Any = 0
     local_step: int = 0
     before: Any = None
     previous: Any = None
@@ -387,7 +393,8 @@ class Steps(States):
     @property
     def round(self) -> int:
         """The number of the round, s = 0, 1, …."""
-        return self._moment.round
+        number: int = self._moment.round
+        return number
 
     @property
     def local_step(self) -> int:
@@ -427,12 +434,13 @@ class Steps(States):
     @property
     def last(self) -> bool:
         """Whether no step of the run is left."""
-        return self.round + 1 == self.horizon and self.local_step == self.local_steps
+        left = self.horizon - self.round
+        return left == 1 and self.local_step == self.local_steps
 
     def since_round(self, name: str, value: Tensor, *, largest: bool = False) -> Tensor:
         """Return the sum (or the largest) of a value over the moments of this round up to now."""
         since, total = self._memory.get(name, (None, value))
-        if since != self.round:
+        if since is None or self.round - since:
             total = value
         else:
             total = torch.maximum(total, value) if largest else total + value
@@ -484,19 +492,51 @@ class Measure:
         of_states: whether it sees states alone, which its parameter's annotation says.
         asked: what it has asked for, if it sees states alone.
         memory: what ``since_round`` keeps between moments.
+        how: how it reduces which moments, once that is known.
     """
 
     def __init__(self, left: Callable[[Any], Any]) -> None:
         self._left = left
         self.of_states = _annotation(left) is States
+        self.how: tuple[str, ...] = ()
         self.asked = Asked()
         self.memory: dict[str, tuple[int, Tensor]] = {}
 
     def __call__(self, moment: Moment) -> Any:
-        """Return what the measure says of a moment: a Reduction, or None."""
+        """Return what the measure says of a moment: a Reduction, or None.
+
+        Raises:
+            DriftproofError: it writes to the state, or reduces some moments otherwise than others.
+        """
+        state = contents(moment.state)
         if self.of_states:
-            return self._left(States(moment, self.asked))
-        return self._left(Steps(moment, self.asked, self.memory))
+            said = self._left(States(moment, self.asked))
+        else:
+            said = self._left(Steps(moment, self.asked, self.memory))
+        if written(state, moment.state):
+            raise DriftproofError(
+                f"{place_of(self._left)} writes to the state of the run",
+                "a measure that changes nothing",
+                "write x = x - y for x -= y, and clamp for clamp_",
+            )
+        if self.how:
+            self._check_alike(said)
+        return said
+
+    def _check_alike(self, said: Any) -> None:
+        if said is None and self.how[0] == "average":
+            raise DriftproofError(
+                f"{place_of(self._left)} returned None at some moment of an average",
+                "a value at each moment",
+                "take each(…), or a value of 0",
+            )
+        if isinstance(said, Reduction) and (said.how, *said.axes) != self.how:
+            raise DriftproofError(
+                f"{place_of(self._left)} returned {said.how}({', '.join(said.axes)}) at one moment "
+                f"and {self.how[0]}({', '.join(self.how[1:])}) at another",
+                "one way to reduce all moments of a run",
+                "return None where the statement says nothing",
+            )
 
 
 def _annotation(left: Callable[[Any], Any]) -> Any:

@@ -31,6 +31,7 @@ class Recorder:
         moments: how many moments the run has, by axes.
         still: a moment to learn from what a measure of states returns.
         stepped: makes one that a step led to, for a measure of steps.
+        repeatable: whether the measure has to give the same when it is called again.
     """
 
     def __init__(
@@ -39,11 +40,13 @@ class Recorder:
         moments: Mapping[tuple[str, ...], int],
         still: Moment,
         stepped: Callable[[], Moment],
+        *,
+        repeatable: bool = True,
     ) -> None:
         self.measure = Measure(left)
-        self._left = left
+        self._left, self._repeatable = left, repeatable
         reduction = self._opened(still if self.measure.of_states else stepped())
-        self.how = (reduction.how, *reduction.axes)
+        self.how = self.measure.how = (reduction.how, *reduction.axes)
         """How moments are reduced, and which they are."""
         self.names = tuple(reduction.parts)
         """The names of the parts."""
@@ -64,14 +67,17 @@ class Recorder:
 
         They are the first and the last step of a round, as if they were steps 1 and 2: it may have
         nothing to say of step 0, of a round's last step or its others, or of every second one; or
-        of any round but the last.
+        of any round but one.
         """
         ctx, reduction = moment.ctx, None
-        rounds = (moment.round, ctx.horizon - 1)
+        rounds = [moment.round, ctx.horizon - 1]
+        rounds += range(ctx.horizon) if type(ctx.horizon) is int else []  # of all rounds: a letter
         for s, local_step, t in product(rounds, (1, ctx.local_steps), (1, 2)):
             ctx.t = t
-            reduction = self.measure(moment._replace(round=s, local_step=local_step))
+            tried, kept = moment._replace(round=s, local_step=local_step), dict(self.measure.memory)
+            reduction = self.measure(tried)
             if reduction is not None:
+                self._check_repeated(reduction, tried, kept)
                 break
         ctx.t = 0
         if not isinstance(reduction, Reduction):
@@ -104,6 +110,21 @@ class Recorder:
         self.measure.asked.closed = True
         return reduction
 
+    def _check_repeated(self, once: Any, tried: Moment, kept: dict[str, Any]) -> None:
+        """Raise unless the measure says the same of a moment when it is called again."""
+        if not self._repeatable or not isinstance(once, Reduction):
+            return
+        self.measure.memory.clear()
+        self.measure.memory.update(kept)
+        again = self.measure(tried)
+        parts = zip((once.value, *once.parts.values()), (again.value, *again.parts.values()))  # noqa: B905
+        if not all(same(one, other) for one, other in parts):
+            raise DriftproofError(
+                f"{place_of(self._left)}, which returned another value when it was called again",
+                "a function of view alone: a run has to be repeatable",
+                "keep nothing between calls, and draw nothing",
+            )
+
     @property
     def axes(self) -> tuple[str, ...]:
         """The moments at which the measure is taken."""
@@ -135,12 +156,6 @@ class Recorder:
             self._pending.append(tuple(map(_own, (taken.value, *taken.parts.values()))))
             if len(self._pending) >= MOMENTS_AT_ONCE:
                 self._settle()
-        elif self.how[0] == "average":
-            raise DriftproofError(
-                f"{place_of(self._left)} returned None at some moment of an average",
-                "a value at each moment",
-                "take each(…), or a value of 0",
-            )
 
     def take_many(self, beside: Moment, moments: int) -> None:
         """Take the measure at many moments, which lie beside each other as replicates."""
@@ -216,6 +231,14 @@ def _reducing(shape: tuple[int, ...], clients: int, replicates: int) -> str:
     if len(shape) == 2:
         return "take its squared norm, sq(…)"
     return "keep the last axis, the replicates: sq(…) sums over the dimension alone"
+
+
+def same(one: Tensor, other: Tensor) -> bool:
+    """Tell whether two values are the same, of doubles or of exact quantities."""
+    exact = getattr(one, "entries", None)
+    if exact is not None:
+        return bool((exact == getattr(other, "entries", None)).all())
+    return one.is_meta or torch.equal(torch.nan_to_num(one), torch.nan_to_num(other))
 
 
 def _own(x: Tensor) -> Tensor:

@@ -16,8 +16,9 @@ from torch import Tensor
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PLAIN = frozenset({
-    "dim", "size", "__len__", "numel", "is_floating_point", "stride", "get_device", "shape",
-    "dtype", "device", "ndim", "requires_grad", "is_leaf", "layout", "grad_fn", "_base",
+    "dim", "size", "__len__", "numel", "is_floating_point", "is_complex", "stride", "get_device",
+    "shape", "dtype", "device", "ndim", "requires_grad", "is_leaf", "layout", "grad_fn", "_base",
+    "is_cuda", "is_xpu",
 })  # fmt: skip
 """What torch answers from the shape and the type alone."""
 
@@ -26,17 +27,25 @@ class StandIn(Tensor):
     """Base of the tensors; ``called`` looks a function up in the table of its kind."""
 
     called: Callable[[str, Sequence[Any], dict[str, Any]], Any]
+    refusal: Callable[[str], Exception]
+    """Makes the error for what has no version."""
 
     @classmethod
     def __torch_function__(
         cls, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
         """Call what stands for one of torch's functions."""
-        name = func.__self__.__name__ if func.__name__ == "__get__" else func.__name__
+        name, named = func.__name__, kwargs or {}
+        name = func.__self__.__name__ if name == "__get__" else name.partition(".")[0]
         if name in _PLAIN:
             with torch._C.DisableTorchFunctionSubclass():
-                return func(*args, **(kwargs or {}))
-        return cls.called(name, args, kwargs or {})
+                return func(*args, **named)
+        wanted = [x for x in (*args, *named.values()) if isinstance(x, torch.dtype)]
+        if name in ("to", "type_as"):
+            wanted += [x.dtype for x in args[1:] if isinstance(x, Tensor)]
+        if set(wanted) - {torch.float64}:  # they are exact: rounding is another operation
+            raise cls.refusal(f"numbers as {wanted[0]}")
+        return cls.called(name, args, named)
 
 
 class Table(dict[str, Callable[..., Any]]):

@@ -20,15 +20,18 @@ from driftproof.toolkit.spans.tensor import (
     SIZES,
     Quantities,
     Span,
+    Token,
     decimal,
     entries_of,
     part_of,
 )
 
-ROUNDED = Fraction(1, 10**9)
+ROUNDED = Fraction(1, 10**13)
 """How far from 0 a sum of decimals may be."""
 STAR = Vector({-1: Fraction(1)})
 """x* in what a measure is given, and in an x_0 that is x*; ``bare`` has it at the origin."""
+AT_STAR = "value at the solution, of function"
+"""What an unknown F(x*) is called."""
 STARS = Vector({-1: Fraction(1), Second(-2): Fraction(1)})
 """The same where functions have two variables."""
 
@@ -46,7 +49,6 @@ class AskedFunctions:
         least: what bounds a measure's smallest moment, and the errors of inexact oracles.
         located, directed: points and directions that the algorithm asked at, while ``following``.
         points: the numbers of unknown vectors that are points, and move with the origin.
-        begun: whether an oracle was asked before the first step.
         regretted: the times whose losses are measured against those at x*.
         steps: for each step of an algorithm the points that clients' gradients were asked at,
             [clients, replicates] each.
@@ -89,13 +91,13 @@ class AskedFunctions:
         self._implicit: dict[tuple[tuple[int, ...], Vector, Fraction | None], Vector] = {}
         self.term = len(classes) if term else None
         self.least: list[Constraint] = []
-        self._errors = 0
+        self._errors: list[frozenset[int]] = []
         self.steps: list[np.ndarray] = []
         self.chances: list[Fraction] = []
         self.beyond_gradients = False
         self.saddle = any(of.saddle for of in classes)
         self.located, self.directed = dict[Vector, None](), dict[Vector, None]()
-        self.following = self.begun = False
+        self.following = False
         self.regretted = set[int]()
         self.points = set[int]()
         self.start = self.star if at_minimiser else self._start()
@@ -109,10 +111,10 @@ class AskedFunctions:
             self._add_solution(shared)
         if minima:
             self._add_minima()
-        if term is not None and term.normals and not at_minimiser:  # the start lies in the set
-            self._keep(
-                len(classes), Triple(len(classes), self.start, Vector(), Quantity(), "start")
-            )
+        if term is not None and term.normals and not at_minimiser:  # starts lie in the set
+            begun = {"start": self.start, **({"other start": self.own[0]} if apart else {})}
+            for name, point in begun.items():
+                self._keep(len(classes), Triple(len(classes), point, Vector(), Quantity(), name))
 
     @property
     def star(self) -> Vector:
@@ -225,11 +227,22 @@ class AskedFunctions:
     def error(self) -> Vector:
         """Return an unknown vector, of which nothing is known yet."""
         self.beyond_gradients = True
-        self._errors += 1
-        return self._vector(f"e_{self._errors}")
+        made = self._vector(f"e_{len(self._errors) + 1}")
+        self._errors.append(frozenset(made.coefficients))
+        return made
 
     def bound_error(self, error: Vector, most: Vector) -> None:
-        """Let ‖error‖² ≤ ‖most‖²."""
+        """Let ‖error‖² ≤ ‖most‖².
+
+        Raises:
+            DriftproofError: something else than errors is bounded: that would be a condition on the
+                functions.
+        """
+        if not set(error.coefficients) <= set().union(*self._errors):
+            raise DriftproofError(
+                "bound_error(e, v) of an e that no oracles.error made", "the error, then its bound",
+                "write e = oracles.error(x), and oracles.bound_error(e, v)",
+            )  # fmt: skip
         self._note(most, direction=True)
         name = f"error, ({len(self.least)})"
         self.least.append(Constraint(name, error * error - most * most))
@@ -312,6 +325,21 @@ class AskedFunctions:
             value = value + triple.value / self.clients
         return gradient, value
 
+    def at_star(self, function: int) -> Quantity:
+        """Return f(x*) of a function, of which nothing is known: values are measured from it.
+
+        Of an indicator it is 0, as all its values are.
+        """
+        known = self.classes[function].normals
+        return Quantity() if known else Quantity.value(-1 - function)
+
+    def numbering_stars(self, quantities: Sequence[Quantity]) -> Callable[[Quantity], Quantity]:
+        """Give each f(x*) that quantities are made of a number after those of the other values."""
+        met = sorted({j for of in quantities for j in of.values if j < 0}, reverse=True)
+        number = {j: len(self.values) + k for k, j in enumerate(met)}
+        self.values += [f"{AT_STAR} {-1 - j}" for j in met]
+        return lambda of: replace(of, values={number.get(j, j): a for j, a in of.values.items()})
+
     def below(self, quantities: Sequence[Quantity]) -> Quantity:
         """Return an unknown number that is at most each of some quantities."""
         self.values.append("m")
@@ -320,11 +348,14 @@ class AskedFunctions:
             self.least.append(Constraint(f"smallest, ({number})", least - quantity))
         return least
 
-    def without(self, zero: Sequence[Vector]) -> Callable[[Quantity], Quantity]:
+    def without(
+        self, zero: Sequence[Vector]
+    ) -> tuple[Callable[[Quantity], Quantity], dict[int, Vector]]:
         """Let some vectors be 0: the last unknown of each is what the others make it.
 
         Returns:
-            What a quantity is then. What the run asked is changed in the same way.
+            What a quantity is then, and what each unknown vector is, in those that are left. What
+            the run asked is changed in the same way.
         """
         made: dict[int, Vector] = {}
 
@@ -363,7 +394,7 @@ class AskedFunctions:
         ]
         self._valued = [{t.point: t.value for t in triples[::-1]} for triples in self.triples]
         self.least = [replace(c, quantity=known(c.quantity)) for c in self.least]
-        return known
+        return known, made
 
     def gap(self, point: Vector) -> Quantity:
         """Return F(point) − F*, the mean of the clients' functions and the term.
@@ -386,6 +417,14 @@ class AskedFunctions:
         own = self.triple(self.term, point).value if known is None else known
         total: Quantity = value + own
         return total
+
+    def stays(self, first: Tensor, last: Tensor) -> bool:
+        """Tell whether a part of a state that begins at x_0, in the set, ends in the set again."""
+        if self.term is None or not self.classes[self.term].normals:
+            return True
+        pairs = zip(points_of(first).flat, points_of(last).flat, strict=True)
+        members = list(self._known[self.term])
+        return all(self._in_hull(of, members) for at, of in pairs if at == self.start)
 
     @staticmethod
     def _in_hull(point: Vector, members: Sequence[Vector]) -> bool:
@@ -415,7 +454,8 @@ class AskedFunctions:
 
     def function_values(self, x: Tensor) -> Quantities:
         """Return each client's value at its own point, [clients, replicates]."""
-        return Quantities(self._each(x, "value")[:, 0])
+        minima = [[self.at_star(function)] for function in self.function_of]
+        return Quantities(self._each(x, "value")[:, 0] + np.array(minima, dtype=object))
 
     def _each(self, x: Tensor, part: str) -> np.ndarray:
         points = points_of(x)
@@ -495,32 +535,39 @@ class FieldOfClass:
         return self.asked.gradients(x)
 
     def mean_loss(self, x: Tensor) -> Tensor:
-        """Return each client's value at its own x, above that at x*."""
+        """Return each client's value at its own x."""
         return self.asked.function_values(x)
 
     def batch_loss(self, x: Tensor, xi: Tensor | None) -> Tensor:
         """Return the same: there is no noise."""
         return self.asked.function_values(x)
 
-    def prox(self, x: Tensor, t: Any, losses: Sequence[int] = ()) -> Tensor:
-        """Return argmin_z h(z) + Σ f_i(z) + ‖z − x‖²/(2t), [clients, dim, replicates].
+    def prox(self, x: Tensor, t: Any, losses: Sequence[int] = (), *, term: bool = False) -> Tensor:
+        """Return argmin_z Σ f_i(z) + ‖z − x‖²/(2t), [clients, dim, replicates].
 
-        h is the term, and where there is none each client's own function at its own x.
+        The sum is of the named losses, and of the term h where ``term`` is given. Of no names it is
+        of h; where there is no term, of each client's own function at its own x.
 
         Args:
-            losses: the numbers i of functions that are added to h.
+            losses: the numbers i of functions.
+
+        Raises:
+            DriftproofError: there is no term.
         """
         (step,) = entries_of(t).reshape(-1)
         exact = step.as_number if isinstance(step, Quantity) else Fraction(step)
-        return self._implicit(x, exact, losses)
+        named = self._named(losses)
+        if term:
+            named.append(self._term("prox(…, term=True)"))
+        return self._implicit(x, exact, named)
 
     def project(self, x: Tensor) -> Tensor:
         """Return the points of the set that are nearest to x."""
-        return self._implicit(self._set(x, "project"), Fraction(1))
+        return self._implicit(x, Fraction(1), [self._set("project")])
 
     def linear_minimiser(self, g: Tensor, losses: Sequence[int] = ()) -> Tensor:
         """Return the points v of the set that make ⟨g, v⟩ + Σ f_i(v) least, i in ``losses``."""
-        return self._implicit(self._set(g, "linear_minimiser"), None, losses)
+        return self._implicit(g, None, [*self._named(losses), self._set("linear_minimiser")])
 
     def error(self, x: Tensor) -> Tensor:
         """Return the errors e of an inexact method, [clients, dim, replicates] like x.
@@ -534,7 +581,7 @@ class FieldOfClass:
         for error, most in zip(points_of(e).flat, points_of(v).flat, strict=True):
             self.asked.bound_error(error, most)
 
-    def at(self, number: int) -> FieldOfClass:
+    def at(self, number: int) -> _OneFunction:
         """Return the oracles of one client's function alone, for every client.
 
         So a method asks for one of several functions by its number, or for the function of time t.
@@ -542,29 +589,39 @@ class FieldOfClass:
         self.asked.beyond_gradients = True
         return _OneFunction(self.asked, self.client_weights, number)
 
-    def _implicit(self, x: Tensor, step: Fraction | None, losses: Sequence[int] = ()) -> Tensor:
-        points, clients = points_of(x), self.asked.clients
-        added = [self.asked.function_of[number % clients] for number in losses]
+    def _named(self, losses: Sequence[int]) -> list[int]:
+        return [self.asked.function_of[number % self.asked.clients] for number in losses]
+
+    def _implicit(self, x: Tensor, step: Fraction | None, named: Sequence[int]) -> Tensor:
+        points = points_of(x)
         found = np.empty(points.shape, dtype=object)
         for client, _, replicate in np.ndindex(points.shape):
-            functions = [*added, self._function(client)]
+            functions = named or [self._function(client)]
             point = points[client, 0, replicate]
             found[client, 0, replicate] = self.asked.implicit(functions, point, step)
         return Span(found)
 
     def _function(self, client: int) -> int:
-        """Return the function that a client's implicit step is of."""
+        """Return the function that a client's implicit step is of, where none is named."""
         term = self.asked.term
         return self.asked.function_of[client] if term is None else term
 
-    def _set(self, x: Tensor, what: str) -> Tensor:
+    def _term(self, what: str) -> int:
+        if self.asked.term is None:
+            raise DriftproofError(
+                f"oracles.{what} over classes without a term", "a term h, of all clients",
+                "add plus(convex()) to the classes",
+            )  # fmt: skip
+        return self.asked.term
+
+    def _set(self, what: str) -> int:
         term = self.asked.term
         if term is None or not self.asked.classes[term].normals:
             raise DriftproofError(
                 f"oracles.{what} over classes without a set", "a term that is an indicator",
                 "add plus(indicator(D)) to the classes",
             )  # fmt: skip
-        return x
+        return term
 
 
 class _OneFunction(FieldOfClass):
@@ -572,23 +629,33 @@ class _OneFunction(FieldOfClass):
 
     def __init__(self, asked: AskedFunctions, weights: Tensor, number: int) -> None:
         super().__init__(asked, weights)
-        self._number = number % asked.clients
+        self.number: int = number % asked.clients
 
     def field_grad(self, x: Tensor, xi: Tensor | None) -> Tensor:
         """Return the function's gradient at each client's x."""
         return Span(self._each(x, "gradient"))
 
     def mean_loss(self, x: Tensor) -> Tensor:
-        """Return the function's value at each client's x, above that at x*."""
-        return Quantities(self._each(x, "value")[:, 0])
+        """Return the function's value at each client's x."""
+        least = self.asked.at_star(self.asked.function_of[self.number])
+        return Quantities(self._each(x, "value")[:, 0] + least)
 
     def _each(self, x: Tensor, part: str) -> np.ndarray:
-        asked = np.frompyfunc(lambda z: _part(self.asked, self._number, z, part), 1, 1)
+        asked = np.frompyfunc(lambda z: _part(self.asked, self.number, z, part), 1, 1)
         found: np.ndarray = asked(points_of(x))
         return found
 
     def _function(self, client: int) -> int:
-        return self.asked.function_of[self._number]
+        return self.asked.function_of[self.number]
+
+    def _named(self, losses: Sequence[int]) -> list[int]:
+        if losses:
+            raise DriftproofError(
+                f"oracles.at({self.number}) with losses={list(losses)}",
+                "all functions of a sum by name",
+                f"write oracles.prox(x, t, losses={[self.number, *losses]})",
+            )
+        return []
 
 
 class SaddleOfClass(FieldOfClass):
@@ -597,7 +664,7 @@ class SaddleOfClass(FieldOfClass):
     @property
     def upper_dim(self) -> int:
         """The stand-in for the dimension of x."""
-        return SIZES["upper"]
+        return int(SIZES["upper"])
 
     def upper_law(self, batch: int) -> None:
         """Return None: there is no noise."""
@@ -627,6 +694,13 @@ class SaddleOfClass(FieldOfClass):
         return self._part(x, y, second=True)
 
     def _part(self, x: Tensor, y: Tensor, *, second: bool) -> Tensor:
+        for name, of in (("x", x), ("y", y)):
+            if any(v.part(second=name == "x").coefficients for v in points_of(of).flat):
+                raise DriftproofError(
+                    f"a gradient asked at (x, y) where {name} has a part of the other variable",
+                    "x of the first variable and y of the second one",
+                    "write oracles.upper_grad_x(state.x, state.y, None)",
+                )
         field = self.asked.gradients(x + y)
         return Span(part_of(field.entries, second=second))
 
@@ -634,11 +708,12 @@ class SaddleOfClass(FieldOfClass):
 class CompositionOfClass:
     """The oracles of compositions g ∘ f: at each point one unknown direction ∇f(w)ᵀ∇g(f(w)).
 
-    Nothing else is known of the parts, so that w itself stands for f(w) and for ∇g(f(w)).
+    Nothing else is known of the parts, so that f(w) and ∇g(f(w)) are tokens.
     """
 
     def __init__(self, asked: AskedFunctions, weights: Tensor) -> None:
         self._asked = asked
+        self._outer: list[tuple[Token, Token]] = []
         self.clients, self.client_weights = asked.clients, weights
 
     def inner_law(self, batch: int) -> None:
@@ -649,9 +724,11 @@ class CompositionOfClass:
 
     def inner(self, w: Tensor, xi: Tensor | None) -> tuple[Tensor, Pullback]:
         """Return what stands for f(w), and v ↦ ∇f(w)ᵀv, which is asked of ∇g(f(w)) alone."""
+        value, outer = Token(points_of(w)), Token(points_of(w))
+        self._outer.append((value, outer))
 
         def pullback(v: Tensor) -> Tensor:
-            if v is not w:
+            if v is not outer:
                 raise DriftproofError(
                     "the inner Jacobian of unknown compositions times another vector",
                     "its product with the outer gradient at the inner value",
@@ -659,8 +736,15 @@ class CompositionOfClass:
                 )
             return self._asked.gradients(w)
 
-        return w, pullback
+        return value, pullback
 
     def outer_grad(self, y: Tensor, zeta: Tensor | None) -> Tensor:
         """Return what stands for ∇g(y)."""
-        return y
+        for value, outer in self._outer:
+            if y is value:
+                return outer
+        raise DriftproofError(
+            "the outer gradient of unknown compositions at another vector",
+            "that at an inner value f(w)",
+            "pass outer_grad what inner returned, unchanged",
+        )

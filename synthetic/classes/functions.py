@@ -300,6 +300,8 @@ def positive(name: str, value: float) -> Any:
             f"one {name}, or for_all",
             "write over(…) for each, and add the lists",
         )
-    if not value > 0:
-        raise DriftproofError(f"{name} = {value}", f"{name} above 0", f"pass a positive {name}")
+    if not 0 < value < inf:
+        raise DriftproofError(
+            f"{name} = {value}", f"{name} above 0, and finite", f"pass a positive {name}"
+        )
     return decimal(value)

@@ -37,7 +37,7 @@ class OneLevel:
     """
 
     def __init__(self, field: GradientField, dim: int, level: Level) -> None:
-        self._field = field
+        self._field, self._level = field, level
         self.clients, self.client_weights = field.clients, field.client_weights
         self.upper_dim = 0 if level == "lower" else dim
 
@@ -55,6 +55,7 @@ class OneLevel:
 
     def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
         """Return each client's ∇_y g_i(x, y) at its own y."""
+        self._check("lower", x)
         return self._field.field_grad(y, zeta)
 
     def upper_law(self, batch: int) -> None:
@@ -62,4 +63,15 @@ class OneLevel:
 
     def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
         """Return each client's ∇_x f_i(x, y) at its own x."""
+        self._check("upper", y)
         return self._field.field_grad(x, xi)
+
+    def _check(self, level: Level, held: Tensor) -> None:
+        """Raise unless a gradient is of the level that moves, at the other one as it is held."""
+        if level != self._level or held.shape[1]:
+            raise DriftproofError(
+                f"a gradient of the {level} level with a vector of {held.shape[1]} entries for the "
+                f"other one, over {self._level}_level()",
+                f"gradients of the {self._level} level alone: the other one has no entries",
+                "pass x and y in their order, each as init was given it",
+            )

@@ -34,7 +34,8 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.parameters import PositiveInt
 from driftproof.toolkit.problem import Problem, Solution
 from driftproof.toolkit.ratios import Ratio
-from driftproof.toolkit.spans.tensor import SIZES, Quantities, Span, TwoSpans
+from driftproof.toolkit.spans.exact import Quantity
+from driftproof.toolkit.spans.tensor import SIZES, Quantities, Span, TwoSpans, entries_of
 
 ROLES = {
     "L": ("objective_smoothness", "field_smoothness"), "mu": ("strong_convexity",),
@@ -121,7 +122,7 @@ class WholeClass(Problem):
     @property
     def dim(self) -> int:  # type: ignore[override] # it is asked for once for each run
         """The stand-in for the dimension."""
-        return SIZES["dimension"]
+        return int(SIZES["dimension"])
 
     @property
     def function_class(self) -> FunctionClass:
@@ -171,6 +172,27 @@ class WholeClass(Problem):
             return "minimax"
         return "bilevel" if self.level else "class"
 
+    def check_needs(self, algorithm: Algorithm) -> None:
+        """Raise where an algorithm's implicit steps are of a term and there is none, or vice versa.
+
+        Without this ``prox`` would be of another function than the one that the algorithm means.
+        """
+        of_term = algorithm.needs in ("proximal", "set", "compact-set")
+        if self.offers == "class" and of_term and self.term is None:
+            raise DriftproofError(
+                f"{type(algorithm).__name__}, whose implicit steps are of a term h, without a term",
+                "functions and a term: F = f + h",
+                "add plus(convex()) to the classes, or plus(indicator()) for a set",
+            )
+        if algorithm.needs == "implicit" and self.term is not None:
+            raise DriftproofError(
+                f"{type(algorithm).__name__}, whose implicit steps are of clients' own functions, "
+                f"beside {self.term}",
+                "functions without a term",
+                'leave plus(…) out; or write a method with needs = "online" that asks '
+                "oracles.prox(x, t, losses=[…], term=True)",
+            )
+
     @cached_property
     def asked(self) -> AskedFunctions:
         """The unknown functions of this run."""
@@ -194,6 +216,11 @@ class WholeClass(Problem):
     def begins_anywhere(self) -> bool:
         """Whether a run begins at any state that a round can begin with."""
         return any(of.kind in ("start-anywhere", "start-apart") for of in self.relations)
+
+    @property
+    def of_all_rounds(self) -> bool:
+        """Whether what is said of a run's rounds is said of every round."""
+        return any(relation.kind == "start-anywhere" for relation in self.relations)
 
     @property
     def recurs(self) -> bool:
@@ -307,6 +334,13 @@ class WholeClass(Problem):
         return Span(_entries([[self.asked.star]]))
 
     def objective(self, x: Tensor) -> Tensor:
+        """Return F(x) at x of shape [dim, replicates]: F(x) − F*, and an F* that is unknown."""
+        asked = self.asked
+        least = sum(map(asked.at_star, asked.function_of), Quantity()) / self.clients
+        term = Quantity() if asked.term is None else asked.at_star(asked.term)
+        return Quantities(entries_of(self.gap(x)) + (least + term))
+
+    def gap(self, x: Tensor) -> Tensor:
         """Return F(x) − F* at x of shape [dim, replicates].
 
         Raises:
@@ -320,15 +354,13 @@ class WholeClass(Problem):
             )
         return Quantities(_entries([self.asked.gap(point) for point in points_of(x)[0]]))
 
-    def gap(self, x: Tensor) -> Tensor:
-        """Return F(x) − F*, as ``objective`` does: F* is 0 here."""
-        return self.objective(x)
-
     def loss_at(self, number: int, x: Tensor) -> Tensor:
         """Return f_number(x) − f_number(x*), of x [dim, replicates]: a step of the regret."""
         self.asked.regretted.add(number)
         weights = torch.ones(self.clients, 1, 1, dtype=torch.float64)
-        return FieldOfClass(self.asked, weights).at(number).mean_loss(x[None])[0]
+        one = FieldOfClass(self.asked, weights).at(number)
+        least = self.asked.at_star(self.asked.function_of[one.number])
+        return one.mean_loss(x[None])[0] - Quantities(_entries([least]))
 
     def gradient(self, x: Tensor) -> Tensor:
         """Return ∇F at x of shape [dim, replicates].

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.toolkit.draws import Law, TooManyAtoms, Words, elements
+from driftproof.toolkit.draws import Law, TooManyAtoms, Words, elements, outcomes_of
 from driftproof.toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.errors import DriftproofError
 
 Key = tuple[str, int, int, tuple[int, ...]]
 
@@ -68,6 +70,18 @@ class EnumeratedContext(BatchedContext):
             copies=copies,
         )  # fmt: skip
 
+    def repeated(self, firsts: Sequence[int]) -> EnumeratedContext:
+        """Return the context in which a replicate has its draws again from each of some steps on.
+
+        They are met at first + step, where they were met at ``step``.
+        """
+        made = EnumeratedContext(self.clients, limit=self._limit, atoms=self._digits)
+        made._digits = {
+            (name, step + first, client, index): digit
+            for (name, step, client, index), digit in self._digits.items() for first in firsts
+        }  # fmt: skip
+        return made
+
     @property
     def atom_count(self) -> int:
         """How many atoms the draws met so far have."""
@@ -94,10 +108,16 @@ class EnumeratedContext(BatchedContext):
         return np.moveaxis(values, -1, 1) if values.ndim > len(law.shape) + 2 else values
 
     def _element(self, law: Law, key: Key) -> np.ndarray:
-        values, probabilities = law.support(key[2])
+        values, probabilities = outcomes_of(law, key[2])
         if key not in self._digits:
             if not self._counting:
-                raise RuntimeError(f"draw {key} was not met in the counting run")
+                name, step, client, _ = key
+                raise DriftproofError(
+                    f"the draw {name!r} of client {client} in step {step}, which is made after "
+                    "some outcomes of earlier draws and not after others",
+                    "the same draws whatever was drawn before",
+                    "draw always, and use what was drawn where the condition holds: torch.where",
+                )
             self._digits[key] = (self._total(), len(values))
             if self._total() > self._limit:
                 raise TooManyAtoms

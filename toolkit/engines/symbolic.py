@@ -7,7 +7,9 @@ sampled, and noise of finite support, are enumerated: a replicate is an outcome,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -19,99 +21,111 @@ from driftproof.toolkit.algorithm import Algorithm, Collective
 from driftproof.toolkit.draws import Law, TooManyAtoms
 from driftproof.toolkit.engines.balls import exactly
 from driftproof.toolkit.engines.enumerated import EnumeratedContext, Key
-from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.engines.replay import (
+    RTOL,
+    Asked,
+    Assignment,
+    Playback,
+    Transcript,
+    unlike,
+)
+from driftproof.toolkit.engines.round_number import REMEDY, RoundNumber, place_of
+from driftproof.toolkit.errors import DriftproofError, UndecidableError
 from driftproof.toolkit.measure import MOMENTS, Measure, Moment, Reduction
 from driftproof.toolkit.oracles import OFFERS
 from driftproof.toolkit.rationals import meant
-from driftproof.toolkit.recorder import Recorder
-from driftproof.toolkit.spans.exact import Quantity
-from driftproof.toolkit.spans.tensor import Quantities, entries_of
+from driftproof.toolkit.ratios import Ratio
+from driftproof.toolkit.recorder import Recorder, same
+from driftproof.toolkit.spans.exact import Quantity, Vector
+from driftproof.toolkit.spans.tensor import (
+    INEXACT,
+    LARGEST,
+    REFUSED,
+    Quantities,
+    Span,
+    entries_of,
+    refused,
+    sizes,
+)
+from driftproof.toolkit.untouched import contents, in_place, written
 
 SCENARIOS = 64
 """The most outcomes of sampling that are run."""
 
 
-class Step(int):
-    """The number of a step, which notes whether an algorithm asks more than its place in a round.
-
-    t % τ and (t + 1) % τ are the same in every round; a comparison or a quotient is not.
-    """
-
-    seen: list[str]
-    tau: int
-
-    @classmethod
-    def of(cls, number: int, seen: list[str], tau: int) -> Step:
-        """Return a step that notes in ``seen``."""
-        made = cls(number)
-        made.seen, made.tau = seen, tau
-        return made
-
-    def __add__(self, other: int) -> int:
-        return Step.of(int(self) + int(other), self.seen, self.tau)
-
-    def __sub__(self, other: int) -> int:
-        if isinstance(other, Step):
-            return int(self) - int(other)
-        return Step.of(int(self) - int(other), self.seen, self.tau)
-
-    def __mod__(self, other: int) -> int:
-        if self.tau % int(other):
-            self.seen.append("t")
-        return int(self) % int(other)
+ROUNDS = (*range(40), 97, 98, 10**6)
+"""The rounds that are replayed of a run that stands for all rounds, one after the other."""
+FAR = 10 * ROUNDS[-1]
+"""How many rounds a step is told that there are where it may not depend on that."""
 
 
-def _noted(name: str) -> Any:
-    def of(self: Step, *others: Any) -> Any:
-        self.seen.append("t")
-        return getattr(int, name)(self, *others)
-
-    return of
-
-
-for _name in ("lt", "le", "gt", "ge", "eq", "ne", "truediv", "rtruediv", "floordiv", "mul", "rmul",
-              "pow", "rpow", "float", "bool", "radd", "rsub", "index"):  # fmt: skip
-    setattr(Step, f"__{_name}__", _noted(f"__{_name}__"))
-Step.__hash__ = int.__hash__  # type: ignore[method-assign]
+class _Place(int):
+    """The number of a step, counted from the first one of the run."""
 
 
 class SymbolicContext(EnumeratedContext):
     """Every outcome of sampling at once, from an unknown start.
 
-    Attributes:
-        timed: what a step asked that differs between rounds: "t" or "horizon".
+    Args:
+        all_rounds: the unknown functions of a run that stands for every round (None: it does not).
+            Then t is a letter, as all that counts is, and draws are made in the round itself.
     """
 
-    def __init__(self, clients: int, *, limit: int = SCENARIOS, **given: Any) -> None:
-        self.timed: list[str] = []
+    def __init__(
+        self, clients: int, *, limit: int = SCENARIOS, all_rounds: Any = None, **given: Any
+    ) -> None:
+        self._of_all = all_rounds
         super().__init__(clients, limit=limit, **given)
+        if all_rounds is not None:
+            self.rounds: Any = RoundNumber(0, 1)
+            self.reals: Any = RoundNumber(0, 1)
         self.laws: dict[Key, Law] = {}
 
     @property
-    def t(self) -> int:
+    def t(self) -> Any:
         """The number of the step."""
-        return Step.of(self._t, self.timed, self.local_steps)
+        return self._t if self._of_all is None else RoundNumber(self._t, self.local_steps)
 
     @t.setter
     def t(self, number: int) -> None:
-        self._t = int(number)
+        self._t = number
 
     @property
-    def horizon(self) -> int:
-        """How many rounds the run has."""
-        self.timed.append("horizon")
-        return self._horizon
+    def horizon(self) -> Any:
+        """How many rounds the run has: of all rounds, measures see how many are left."""
+        if self._of_all is None:
+            return self._horizon
+        if self._of_all.following:
+            raise refused("this step reads how many rounds there are", REMEDY, "any number of them")
+        return RoundNumber(self._horizon, 1)
 
     @horizon.setter
     def horizon(self, rounds: int) -> None:
         self._horizon = rounds
 
-    def cohort(self, size: int, since: int, name: str = "cohort") -> Collective:
-        """Return the collective drawn at a step."""
-        return super().cohort(size, int(since), name)
+    def server_draw(self, law: Law, name: str, since: Any) -> Tensor:
+        """Draw at step ``since``; every process draws the same."""
+        return super().server_draw(law, name, self._place(since))
 
-    def _sample(self, law: Law, name: str, step: int, clients: range) -> np.ndarray:
-        return super()._sample(law, name, int(step), clients)
+    def cohort(self, size: int, since: Any, name: str = "cohort") -> Collective:
+        """Return the collective drawn at a step."""
+        return super().cohort(size, self._place(since), name)
+
+    def _sample(self, law: Law, name: str, step: Any, clients: range) -> np.ndarray:
+        return super()._sample(law, name, self._place(step), clients)
+
+    def _place(self, step: Any) -> _Place:
+        """Return the number of the step of a draw, which has to lie in the round so far."""
+        if self._of_all is None or type(step) is _Place:
+            return _Place(step)
+        place = place_of(step) if type(step) is RoundNumber else -1
+        if not self._t - self._t % self.local_steps <= place <= self._t:
+            raise refused(
+                "a draw that is not made in the round itself", REMEDY,
+                "since= between the round's first step and ctx.t, so that the state in which a "
+                "round begins is independent of its draws",
+            )  # fmt: skip
+        return _Place(place)
 
     def everywhere(self, x: Tensor) -> Tensor:
         """Return the shared [dim], or [dim, 1], as every client holds it."""
@@ -132,6 +146,14 @@ class SymbolicContext(EnumeratedContext):
         return super()._element(law, key)
 
 
+Comparison = tuple[str, Quantity, dict[str, Quantity]]
+"""Where a comparison is made, the quantity, and what else is measured there by name."""
+Taken = tuple[str, Reduction, int]
+"""Where a measure was taken, what it was, and ``Call.bits``."""
+Unknowns = tuple[tuple[bool, ...], int, bool]
+"""Of each unknown vector whether it is of the second part; how many values; if there are parts."""
+
+
 @dataclass(frozen=True)
 class SymbolicRun:
     """What a run on unknown functions gave.
@@ -141,15 +163,19 @@ class SymbolicRun:
         measures: where each comparison was made, the quantity, and what else was measured there by
             name: expectations over sampling.
         outcomes: how many outcomes the sampling has.
-        state: the final state.
-        timed: what a step asked that differs between rounds.
+        first, state: the states at the beginning and at the end.
+        inexact: a number that is a decimal for lack of a short fraction ("": there is none).
+        replay: run the text in doubles, with numbers for the unknown vectors, [vectors, dim], and
+            values; return the comparisons as ``measures`` has them, in numbers.
     """
 
     problem: Any
-    measures: list[tuple[str, Quantity, dict[str, Quantity]]]
+    measures: list[Comparison]
     outcomes: int
+    first: Any
     state: Any
-    timed: frozenset[str]
+    inexact: str
+    replay: Callable[[Any, Any], list[Comparison]]
 
 
 def run_symbolically(
@@ -160,7 +186,7 @@ def run_symbolically(
     left: Callable[[Any], Any],
     ours: bool = False,
 ) -> SymbolicRun:
-    """Run an algorithm once on every function of a class.
+    """Run an algorithm once on every function of a class, and replay the run in doubles.
 
     Args:
         problem: a class of functions, with ``fresh()``.
@@ -168,10 +194,13 @@ def run_symbolically(
         ours: whether the measure is one of ours, that may know that x* is put at the origin.
 
     Raises:
-        NotLinearError: the algorithm or the measure leaves the span of the start and the gradients.
+        NotLinearError: the algorithm or the measure leaves the span of the start and the gradients,
+            or reads the number of the round where the run stands for all of them.
+        UndecidableError: in doubles the text does something else.
         DriftproofError: the sampling has more than ``SCENARIOS`` outcomes; or a step or a measure
             depends on where the origin is.
     """
+    problem.check_needs(algorithm)
     if algorithm.needs not in OFFERS[problem.offers]:
         raise DriftproofError(
             f"{type(algorithm).__name__} on {problem}, which offers {problem.offers} oracles",
@@ -179,108 +208,372 @@ def run_symbolically(
             "take strongly_convex_concave(L, mu) for a method of two variables, and one of "
             "gradient steps for functions of one",
         )
-    method = exactly(algorithm, Quantities.of)
+    REFUSED.clear()
+    INEXACT.clear()
+    LARGEST[0] = 0
     try:
-        counting = SymbolicContext(problem.clients)
-        made = _run(problem.fresh(), method, counting, rounds, left, ours)
-        if counting.atom_count > 1:
-            every = SymbolicContext(problem.clients, atoms=counting.digits)
-            made = _run(problem.fresh(), method, every, rounds, left, ours)
+        run = _Run(problem, algorithm, rounds, left, ours)
+        made = run.over_class()
+        if run.ctx.atom_count > 1:
+            run = _Run(problem, algorithm, rounds, left, ours, run.ctx.digits)
+            made = run.over_class()
     except TooManyAtoms as error:
         raise DriftproofError(
             f"{algorithm} for {rounds} rounds, whose sampling has more than {SCENARIOS} outcomes",
             "few enough outcomes: each is a path of its own in the semidefinite program",
             "take fewer rounds or clients, or participation=1",
         ) from error
+    _raise_what_was_refused()
+    if not any(isinstance(value, Ratio) for value in algorithm.values().values()):
+        run.replay_generically()
+        _raise_what_was_refused()
     return made
 
 
-def _run(
-    problem: Any,
-    algorithm: Algorithm,
-    ctx: SymbolicContext,
-    rounds: int,
-    left: Callable[[Any], Any],
-    ours: bool,
-) -> SymbolicRun:
-    tau = ctx.local_steps = algorithm.local_steps
-    ctx.horizon = rounds
-    oracles: Any = problem.oracles(ctx.dtype, ctx.device, ctx.local)
-    asked, timed = problem.asked, set[str]()
-    taker = _Taker(Measure(left), _reduced(problem, algorithm, rounds, left))
-    known = sum(map(len, asked.triples))
-    state = previous = first = _first(problem, algorithm, ctx, oracles)
-    asked.begun = sum(map(len, asked.triples)) > known
-    for s in range(rounds):
-        ctx.t, begun = s * tau, state
-        begin = Moment(ctx, problem, state, begun, s)
-        taker.take(("round",), begin, f"at the start of round {s}")
-        for j in range(tau):
-            ctx.t = s * tau + j
-            where = f"step {j + 1} of round {s}"
-            taker.take(("step",), begin._replace(state=state, local_step=j), f"before {where}")
-            ctx.timed.clear()
-            asked.following = True
-            before, state = state, algorithm.step(ctx, oracles, state)
-            asked.following = False
-            timed |= set(ctx.timed)
-            after = begin._replace(state=state, local_step=j + 1)
-            taker.take(("round", "local_step"), after, f"after {where}")
-            moment = after._replace(before=before, previous=previous)
-            taker.take(("transition",), moment, f"in {where}")
-            previous = before
-    measures = taker.result(ctx.chances)
-    asked.chances = ctx.chances
-    everything = [of for _, one, parts in measures for of in (one, *parts.values())]
-    if asked.solvable and not asked.check_origin([] if ours else everything):
-        raise DriftproofError(
-            f"{type(algorithm).__name__}, or a measure of it, that depends on where the origin is",
-            "steps that move with x_0 and x*, as along gradients: of a class x* may be anywhere",
-            "write view.minimiser for x* in the measure; judge a method that shrinks its iterate, "
-            "as by weight decay, on cases",
+def _raise_what_was_refused() -> None:
+    """Raise what was refused, also where a text caught the error."""
+    if REFUSED:
+        raise REFUSED[0]
+
+
+class _Run:
+    """A run over a class, and its replays.
+
+    Attributes:
+        asks, looks: what the algorithm asked of oracles, and the measure of the problem.
+        begins: what ``init`` asked, and the state that it made, of a run from any state.
+    """
+
+    def __init__(
+        self, problem: Any, algorithm: Algorithm, rounds: int, left: Callable[[Any], Any],
+        ours: bool, atoms: dict[Key, tuple[int, int]] | None = None,
+    ) -> None:  # fmt: skip
+        self.problem, self.algorithm, self.rounds = problem.fresh(), algorithm, rounds
+        self.left, self.ours, self.name = left, ours, type(algorithm).__name__
+        self.all_rounds = problem.of_all_rounds
+        self.ctx = self._context(self.problem, atoms)
+        self.asks, self.looks = Transcript(), Transcript()
+
+    def _context(
+        self, problem: Any, atoms: dict[Key, tuple[int, int]] | None = None
+    ) -> SymbolicContext:
+        of_all = problem.asked if self.all_rounds else None
+        ctx = SymbolicContext(problem.clients, all_rounds=of_all, atoms=atoms)
+        ctx.local_steps, ctx.horizon = self.algorithm.local_steps, self.rounds
+        return ctx
+
+    def over_class(self) -> SymbolicRun:
+        """Run on unknown functions."""
+        problem, asked, ctx = self.problem, self.problem.asked, self.ctx
+        method = exactly(self.algorithm, Quantities.of)
+        self.how = self._reduced(method)
+        self.taker = taker = _Taker(Measure(self.left), self.how)
+        oracles = Asked(problem.oracles(ctx.dtype, ctx.device, ctx.local), self.asks, "oracles")
+        self.start = _start_of(problem)
+        self.first = _begun(problem, method, ctx, oracles, self.start)
+        apart = problem.begins_anywhere and not self.all_rounds
+        own = {j for v in asked.own for j in v.coefficients} if apart else set()
+        if own and not any(own & _unknowns_in(of) for of in self.first):
+            raise UndecidableError(
+                f"{self.name}.anywhere, which leaves out own",
+                "two runs that are compared, one from start and one from own",
+                "begin the second run at own.mean(0)",
+            )
+        if self.all_rounds and self.asks.calls:
+            raise UndecidableError(
+                f"{self.name}, whose anywhere asks {self.asks.calls[0].of}",
+                "all states that a round can begin with, of start and own alone",
+                "write what a round leaves behind as own, whatever it is",
+            )
+        if self.all_rounds:
+            self.init = self._init(method)
+        seen = Asked(problem, self.looks, "problem")
+        numbers = [RoundNumber(s, 1) if self.all_rounds else s for s in range(self.rounds)]
+        self.last = self.rounds_from(ctx, seen, oracles, method, self.first, taker, numbers)
+        pairs = zip(self.first, self.last, strict=True)
+        if self.all_rounds and not all(asked.stays(x, y) for x, y in pairs if isinstance(x, Span)):
+            raise UndecidableError(
+                f"{self.name}, a round of which begins in the set and may end outside of it",
+                "rounds that end where the next one may begin",
+                "end a round with project(x), linear_minimiser(g), or a mean of such points",
+            )
+        self.bits = LARGEST[0]
+        self.unknowns = _unknowns(asked)
+        self.chances = asked.chances = ctx.chances
+        measures = taker.result(self.chances)
+        everything = [of for _, one, parts in measures for of in (one, *parts.values())]
+        if asked.solvable and not asked.check_origin([] if self.ours else everything):
+            raise DriftproofError(
+                f"{self.name}, or a measure of it, that depends on where the origin is",
+                "steps that move with x_0 and x*, as along gradients: of a class x* may be "
+                "anywhere",
+                "write view.minimiser for x* in the measure; judge a method that shrinks its "
+                "iterate, as by weight decay, on cases",
+            )
+        if asked.regretted and asked.regretted != set(range(problem.clients)):
+            raise DriftproofError(
+                f"losses at the times {sorted(asked.regretted)} of {problem.clients} clients",
+                "a client for each time: x* is the minimiser of all clients' losses",
+                f"write clients={max(asked.regretted) + 1}, rounds={max(asked.regretted) + 1}",
+            )
+        numbered = asked.numbering_stars(everything)
+        measures = _mapped(measures, lambda of: numbered(of.bare))
+        if taker.how == "smallest":  # the largest number m that is at most each of them
+            least = asked.below([quantity for _, quantity, _ in measures])
+            measures = [(f"the smallest of {len(measures)} moments", least, {})]
+        self.given: dict[int, Vector] = {}
+        if problem.recurs:
+            moved = (x - y for x, y in zip(self.last, self.first, strict=True))
+            apart = [v for of in moved if isinstance(of, Span) for v in of.entries.flat]
+            known, self.given = asked.without(apart)
+            measures = _mapped(measures, known)
+        inexact = repr(INEXACT[0]) if INEXACT else ""
+        return SymbolicRun(
+            problem, measures, ctx.replicates, self.first, self.last, inexact, self.replay
         )
-    if asked.regretted and asked.regretted != set(range(problem.clients)):
+
+    def rounds_from(
+        self, ctx: Any, problem: Any, oracles: Any, method: Algorithm, state: Any, taker: _Taker,
+        numbers: Sequence[Any], first: int = 0,
+    ) -> Any:  # fmt: skip
+        """Make the rounds from a state on.
+
+        Args:
+            numbers: those of the rounds, as a measure sees them.
+            first: the number of the first step.
+        """
+        tau, asked, previous = method.local_steps, self.problem.asked, state
+        horizon = first // tau + self.rounds
+        for s, number in enumerate(numbers):
+            ctx.t, ctx.horizon = first + s * tau, horizon
+            begin = Moment(ctx, problem, state, state, number)
+            taker.take(("round",), begin, f"at the start of round {s}")
+            for j in range(tau):
+                ctx.t = first + s * tau + j
+                where = f"step {j + 1} of round {s}"
+                taker.take(("step",), begin._replace(state=state, local_step=j), f"before {where}")
+                asked.following, ctx.horizon = True, FAR if self.all_rounds else horizon
+                before, kept = state, contents(state)
+                state = method.step(ctx, oracles, state)
+                if written(kept, before):
+                    raise in_place(method)
+                asked.following, ctx.horizon = False, horizon
+                after = begin._replace(state=state, local_step=j + 1)
+                taker.take(("round", "local_step"), after, f"after {where}")
+                moment = after._replace(before=before, previous=previous)
+                taker.take(("transition",), moment, f"in {where}")
+                previous = before
+        return state
+
+    def _init(self, method: Algorithm) -> tuple[Transcript, Tensor, Any, Unknowns]:
+        """Return what init asks of unknown functions, its start, and the state that it makes."""
+        problem, transcript = self.problem.fresh(), Transcript()
+        ctx, start = self._context(problem), problem.unknown_start
+        oracles = Asked(problem.oracles(ctx.dtype, ctx.device, ctx.local), transcript, "oracles")
+        return transcript, start, method.init(ctx, oracles, start), _unknowns(problem.asked)
+
+    def _reduced(self, method: Algorithm) -> tuple[str, ...]:
+        """Return how the measure reduces which moments, from a step that is thrown away."""
+        still, after = self._first_step(method)
+        _, again = self._first_step(method)
+        if not all(map(same, after.state, again.state)):
+            raise UndecidableError(
+                f"{self.name}, whose first step is another one when it is made again",
+                "steps that depend on the state, and on what is drawn and answered, alone",
+                "keep what a step remembers in the state",
+            )
+        return Recorder(self.left, dict.fromkeys(MOMENTS, 1), still, lambda: after).how
+
+    def _first_step(self, method: Algorithm) -> tuple[Moment, Moment]:
+        """Return the moments before and after a first step that does not count."""
+        thrown = self.problem.fresh()
+        ctx = self._context(thrown)
+        oracles = thrown.oracles(ctx.dtype, ctx.device, ctx.local)
+        first = _begun(thrown, method, ctx, oracles, _start_of(thrown))
+        last = RoundNumber(self.rounds - 1, 1) if self.all_rounds else self.rounds - 1
+        still = Moment(ctx, thrown, first, first, last, 0, first, first)
+        thrown.asked.following = True
+        after = _checked(method, "step", method.step(ctx, oracles, first))
+        thrown.asked.following = False
+        return still, still._replace(state=after)
+
+    def replay_generically(self) -> None:
+        """Run the text in doubles, with random numbers for the unknowns, or raise.
+
+        A run that stands for all rounds is replayed as a user's: from ``init`` on each round begins
+        where the last one ended, with one context, one oracle object and one algorithm. What is
+        remembered outside of the state is seen so.
+
+        Raises:
+            UndecidableError: it does something else than over the class.
+        """
+        rounds = ROUNDS if self.all_rounds else (0,)
+        firsts = [k * self.rounds * self.algorithm.local_steps for k in rounds]
+        doubles, state = _Doubles(self, firsts), None
+        if self.all_rounds:
+            state = doubles.begun(*self.init)
+            anywhere = Assignment.generic(*self.unknowns, self.ctx.replicates, seed=-1 % 2**32)
+            after = Assignment.generic(*self.unknowns, self.ctx.replicates, seed=0)
+            after.continued(self.first, anywhere(tuple(self.last)))
+        for seed, first in enumerate(firsts, 1):
+            numbers = Assignment.generic(*self.unknowns, self.ctx.replicates, seed=seed)
+            if self.all_rounds:
+                numbers.continued(self.first, state)
+            taken, state = doubles.replayed(numbers, first, state)
+            numbers.compare(tuple(self.last), tuple(state), self.bits, f"{doubles.said} ends with")
+            self._compare_measures(numbers, taken)
+        chances = np.array([float(chance) for chance in self.chances]) ** len(firsts)
+        if not np.allclose(doubles.ctx.weights.numpy(), chances, rtol=RTOL, atol=0):
+            raise unlike(f"{self.name} draws with other chances", "those of its laws")
+
+    def _compare_measures(self, numbers: Assignment, taken: Sequence[Taken]) -> None:
+        if self.ours:
+            return
+        if len(taken) != len(self.taker.taken):
+            raise unlike(f"{len(taken)} moments are measured", f"{len(self.taker.taken)}")
+        for (where, known, bits), (_, given, _) in zip(self.taker.taken, taken, strict=True):
+            of, to = ((r.value, *r.parts.values()) for r in (known, given))
+            numbers.compare(of, to, bits, f"the measure {where} is")
+
+    def replay(self, vectors: np.ndarray, values: Sequence[float]) -> list[Comparison]:
+        """Run the text in doubles on functions that are known: see ``SymbolicRun``."""
+        asked, dim = self.problem.asked, vectors.shape[1]
+        known = np.zeros((len(self.unknowns[0]) + 2, dim))
+        for j in range(len(known) - 2):
+            of = self.given.get(j, Vector.basis(j)).coefficients
+            known[j] = sum((float(c) * vectors[k] for k, c in of.items()), np.zeros(dim))
+        if asked.saddle:  # x and y have coordinates of their own
+            of_y = np.array([*self.unknowns[0], True, False])[:, None]
+            known = np.concatenate([np.where(of_y, 0, known), np.where(of_y, known, 0)], 1)
+        replicates, minima = self.ctx.replicates, np.zeros(len(asked.classes))
+        numbers = Assignment(
+            np.repeat(known[:, :, None], replicates, 2),
+            np.concatenate([np.array(values, dtype=float), minima]), asked.saddle,
+        )  # fmt: skip
+        REFUSED.clear()
+        with sizes(known.shape[1], dim):
+            first = type(self.first)(*numbers(tuple(self.first)))
+            state = first if self.all_rounds else None
+            taken, _ = _Doubles(self, [0]).replayed(numbers, 0, state)
+        _raise_what_was_refused()
+        taker = _Taker(Measure(self.left), self.how)
+        taker.taken = taken
+        made = taker.result(self.chances)
+        return [min(made, key=lambda of: of[1].constant)] if self.how[0] == "smallest" else made
+
+
+class _Doubles:
+    """The text in doubles: one context, one oracle object and one algorithm for all its rounds.
+
+    Args:
+        firsts: at which steps its stretches of rounds begin.
+    """
+
+    def __init__(self, run: _Run, firsts: Sequence[int]) -> None:
+        self._run, self._algorithm = run, copy(run.algorithm)
+        self.ctx = run.ctx.repeated(firsts)
+        self.ctx.local_steps = run.algorithm.local_steps
+        self._asks, self._looks = Playback(), Playback()
+        oracles = run.problem.oracles(self.ctx.dtype, self.ctx.device, self.ctx.local)
+        self._oracles = Asked(oracles, self._asks, "oracles")
+        self.said = run.name
+
+    def begun(self, transcript: Transcript, start: Tensor, known: Any, unknowns: Unknowns) -> Any:
+        """Return the state that init makes."""
+        numbers = Assignment.generic(*unknowns, self.ctx.replicates, seed=0)
+        self._asks.begin(transcript, numbers, f"{self.said}.init")
+        with _blamed(self.said):
+            state = self._algorithm.init(self.ctx, self._oracles, numbers(start))
+        numbers.compare(tuple(known), tuple(state), 0, f"{self.said}.init ends with")
+        self._asks.end()
+        return state
+
+    def replayed(self, numbers: Assignment, first: int, state: Any) -> tuple[list[Taken], Any]:
+        """Make a stretch of rounds, from a state or, without one, from the start.
+
+        Returns:
+            What was measured, and the last state.
+        """
+        run, self.ctx.t = self._run, first
+        self.said = f"{run.name} at t = {first}"
+        self._asks.begin(run.asks, numbers, self.said)
+        self._looks.begin(run.looks, numbers, self.said)
+        taker = _Taker(Measure(run.left), run.how if not run.ours else (run.how[0], "none"))
+        with _blamed(self.said):
+            if state is None:
+                given = numbers(run.start)
+                state = _begun(run.problem, self._algorithm, self.ctx, self._oracles, given)
+                numbers.compare(tuple(run.first), tuple(state), 0, f"{self.said} begins with")
+            s = first // run.algorithm.local_steps
+            state = run.rounds_from(
+                self.ctx, Asked(run.problem, self._looks, "problem"), self._oracles,
+                self._algorithm, state, taker, range(s, s + run.rounds), first,
+            )  # fmt: skip
+        self._asks.end()
+        if not run.ours:
+            self._looks.end()
+        return taker.taken, state
+
+
+def _unknowns(asked: Any) -> Unknowns:
+    return tuple(asked.second), len(asked.values) + len(asked.classes), asked.saddle
+
+
+@contextmanager
+def _blamed(said: str) -> Iterator[None]:
+    """Put what a text raises in doubles in terms of the text."""
+    try:
+        yield
+    except DriftproofError:
+        raise
+    except Exception as error:
+        raise unlike(f"{said} raises {type(error).__name__}: {error}", "nothing") from error
+
+
+def _unknowns_in(of: Any) -> set[int]:
+    """Return the unknown vectors of which a part of a state is made."""
+    return {j for v in of.entries.flat for j in v.coefficients} if isinstance(of, Span) else set()
+
+
+def _start_of(problem: Any) -> tuple[Tensor, ...]:
+    """Return x_0; and what clients remember, of a run that begins anywhere."""
+    own = (problem.unknown_own,) if problem.begins_anywhere else ()
+    return problem.unknown_start, *own
+
+
+def _begun(
+    problem: Any, algorithm: Algorithm, ctx: Any, oracles: Any, start: tuple[Tensor, ...]
+) -> Any:
+    """Return the state that a run begins with."""
+    begin = algorithm.anywhere if problem.begins_anywhere else algorithm.init
+    return _checked(algorithm, begin.__name__, begin(ctx, oracles, *start))
+
+
+def _checked(algorithm: Algorithm, method: str, state: Any) -> Any:
+    """Return a state, or raise: every field of one is a tensor."""
+    fields = getattr(type(state), "_fields", None)
+    odd = [
+        f"field {name!r} is {value!r:.40}"
+        for name, value in zip(fields or (), state, strict=False)
+        if not isinstance(value, Tensor)
+    ]
+    if fields is None or odd:
         raise DriftproofError(
-            f"losses at the times {sorted(asked.regretted)} of {problem.clients} clients",
-            "a client for each time: x* is the minimiser of all clients' losses",
-            f"write clients={max(asked.regretted) + 1}, rounds={max(asked.regretted) + 1}",
+            f"{method} of {type(algorithm).__name__} returned "
+            + (f"a state whose {odd[0]}" if odd else type(state).__name__),
+            "a NamedTuple of tensors [clients, …, replicates], the state of all clients",
+            "keep what counts in tensors, 0 * state.w[:, :1] + 1 say, or leave it out"
+            if odd
+            else "return State(w), with class State(NamedTuple) and w: Tensor, say",
         )
-    measures = [
-        (where, of.bare, {name: part.bare for name, part in parts.items()})
+    return state
+
+
+def _mapped(measures: list[Comparison], change: Callable[[Quantity], Quantity]) -> list[Comparison]:
+    return [
+        (where, change(of), {name: change(part) for name, part in parts.items()})
         for where, of, parts in measures
     ]
-    if taker.how == "smallest":  # the largest number m that is at most each of them
-        least = asked.below([quantity for _, quantity, _ in measures])
-        measures = [(f"the smallest of {len(measures)} moments", least, {})]
-    if problem.recurs:
-        apart = [v for x, y in zip(state, first, strict=True) for v in entries_of(x - y).flat]
-        known = asked.without(apart)
-        measures = [
-            (where, known(of), {name: known(part) for name, part in parts.items()})
-            for where, of, parts in measures
-        ]
-    return SymbolicRun(problem, measures, ctx.replicates, state, frozenset(timed))
-
-
-def _first(problem: Any, algorithm: Algorithm, ctx: SymbolicContext, oracles: Any) -> Any:
-    """Return the state that a run begins with."""
-    if problem.begins_anywhere:
-        return algorithm.anywhere(ctx, oracles, problem.unknown_start, problem.unknown_own)
-    return algorithm.init(ctx, oracles, problem.unknown_start)
-
-
-def _reduced(
-    problem: Any, algorithm: Algorithm, rounds: int, left: Callable[[Any], Any]
-) -> tuple[str, ...]:
-    """Return how a measure reduces which moments, from a step that is thrown away."""
-    ctx, thrown = SymbolicContext(problem.clients), problem.fresh()
-    ctx.local_steps, ctx.horizon = algorithm.local_steps, rounds
-    oracles = thrown.oracles(ctx.dtype, ctx.device, ctx.local)
-    first = _first(thrown, algorithm, ctx, oracles)
-    still = Moment(ctx, thrown, first, first, rounds - 1, 0, first, first)
-    moments = dict.fromkeys(MOMENTS, 1)
-    stepped = lambda: still._replace(state=algorithm.step(ctx, oracles, first))  # noqa: E731
-    return Recorder(left, moments, still, stepped).how
 
 
 class _Taker:
@@ -288,7 +581,9 @@ class _Taker:
 
     def __init__(self, measure: Measure, how: tuple[str, ...]) -> None:
         self._measure, self.how, self._axes = measure, how[0], how[1:]
-        self._taken: list[tuple[str, Reduction]] = []
+        if self._axes != ("none",):
+            measure.how = how
+        self.taken: list[Taken] = []
         if self.how == "given past":
             raise DriftproofError(
                 "given_past(…) of a whole class", "a measure of the run", "write each(…)"
@@ -299,12 +594,12 @@ class _Taker:
         if axes == self._axes:
             reduction = self._measure(moment)
             if reduction is not None:  # the statement may not speak of this moment
-                self._taken.append((where, reduction))
+                self.taken.append((where, reduction, LARGEST[0]))
 
-    def result(self, chances: list[Fraction]) -> list[tuple[str, Quantity, dict[str, Quantity]]]:
-        """Return the comparisons: where, the expected quantity, and those beside it."""
-        made: list[tuple[str, Quantity, dict[str, Quantity]]] = []
-        for where, taken in self._taken:
+    def result(self, chances: list[Fraction]) -> list[Comparison]:
+        """Return the comparisons, in expectation."""
+        made: list[Comparison] = []
+        for where, taken, _ in self.taken:
             for client in range(len(taken.value) if taken.by_client else 1):
                 expected = {}
                 for name, of in {"": taken.value, **taken.parts}.items():

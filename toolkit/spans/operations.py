@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -137,8 +137,7 @@ def _axes(a: Unknown, dim: Any) -> tuple[int, ...]:
 
 
 @handles("sum")
-def _sum(a: Any, dim: Any = None, keepdim: bool = False, **more: Any) -> Any:
-    _keeps_dtype(more.values())
+def _sum(a: Any, dim: Any = None, keepdim: bool = False, **_: Any) -> Any:
     axes = _axes(a, dim)
     over_dimension = a.open and a.ndim - 2 in axes
     if a.open and a.ndim - 1 in axes and a.shape[-1] > 1:
@@ -152,8 +151,7 @@ def _sum(a: Any, dim: Any = None, keepdim: bool = False, **more: Any) -> Any:
 
 
 @handles("mean")
-def _mean(a: Any, dim: Any = None, keepdim: bool = False, **more: Any) -> Any:
-    _keeps_dtype(more.values())
+def _mean(a: Any, dim: Any = None, keepdim: bool = False, **_: Any) -> Any:
     axes = _axes(a, dim)
     if a.open and a.ndim - 2 in axes:
         raise refused("a mean over the coordinates")
@@ -172,18 +170,9 @@ def _clone(a: Any, **_: Any) -> Any:
 
 
 @handles("contiguous", "detach", "to", "double", "cpu", "type_as")
-def _itself(a: Any, *args: Any, **kwargs: Any) -> Any:
+def _itself(a: Any, *_: Any, **__: Any) -> Any:
     """Return what torch returns: a tensor of the same numbers in the same place."""
-    _keeps_dtype([*args, *kwargs.values()])
     return _same(a, a.entries)
-
-
-def _keeps_dtype(given: Iterable[Any]) -> None:
-    """Refuse what rounds to whole numbers."""
-    for x in given:
-        dtype = x if isinstance(x, torch.dtype) else getattr(x, "dtype", None)
-        if dtype is not None and not dtype.is_floating_point:
-            raise refused(f"numbers as {dtype}")
 
 
 @handles("zeros_like")

@@ -14,6 +14,7 @@ Numbers are exact. A number of an algorithm's text is the fraction that it stand
 
 from __future__ import annotations
 
+import fractions
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,14 +28,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.errors import UndecidableError
 from driftproof.toolkit.rationals import meant
 from driftproof.toolkit.ratios import Ratio, vanishes
 from driftproof.toolkit.spans.exact import Quantity, Vector
 from driftproof.toolkit.stand_in import StandIn, Table, out_of_place
 
-SIZES = {"dimension": 7, "upper": 3}
-"""The stand-ins for the dimension, and for that of x in a point (x, y)."""
+SIZES: dict[str, Any] = {"dimension": 7, "upper": 3, "unit": 1.0}
+"""The stand-ins for the dimension, for that of x in a point (x, y), and for the size of vectors."""
 SIMPLE, DECIMALS = 10**4, 12
 """A double may stand for a fraction of at most this denominator, or a decimal of so many digits."""
 ROUNDINGS = 4
@@ -43,31 +44,34 @@ HANDLERS = Table()
 INEXACT: list[float] = []
 """The doubles of a run that are no short fraction, as √2: the decimals that Python prints stand
 for them."""
-REFUSED: list[DriftproofError] = []
-"""What was refused: a text that catches the error is refused all the same."""
+REFUSED: list[Exception] = []
+"""What was refused, and what oracles raised: a text that catches it is refused all the same."""
+LARGEST = [0]
+"""log2 of the largest coefficient that a vector of the run has had."""
 
 _ROOT = Path(__file__).parents[1]
-_MACHINERY = tuple(
-    _ROOT / part for part in ("spans", "stand_in.py", "engines", "algorithm.py", "measure.py")
+_MACHINERY = (
+    *(_ROOT / part for part in ("spans", "stand_in.py", "engines", "algorithm.py", "measure.py")),
+    Path(fractions.__file__).parent,
 )
 
 
 @contextmanager
-def sizes(dimension: int, upper: int) -> Iterator[None]:
-    """Run with other stand-ins for the dimensions, to see whether anything depends on them."""
+def sizes(dimension: int, upper: int, unit: float = 1.0) -> Iterator[None]:
+    """Run with other stand-ins for sizes, to see whether anything depends on them."""
     kept = dict(SIZES)
-    SIZES.update(dimension=dimension, upper=upper)
+    SIZES.update(dimension=dimension, upper=upper, unit=unit)
     try:
         yield
     finally:
         SIZES.update(kept)
 
 
-class NotLinearError(DriftproofError):
+class NotLinearError(UndecidableError):
     """An algorithm or a measure left what performance estimation can follow."""
 
 
-def refused(what: str, remedy: str = "") -> NotLinearError:
+def refused(what: str, remedy: str = "", wanted: str = "") -> NotLinearError:
     """Return the error for an operation, with the line that asked for it."""
     frame = sys._getframe(1)
     while frame.f_back is not None and _is_machinery(frame.f_code.co_filename):
@@ -76,8 +80,9 @@ def refused(what: str, remedy: str = "") -> NotLinearError:
     source = getline(file, line).strip()
     error = NotLinearError(
         f"{file}:{line}: {what}" + (f"\n        {source}" if source else ""),
-        "sums and multiples of vectors, and inner products of two in a measure: what stays in the "
-        "span of the start and of the gradients",
+        wanted
+        or "sums and multiples of vectors, and inner products of two in a measure: what "
+        "stays in the span of the start and of the gradients",
         remedy or "a worst case over a class needs such steps alone; judge this one on cases",
     )
     REFUSED.append(error)
@@ -86,7 +91,8 @@ def refused(what: str, remedy: str = "") -> NotLinearError:
 
 def _is_machinery(file: str) -> bool:
     path = Path(file)
-    return "torch" in path.parts or any(path.is_relative_to(part) for part in _MACHINERY)
+    between = "torch" in path.parts or file.startswith("<")  # as <frozen abc>
+    return between or any(path.is_relative_to(part) for part in _MACHINERY)
 
 
 class Unknown(StandIn):
@@ -126,6 +132,9 @@ class Unknown(StandIn):
     def __bool__(self) -> bool:
         raise refused("a choice by an unknown quantity")
 
+    def __round__(self, digits: int | None = None) -> Any:
+        raise refused("round(…) of a hyper-parameter, which is an exact number over a class")
+
     def __hash__(self) -> int:
         raise refused("a table or a set that an unknown quantity is looked up in")
 
@@ -153,6 +162,22 @@ class TwoSpans(Span):
         return Span(part_of(self.entries, second=at.start is not None))
 
 
+class Token(Span):
+    """What stands for f(w) or ∇g(f(w)), of which nothing is known: it can be passed on alone."""
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        """Refuse whatever is not asked of the shape."""
+        if func.__name__ == "__get__":
+            return super().__torch_function__(func, types, args, kwargs)
+        raise refused(
+            "f(w), or ∇g at it, of unknown compositions in another use",
+            "pass outer_grad what inner returned, and pullback what outer_grad returned",
+        )
+
+
 class Quantities(Unknown):
     """Quantities that are affine in the Gram matrix and the values; exact numbers among them."""
 
@@ -172,6 +197,10 @@ class Quantities(Unknown):
         return cls(entry)
 
 
+NUMPYS = {"axis": "dim", "keepdims": "keepdim"}
+"""numpy's words for torch's, which torch takes too."""
+
+
 def decimal(value: Any) -> Any:
     """Return the fraction that a number of an algorithm or a claim stands for.
 
@@ -181,6 +210,8 @@ def decimal(value: Any) -> Any:
     >>> decimal(0.1), decimal(2 / 1.1), decimal(1 - 1 / 3), decimal(0.95**4) == Fraction(19, 20)**4
     (Fraction(1, 10), Fraction(20, 11), Fraction(2, 3), True)
     """
+    if isinstance(value, np.generic):  # repr writes its type, too
+        value = value.item()
     if isinstance(value, Ratio):
         return value
     if isinstance(value, Fraction | int):
@@ -194,12 +225,17 @@ def decimal(value: Any) -> Any:
 
 def called(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Call the version of a function; of one in place, write the result where it goes."""
+    kwargs = {NUMPYS.get(key, key): value for key, value in kwargs.items()}
     try:
         if name in HANDLERS:
             return HANDLERS[name](*args, **kwargs)
         plain = out_of_place(name)
         if plain == name or plain not in HANDLERS:
-            raise refused(f"torch's {name} of unknown vectors")
+            raise refused(
+                f"{name.strip('_')}(…) of a hyper-parameter, which is an exact number over a class"
+                if name in ("__float__", "__int__", "item")
+                else f"torch's {name} of unknown vectors"
+            )
         into, result = args[0], HANDLERS[plain](*args, **kwargs)
         if type(into) is not type(result) or into.shape != result.shape:
             raise refused(f"torch's {name} changes what it writes to")
@@ -210,7 +246,7 @@ def called(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
 
 
 handles = HANDLERS.handles
-Unknown.called = staticmethod(called)
+Unknown.called, Unknown.refusal = staticmethod(called), staticmethod(refused)
 
 
 def part_of(entries: np.ndarray, *, second: bool) -> np.ndarray:
@@ -250,8 +286,15 @@ def of_entries(entries: Any, *, open: bool) -> Any:
     if array.size and isinstance(array.flat[0], Vector):
         if not all(isinstance(entry, Vector) for entry in array.flat):
             raise refused("vectors and numbers in one tensor")
+        LARGEST[0] = max(LARGEST[0], *map(_bits, array.flat))
         return Span(array)
     return Quantities(np.asarray(_quantity(array), dtype=object), open)
+
+
+def _bits(of: Vector) -> int:
+    """Return log2 of the largest coefficient, roughly; of letters nothing is known."""
+    parts = (c for c in of.coefficients.values() if isinstance(c, Fraction))
+    return max((c.numerator.bit_length() - c.denominator.bit_length() for c in parts), default=0)
 
 
 _quantity = np.frompyfunc(

@@ -42,13 +42,11 @@ from driftproof.verifiers.worst_case.region import (
     point_of,
 )
 from driftproof.verifiers.worst_case.signs import Region
-from driftproof.verifiers.worst_case.solve import UnboundedError, UnsolvedError, solve
+from driftproof.verifiers.worst_case.solve import UnboundedError
 from driftproof.verifiers.worst_case.written import Right, theorem
 
 TRIED = 3
 """At how many points a statement is judged that is false there as far as a solver tells."""
-STARTS = (1, 4, 30)
-"""How far from x* a start is taken to refute what speaks of all starts."""
 DIGITS = 6
 """Of a point's tightness: what a solver's rounding changes does not choose between points."""
 SIXTEENTHS = range(1, 16)
@@ -151,7 +149,7 @@ def _measured(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str,
         for point, reached in above or [max(met, key=tightness)]:
             found["point"] = {name: str(value) for name, value in point.items()}
             found["value"] = max(reached)
-            for start in [None] if not free else STARTS if above else []:
+            for start in [None] if not free else worst_cases.STARTS if above else []:
                 found["start"] = start
                 numbers = _at(case, point, start)
                 found["measured"] = worst_cases.measure(claim, numbers, [form])
@@ -184,13 +182,6 @@ def _check_text(case: Case, left: Any, region: Region, programs: Sequence[WorstC
                 "a text that is the same for all values of the letter",
                 "give the parameter a number, or a case for each",
             )
-        if not programs[0].lacking:
-            for number, program in enumerate(run):
-                try:
-                    worst = worst_cases.Functions(program, solve(program))
-                except UnsolvedError:  # nothing is shown at this point
-                    continue
-                worst_cases.check_text(numbers, worst, left, number, {})
 
 
 def _proved(
@@ -376,6 +367,8 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
         return replace(row, reason=f"at {where}: {row.reason}")
     if "files" in found:
         reason = f"proved for all {region}, in every dimension; the numbers are those at {where}"
+        if case.problem.of_all_rounds:
+            reason += f"; {worst_cases.REPLAYED}"
         return replace(
             row, verdict=Verdict.SUPPORTED, evidence=Evidence.THEOREM, reason=reason,
             proofs={**row.proofs, **found["files"]},

@@ -11,11 +11,12 @@ from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.engines.symbolic import run_symbolically
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.spans.tensor import INEXACT, REFUSED, sizes
+from driftproof.toolkit.spans.tensor import sizes
 from driftproof.verifiers.worst_case.record import WorstCase
 
-OTHER_SIZES = (11, 5), (2, 1)
-"""Dimensions, of the whole and of x in (x, y), for which the program has to be the same."""
+OTHER_SIZES = (1000, 300, 1e6), (2, 1, 1e-6), (1, 0, 1.0)
+"""Dimensions, of the whole and of x in (x, y), for which the program has to be the same; and sizes
+of vectors, for which its replay has. A pair (x, y) has no dimension of 1."""
 
 
 def build(
@@ -44,7 +45,7 @@ def build(
         whole = WholeClass(conditions=tuple(whole), clients=clients)
     programs = _built(whole, algorithm, rounds, left, ours)
     again = []
-    for size in OTHER_SIZES:
+    for size in OTHER_SIZES[: 2 if whole.function_class.saddle else 3]:
         with sizes(*size):
             again.append(_built(whole, algorithm, rounds, left, ours))
     if any(other != programs for other in again):
@@ -63,11 +64,7 @@ def _built(
     left: Callable[[Any], Any],
     ours: bool,
 ) -> list[WorstCase]:
-    REFUSED.clear()
-    INEXACT.clear()
     made = run_symbolically(whole, algorithm, rounds=rounds, left=left, ours=ours)
-    if REFUSED:
-        raise REFUSED[0]
     if not made.measures:
         raise DriftproofError(
             "left(view) gave no value at any moment", "a value at one moment at least",
@@ -102,7 +99,8 @@ def _built(
             second=tuple(asked.second),
             own=tuple(asked.own),
             parts=parts,
-            inexact=repr(INEXACT[0]) if INEXACT else "",
+            inexact=made.inexact,
+            replay=made.replay,
         )
         for where, objective, parts in made.measures
     ]

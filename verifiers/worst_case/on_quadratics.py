@@ -12,21 +12,27 @@ holds on a class that has this function.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from typing import Any
 
+import numpy as np
+import torch
 from flint import arb, fmpq_mat, fmpz_poly
 
 from driftproof.synthetic.classes.relations import any_state
 from driftproof.synthetic.classes.whole import WholeClass
+from driftproof.synthetic.problems.piecewise_losses import PiecewiseLosses
 from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.engines.enumerated import Drew, NoiselessContext
 from driftproof.toolkit.engines.symbolic import run_symbolically
-from driftproof.toolkit.measure import Reduction, Steps, each, sq
+from driftproof.toolkit.federation import run
+from driftproof.toolkit.measure import Reduction, States, Steps, each, sq
+from driftproof.toolkit.oracles import OFFERS
 from driftproof.toolkit.spans.exact import Vector
-from driftproof.toolkit.spans.tensor import INEXACT, entries_of
+from driftproof.toolkit.spans.tensor import Span, entries_of
 from driftproof.verifiers.worst_case.exact import fraction, rational
 from driftproof.verifiers.worst_case.homogeneous import null_space
 from driftproof.verifiers.worst_case.record import ROUNDED
@@ -34,6 +40,10 @@ from driftproof.verifiers.worst_case.statement import combined
 
 HALVINGS = 20
 """How often a curvature is halved."""
+ROUNDS = 100
+"""Of a run on quadratics."""
+ALIKE = {"equal", "similar-everywhere"}
+"""Relations by which clients have one curvature."""
 
 
 @dataclass(frozen=True)
@@ -84,18 +94,27 @@ def slowest(algorithm: Algorithm, whole: WholeClass, factor: Fraction | None = N
 
     None: the class has no such function or operator of one variable, or clients are sampled.
     """
+    curvatures = _curvatures(whole)
+    if not curvatures:
+        return None
+    least = whole.function_class.parameters.get("mu", Fraction(0))
+    smaller = range(2, HALVINGS) if not least and factor is not None and factor < 1 else ()
+    curvatures |= {max(curvatures) / 2**k for k in smaller}
+    done = _run(algorithm, whole)
+    modes = [_mode(done, x) for x in curvatures] if done is not None else []
+    found = [mode for mode in modes if mode is not None]
+    return max(found, key=lambda mode: float(mode.factor.mid()), default=None)
+
+
+def _curvatures(whole: WholeClass) -> set[Fraction]:
+    """Return the largest, the smallest and a middle curvature of quadratics of the class."""
     of, parts = whole.function_class, [whole.function_class, *filter(None, [whole.term])]
     least, most = of.parameters.get("mu", Fraction(0)), of.parameters.get("L")
     most = least if most is None else most
     sizes = any(condition.bound for part in parts for condition in part.conditions)
     if of.saddle or of.composed or whole.level or sizes:
-        return None
-    smaller = range(2, HALVINGS) if not least and factor is not None and factor < 1 else ()
-    curvatures = {least, (least + most) / 2, most, *(most / 2**k for k in smaller)}
-    done = _run(algorithm, whole)
-    modes = [_mode(done, x) for x in curvatures if x > 0] if done is not None else []
-    found = [mode for mode in modes if mode is not None]
-    return max(found, key=lambda mode: float(mode.factor.mid()), default=None)
+        return set()
+    return {x for x in (least, (least + most) / 2, most) if x > 0}
 
 
 @dataclass(frozen=True)
@@ -119,20 +138,51 @@ class _Round:
 def _run(algorithm: Algorithm, whole: WholeClass) -> _Round | None:
     """Run a round from any state; None if there are several outcomes of sampling."""
     anywhere = WholeClass(conditions=(*whole.conditions, any_state()), clients=whole.clients)
-    states: list[Any] = []
 
     def left(view: Steps) -> Reduction | None:
-        if not view.last:
-            return None
-        states[:] = view.begun, view.state, view.round_start(algorithm.iterate)
-        return each("round", "local_step", sq(states[2] - view.minimiser))
+        off = sq(view.mean(algorithm.iterate) - view.minimiser)
+        return each("round", "local_step", off) if view.last else None
 
-    INEXACT.clear()
-    asked = run_symbolically(anywhere, algorithm, rounds=1, left=left, ours=True).problem.asked
-    if entries_of(states[2]).shape[-1] > 1:
+    made = run_symbolically(anywhere, algorithm, rounds=1, left=left, ours=True)
+    if made.outcomes > 1:
         return None
-    begun, ended = ([v for of in state for v in entries_of(of).reshape(-1)] for state in states[:2])
-    return _Round(asked, begun, ended, entries_of(states[2]).reshape(-1)[0], bool(INEXACT))
+    states = made.first, made.state
+    begun, ended = (
+        [v for of in state if isinstance(of, Span) for v in of.entries.reshape(-1)]
+        for state in states
+    )
+    iterate = entries_of(getattr(made.first, algorithm.iterate).mean(0)).reshape(-1)[0]
+    return _Round(made.problem.asked, begun, ended, iterate, bool(made.inexact))
+
+
+def runs(algorithm: Algorithm, whole: WholeClass) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield ‖x_t − x*‖² of runs in doubles on quadratics of the class, from 1 at t = 0 on.
+
+    They are runs as users have them, with oracles of a problem: no replay answers there. There are
+    none where clients are sampled, or the quadratics lack an oracle that the algorithm asks.
+    """
+    kinds = {relation.kind for relation in whole.relations}
+    curvatures = _curvatures(whole)
+    if not curvatures or whole.term or algorithm.needs not in OFFERS["field"]:
+        return
+    low, high, n = float(min(curvatures)), float(max(curvatures)), whole.clients
+    mixed = [np.linspace(low, high, n)] if n > 1 and not kinds & ALIKE else []
+    for own in (np.full(n, high), np.full(n, low), *mixed):
+        around_one = tuple((((0.0, -x), (1.0, 0.0)),) for x in own.tolist())
+        problem = PiecewiseLosses(clients=n, gradients=around_one, tails="linear")
+        ctx = NoiselessContext(n, dtype=torch.float64, device="cpu")
+
+        def left(view: States) -> Reduction:
+            return each("round", sq(view.mean(algorithm.iterate) - 1))
+
+        try:
+            made = run(problem, algorithm, ctx, rounds=ROUNDS, left=left, kernels=False)
+        except Drew:
+            return
+        squares = np.full(ROUNDS, np.inf)  # where it did not stay finite
+        squares[: len(made.values)] = made.values[:, 0]
+        said = ", ".join(f"{x:g}" for x in own)
+        yield f"on F_i(x) = (λ_i/2)(x − x*)² with λ = ({said})", squares
 
 
 def _mode(done: _Round, curvature: Fraction) -> Mode | None:

@@ -9,13 +9,14 @@ client's function, changes neither an algorithm's steps nor a measure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, permutations
 from typing import Any
 
+from driftproof.synthetic.classes.asked import AT_STAR
 from driftproof.synthetic.classes.conditions import Condition, Constraint, FunctionClass, Triple
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.spans.exact import Quantity, Vector
@@ -41,6 +42,7 @@ class WorstCase:
         loose: why the value may exceed what functions of the class attain ("": it is exact).
         beyond_points: whether a condition speaks of all points (``WholeClass.beyond_points``).
         lacking: what nothing bounds, and what would ("": start and clients are bounded).
+        replay: see ``SymbolicRun``.
         parts: what is measured beside the objective, of which a right side may have multiples.
         inexact: a number of the algorithm or the measure that is a decimal for lack of a short
             fraction ("": there is none).
@@ -61,12 +63,14 @@ class WorstCase:
     own: tuple[Vector, ...] = ()
     parts: Mapping[str, Quantity] = field(default_factory=dict)
     inexact: str = ""
+    replay: Callable[[Any, Any], Any] | None = field(default=None, compare=False)
 
     def less(self, factors: Mapping[str, Any]) -> WorstCase:
         """Return the worst case of the measure less multiples of what is measured beside it.
 
         Raises:
-            DriftproofError: something is not measured.
+            DriftproofError: something is not measured, or the value at x* of a function is left
+                over: a class has f + 100 with f.
         """
         if lacking := sorted(set(factors) - set(self.parts)):
             raise DriftproofError(
@@ -77,7 +81,14 @@ class WorstCase:
         objective = self.objective
         for name, factor in factors.items():
             objective = objective - self.parts[name] * factor
-        return replace(self, objective=objective)
+        known = [name for name in self.values if not name.startswith(AT_STAR)]
+        if any(j >= len(known) for j in objective.values):
+            raise DriftproofError(
+                "a measure in which F(x*) is left over: F + 100 is of the class as well",
+                "values of each function whose coefficients add up to 0",
+                "measure view.gap(x), which is F(x) − F*; in a right side c.measured(…) of a gap",
+            )
+        return replace(self, objective=objective, values=tuple(known))
 
     @cached_property
     def constraints(self) -> tuple[Constraint, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.errors import DriftproofError, UndecidableError
 from driftproof.verifiers.worst_case.freedom import kept, reduced
 from driftproof.verifiers.worst_case.program import Matrices, Solved, matrices
 from driftproof.verifiers.worst_case.record import WorstCase
@@ -35,7 +35,7 @@ class UnsolvedError(DriftproofError):
     """Rounding errors kept the solver from the worst case: nothing is known of it."""
 
 
-class UnboundedError(DriftproofError):
+class UnboundedError(UndecidableError):
     """There is no largest value."""
 
 

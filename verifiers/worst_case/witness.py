@@ -77,6 +77,8 @@ def witness(case: WorstCase | Exact, solved: Solved, *, digits: bool = True) -> 
     if case.loose:
         return None if case.beyond_points else _of_fields(case)
     exact = known or Exact(case)
+    if not exact.size:  # nothing depends on any vector
+        return None
     at = optimum(exact, exact.near(solved), digits=digits)
     try:
         inside = _inside(exact.doubles)
@@ -127,23 +129,6 @@ def _at_edge(exact: Exact) -> Witness | None:
 
 def _rounded(of: float, largest: int) -> fmpq:
     return rational(Fraction(float(of)).limit_denominator(largest))
-
-
-def ordinary(exact: Exact) -> Witness | None:
-    """Return functions that meet every condition with room: they are the worst for nothing.
-
-    None is returned where none were found, and of functions whose conditions are only necessary.
-    """
-    if exact.case.loose or any(relation.equality for relation in exact.case.relations):
-        return None
-    try:
-        factor, values = _inside(exact.doubles)
-    except DriftproofError:
-        return None
-    left = exact.on(factor, values)
-    if any(x > 0 for x in left[:-1]):
-        return None
-    return Witness(exact.measure(left[-1]), exact.coordinates(factor), exact.heights(values))
 
 
 def _beside(one: fmpq_mat, other: fmpq_mat) -> fmpq_mat:
