@@ -32,25 +32,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ClaimFile | None:
-    """Return a collector for a Python file that names driftproof."""
+    """Return a collector for a Python file that names driftproof, or that pytest was given."""
     if not parent.config.getoption("--driftproof") or file_path.suffix != ".py":
         return None
-    if b"driftproof" not in file_path.read_bytes():
+    given = parent.session.isinitpath(file_path)
+    if not given and b"driftproof" not in file_path.read_bytes():
         return None
     collector: ClaimFile = ClaimFile.from_parent(parent, path=file_path)
     return collector
 
 
 class ClaimFile(pytest.File):
-    """A file whose claims are tests; it is read, and only imported when one of them runs."""
+    """A file whose claims are tests."""
 
     def collect(self) -> Iterator[ClaimItem]:
         """Yield a test for each claim."""
-        from driftproof.toolkit.discover import leaves_in
         from driftproof.toolkit.errors import DriftproofError
+        from driftproof.verifiers.own_claims import claims_in
 
         try:
-            found = list(leaves_in(self.path, "claim"))
+            found = claims_in(self.path)
         except DriftproofError as error:
             raise self.CollectError(str(error)) from None
         for leaf in found:

@@ -8,7 +8,9 @@ at 30 digits, so that a right side is typeset, compared and evaluated from one e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from numbers import Real
@@ -344,7 +346,63 @@ def expressed(right: Callable[[Any], Any], letters: Letters) -> Any:
     Raises:
         DriftproofError: it is none; the function is named with its file and line.
     """
-    return _expression(right(letters), right)
+    return _expression(stated(right, letters), right)
+
+
+def stated(text: Callable[[Any], Any], letters: Letters) -> Any:
+    """Return what a text says in letters, which is the same whatever numbers they stand for.
+
+    Raises:
+        DriftproofError: it asks whether two expressions are equal, which letters never are, or
+            says something else when it is called again.
+    """
+    with _no_equalities():
+        first, again = text(letters), text(letters)
+    if first != again:
+        raise DriftproofError(
+            f"{place_of(text)} returned {first}, and {again} when it was called again",
+            "the same formula each time",
+            "leave out what it counts or draws",
+        )
+    return first
+
+
+@contextmanager
+def _no_equalities() -> Iterator[None]:
+    """Refuse ``==`` of expressions with letters, but for sympy's own.
+
+    sympy answers whether two expressions are written alike: c.eta == 1 is False, and stays False on
+    the case whose η is 1.
+    """
+    import sympy
+
+    kinds = (sympy.Basic, sympy.Expr, sympy.Rational, sympy.Integer, sympy.Float)
+    kept = [(kind, name, vars(kind)[name])
+            for kind in kinds for name in ("__eq__", "__ne__") if name in vars(kind)]  # fmt: skip
+
+    def guarded(name: str, compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        def compared(self: Any, other: Any) -> Any:
+            asks = sys._getframe(1).f_globals.get("__name__", "")
+            letters = [x for x in (self, other) if getattr(x, "free_symbols", None)]
+            if letters and asks.partition(".")[0] != "sympy" and asks != __name__:
+                sign = "==" if name == "__eq__" else "!="
+                raise DriftproofError(
+                    f"{self} {sign} {other}, which is decided before {letters[0]} has a number",
+                    "a formula that holds on every case",
+                    "in a relation write sympy.Eq(a, b) or sympy.Ne(a, b); in a right side "
+                    "sympy.Piecewise, or one form for each case",
+                )
+            return compare(self, other)
+
+        return compared
+
+    for kind, name, compare in kept:
+        setattr(kind, name, guarded(name, compare))
+    try:
+        yield
+    finally:
+        for kind, name, compare in kept:
+            setattr(kind, name, compare)
 
 
 def _expression(value: Any, right: Callable[[Any], Any] | None = None) -> Any:

@@ -193,6 +193,9 @@ class Parameters:
         if not self.swept():
             for name, constraint in constraints(type(self)).items():
                 value = getattr(self, name)
+                if type(value).__module__ == "numpy" and hasattr(value, "item") and not value.ndim:
+                    value = value.item()  # numbers are written to files as Python has them
+                    object.__setattr__(self, name, value)
                 if isinstance(value, tuple | range) or type(value).__name__ == "ndarray":
                     raise DriftproofError(
                         f"{type(self).__name__}: {name} = {value!r}",

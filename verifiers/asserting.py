@@ -34,7 +34,7 @@ def assert_claim(
     process, on one thread.
 
     Args:
-        claim: claims, as their decorators made them.
+        claim: a claim, as its decorator made it.
         profile: "smoke", "quick" or "full".
         seed: of every draw.
         search: for how many seconds a bound or a comparison is searched for a counterexample
@@ -64,13 +64,15 @@ def assert_holds(claim: Claim[Any], case: Case, *, profile: str = "quick", seed:
         DriftproofError: the claim is a rate or a proof, or the case is outside its assumptions.
     """
     __tracebackhide__ = True
+    _check_one("claim", claim, Claim)
+    _check_one("case", case, Case)
     if not isinstance(claim, BoundClaim | ComparisonClaim):
         raise DriftproofError(
             f"claim {claim.name}, a {claim.way}, on one case",
             "a @bound or a @comparison",
             "assert_claim judges rates and proofs",
         )
-    alone = replace(_admissible(claim), cases=(case,), full=(), prove=None)
+    alone = _admissible(claim).on(case)
     groups = grouped(judge([alone], Settings(profile=profile, seed=seed)))[claim.name]
     if all(group.verdict is Verdict.INAPPLICABLE for group in groups):
         raise DriftproofError(
@@ -88,12 +90,21 @@ def assert_holds(claim: Claim[Any], case: Case, *, profile: str = "quick", seed:
         raise AssertionError("\n".join(lines))
 
 
+def _check_one(what: str, given: object, kind: type) -> None:
+    if not isinstance(given, kind):
+        raise DriftproofError(
+            f"{given!r:.60} as the {what}", f"one {what}",
+            f"pass them one after the other: for {what} in {what}s, say",
+        )  # fmt: skip
+
+
 def failure(claim: Claim[Any], *, profile: str, seed: int, search: float) -> str:
     """Return in words why a claim does not hold: on its cases, or on one that a search found.
 
     Returns:
         "" if it holds on its cases and the search has found nothing.
     """
+    _check_one("claim", claim, Claim)
     bad = unsound(judge([claim], Settings(profile=profile, seed=seed)))
     if bad:
         lines = [f"{claim.name} does not hold as stated:", *_table(bad)]

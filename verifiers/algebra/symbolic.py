@@ -9,10 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
+from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.algebra import conditioned, domains
 from driftproof.verifiers.algebra.fractions import is_zero_fraction
+
+DYADIC = 2**20
+"""The largest denominator of a double that is taken for the number that was meant: 0.5, 0.375."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,32 @@ def computed(says: str, holds: bool | None, why: str) -> Step:
     return Step(says, None if holds is None else bool(holds), why, computed=True)
 
 
+def _exact(expression: Any) -> Any:
+    """Return what a step is about as an expression of exact numbers.
+
+    Raises:
+        DriftproofError: it is no expression, or has numbers that were rounded.
+    """
+    import sympy
+
+    expression = sympy.sympify(expression)
+    if not isinstance(expression, sympy.Expr | sympy.MatrixBase | sympy.MatrixExpr):
+        raise DriftproofError(
+            f"a step of a proof about {expression}", "an expression",
+            "of an equation pass left - right to vanishes, of an inequality the difference to "
+            "nonnegative",
+        )  # fmt: skip
+    numbers = {x: Fraction(float(x)) for x in expression.atoms(sympy.Float)}
+    rounded = [x for x, of in numbers.items() if of.denominator > DYADIC]
+    if rounded:
+        raise DriftproofError(
+            f"a step of a proof with the floating-point number {rounded[0]}",
+            "exact numbers: 0.1 + 0.2 - 0.3 is not 0 in doubles",
+            "write sympy.Rational(1, 10) for 0.1",
+        )
+    return expression.xreplace({x: sympy.Rational(of) for x, of in numbers.items()})
+
+
 def vanishes(expression: Any, says: str, where: Sequence[Any] = ()) -> Step:
     """Decide whether an expression is 0 on the domain of its letters: by algebra, or a witness.
 
@@ -58,7 +89,7 @@ def vanishes(expression: Any, says: str, where: Sequence[Any] = ()) -> Step:
     """
     import sympy
 
-    expression = sympy.sympify(expression)
+    expression = _exact(expression)
     if not expression.is_commutative:
         return _without_commuting(expression, says, where)
     zero = is_zero_fraction(expression)
@@ -112,7 +143,7 @@ def nonnegative(expression: Any, says: str, where: Sequence[Any] = ()) -> Step:
     """
     import sympy
 
-    expression = sympy.sympify(expression)
+    expression = _exact(expression)
     refuted = _below_zero(expression, says, where)
     if refuted is not None:
         return refuted
@@ -141,7 +172,8 @@ def finite_limit(expression: Any, symbol: Any, at: Any, says: str, what: str) ->
     """
     import sympy
 
-    sides = domains.sides(symbol, sympy.sympify(at))
+    expression, at = _exact(expression), _exact(at)
+    sides = domains.sides(symbol, at)
     if not sides:
         detail = f"open: it is not known that {symbol} can tend to {at} within its domain"
         return computed(says, None, detail)
@@ -165,19 +197,20 @@ def convex_with_minimum(expression: Any, symbol: Any, at: Any, least: Any, says:
     """
     import sympy
 
-    refuted = _below_zero(sympy.sympify(expression) - least, says)
+    expression, at, least = map(_exact, (expression, at, least))
+    refuted = _below_zero(expression - least, says)
     if refuted is not None:
         return refuted
-    if domains.has_boundaries(sympy.sympify(expression)):
+    if domains.has_boundaries(expression):
         return computed(says, None, "open: it is put together of pieces")
-    if not domains.belongs(symbol, sympy.sympify(at)):
+    if not domains.belongs(symbol, at):
         detail = f"open: it is not known that {at} belongs to the domain of {symbol}"
         return computed(says, None, detail)
     second = sympy.simplify(sympy.diff(expression, symbol, 2))
     flat = sympy.simplify(sympy.diff(expression, symbol).subs(symbol, at))
     value = sympy.simplify(expression.subs(symbol, at) - least)
     holds = bool(second.is_positive) and flat == 0 and value == 0
-    detail = f"second derivative {second}, stationary at {at}{_for_all(sympy.sympify(expression))}"
+    detail = f"second derivative {second}, stationary at {at}{_for_all(expression)}"
     return computed(says, True if holds else None, detail)
 
 

@@ -54,6 +54,11 @@ class BoundClaim(Claim[RightSide]):
         """Return the claim about what ``left`` measures."""
         return replace(self, left=left).checked()
 
+    def on(self, case: Case) -> Self:
+        """Return the claim about one case alone, of a run or over a class."""
+        cases, classes = ((), (case,)) if case.over_class else ((case,), ())
+        return replace(super().on(case), cases=cases, classes=classes)
+
     @property
     def needs_cases(self) -> bool:
         """Whether nothing but cases decides some form."""

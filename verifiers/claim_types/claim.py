@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Self
 
 from driftproof.toolkit.cases import Assumption, Case
 from driftproof.toolkit.constants import Notation
 from driftproof.toolkit.declaring import check_words
+from driftproof.toolkit.discover import note_made
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.names import check_latex, check_name
 from driftproof.toolkit.readings import ByProof, Erratum, R, ReadingKind, Stated, Undecided
@@ -94,6 +95,8 @@ class Claim(Generic[R]):
 
     way: ClassVar[str] = "claim"
     kinds: ClassVar[tuple[str, ...]] = ()
+    function: ClassVar[str] = "left"
+    """The field that the decorated function is."""
 
     name: str
     source: str
@@ -143,6 +146,7 @@ class Claim(Generic[R]):
         self._check_cases()
         for form in self.forms:
             self.check_right(form)
+        note_made(self.name, self)
         return self
 
     def _tie(self) -> None:
@@ -206,6 +210,15 @@ class Claim(Generic[R]):
         if profile == "smoke":
             return tuple(self.cases[:1])
         return (*self.cases, *(self.full if profile == "full" else ()))
+
+    @property
+    def complete(self) -> bool:
+        """Whether it stands above a function."""
+        return getattr(self, self.function) is not None
+
+    def on(self, case: Case) -> Self:
+        """Return the claim about one case alone, whatever its own cases are."""
+        return replace(self, cases=(case,), full=(), prove=None)
 
     def notation(self, case: Case) -> Notation:
         """Return the letters that may stand in this claim's right side, with what is known of them.

@@ -42,6 +42,18 @@ class Comparison:
     scale: float = 0.0
     count: bool = False
 
+    def __post_init__(self) -> None:
+        for name in ("low", "high", "value", "x", "scale"):
+            given = getattr(self, name)
+            try:
+                object.__setattr__(self, name, float(given))
+            except (TypeError, ValueError, RuntimeError, OverflowError):
+                raise DriftproofError(
+                    f"Comparison {self.what!r} with {name} = {given!r}",
+                    "a number",
+                    f"pass one number as {name}: float(…), or compare vectors by components(…)",
+                ) from None
+
     @property
     def size(self) -> float:
         """What a distance between the sides is measured by: nothing that is infinite."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self
 
 from driftproof.toolkit.cases import Case
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.located import place_of
 from driftproof.toolkit.readings import R
 from driftproof.verifiers.claim_types.claim import Claim
 from driftproof.verifiers.claim_types.compared import Comparison
@@ -30,6 +32,7 @@ class ComparisonClaim(Claim[R]):
     """
 
     way: ClassVar[str] = "comparison"
+    function: ClassVar[str] = "compare"
     kinds: ClassVar[tuple[str, ...]] = ("identity", "bound", "complexity", "existence")
 
     kind: Literal["identity", "bound", "complexity", "existence"] = "identity"
@@ -40,9 +43,26 @@ class ComparisonClaim(Claim[R]):
         return replace(self, compare=compare).checked()
 
     def compared(self, case: Case, right: R) -> Sequence[Comparison]:
-        """Return what the decorated function computes."""
+        """Return what the decorated function computes.
+
+        Raises:
+            DriftproofError: it returns something else than comparisons.
+        """
         assert self.compare is not None
-        return self.compare(case, right)
+        made = self.compare(case, right)
+        one = isinstance(made, Comparison)
+        if one or not isinstance(made, Iterable) or isinstance(made, str):
+            raise DriftproofError(
+                f"{place_of(self.compare)} returned {'one comparison' if one else repr(made)}",
+                "a list of comparisons", "return [Comparison(…)], or components(…)",
+            )  # fmt: skip
+        made = list(made)
+        for odd in (of for of in made if not isinstance(of, Comparison)):
+            raise DriftproofError(
+                f"{place_of(self.compare)} returned a list with {odd!r}", "comparisons alone",
+                "write Comparison(what, low, high, value) for it",
+            )  # fmt: skip
+        return made
 
 
 comparison = ComparisonClaim

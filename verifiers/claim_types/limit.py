@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
+from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import Letters
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.claim_types.bound import BoundClaim
@@ -42,6 +43,20 @@ class LimitClaim(BoundClaim):
 
     kind: Literal["rate"] = "rate"  # type: ignore[assignment]
     right: Any = converges
+
+    def on(self, case: Case) -> Self:
+        """Return the claim over one class.
+
+        Raises:
+            DriftproofError: it is a case of a run, which shows no limit.
+        """
+        if not case.over_class:
+            raise DriftproofError(
+                f"limit {self.name} on {case}",
+                "a class of functions: a run of some rounds shows no limit",
+                "take over([smooth_strongly_convex(L=25, mu=1)], algorithm)[0]",
+            )
+        return super().on(case)
 
     def checked(self) -> Self:
         """Return this claim, which is about classes alone."""

@@ -28,6 +28,7 @@ class ProofClaim(Claim[R]):
     """
 
     way: ClassVar[str] = "proof"
+    function: ClassVar[str] = "prove"
     kinds: ClassVar[tuple[str, ...]] = ("symbolic", "complexity", "existence")
 
     kind: Literal["symbolic", "complexity", "existence"] = "symbolic"

@@ -11,7 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 from driftproof.toolkit.cases import Assumption, Case, roles_of
-from driftproof.toolkit.constants import LackingConstantError, Letters, Notation, evaluate
+from driftproof.toolkit.constants import (
+    LackingConstantError,
+    Letters,
+    Notation,
+    evaluate,
+    stated,
+)
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.parameters import constraints
 
@@ -49,7 +55,7 @@ def _value(letter: str, formula: Tie, notation: Notation, case: Case) -> float:
             f'write ties={{"{letter}": lambda c: {formula!r}}}',
         )  # fmt: skip
     try:
-        return evaluate(formula(Letters(notation)), notation, roles_of(case))
+        return evaluate(stated(formula, Letters(notation)), notation, roles_of(case))
     except LackingConstantError as error:
         raise DriftproofError(
             f"the tie of {letter}, which needs {error.args[0]}: {case.problem} has no number",
@@ -64,6 +70,8 @@ def as_assumptions(ties: Mapping[str, Tie], notation: Notation) -> list[Assumpti
 
     def one(letter: str, formula: Tie) -> Assumption:
         relation: Callable[[Any], Any] = lambda c: sympy.Eq(getattr(c, letter), formula(c))  # noqa: E731
-        return Assumption(letter, sympy.latex(relation(Letters(notation))), relation=relation)
+        return Assumption(
+            letter, sympy.latex(stated(relation, Letters(notation))), relation=relation
+        )
 
     return [one(letter, formula) for letter, formula in ties.items()]

@@ -13,7 +13,14 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from driftproof.toolkit.cases import Assumption, Case
-from driftproof.toolkit.constants import Key, LackingConstantError, Letters, Notation, evaluate
+from driftproof.toolkit.constants import (
+    Key,
+    LackingConstantError,
+    Letters,
+    Notation,
+    evaluate,
+    stated,
+)
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.spans.tensor import decimal
 from driftproof.toolkit.verdict import Row, Verdict
@@ -166,7 +173,7 @@ def _relation(relation: Any, key: Key) -> Relation:
 
     notation = Notation.of(key)
     letters = Letters(notation, bare=True)
-    said = sympy.sympify(relation(letters))
+    said = sympy.sympify(stated(relation, letters))
     if not isinstance(said, Boolean) or said.is_Symbol:  # sympy takes a letter for a truth too
         raise TypeError(f"it is {said}")
     return Relation(said, frozenset(notation[letter] for letter in letters.used))

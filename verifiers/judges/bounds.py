@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from flint import arb
 
+from driftproof.synthetic.audit.terms import audited
 from driftproof.toolkit.balls.expressions import Sized, expression_in_balls
 from driftproof.toolkit.balls.tensor import RefusedError, precision
 from driftproof.toolkit.cases import Case
@@ -28,6 +29,7 @@ from driftproof.toolkit.constants import (
     evaluate,
     expressed,
     split,
+    stated,
 )
 from driftproof.toolkit.draws import BLOCK, TooManyAtoms
 from driftproof.toolkit.errors import DriftproofError
@@ -78,8 +80,9 @@ def measure_exactly(claim: RunClaim, case: Case, device: str = "cpu", form: int 
     """Run every atom of a case's noise, and again in single precision with random rounding."""
     algorithm, rounds, left = case.algorithm, case.rounds, claim.forms[form].left or claim.left
     assert left is not None
+    own = audited(case.problem)
 
-    def once(dtype: torch.dtype, problem: Problem = case.problem, **more: int) -> Outcome:
+    def once(dtype: torch.dtype, problem: Problem = own, **more: int) -> Outcome:
         return run_exactly(
             problem, algorithm, rounds=rounds, left=left, limit=ATOMS, dtype=dtype, device=device,
             **more,
@@ -90,7 +93,7 @@ def measure_exactly(claim: RunClaim, case: Case, device: str = "cpu", form: int 
     except TooManyAtoms:
         return Measured("too many atoms")
     singles = copies_of(once(torch.float32, jitter=0, copies=SHADOWS), SHADOWS)
-    known = _other_end(case.problem, double, once)
+    known = _other_end(own, double, once)
     return Measured.of("exact", double, shadow=shadows(double, singles), known=known)
 
 
@@ -112,10 +115,9 @@ def measure_block(
     """
     algorithm, rounds, left = case.algorithm, case.rounds, claim.forms[form].left or claim.left
     assert left is not None
+    own = audited(case.problem)
 
-    def once(
-        dtype: torch.dtype, problem: Problem = case.problem, jitter: int | None = None
-    ) -> Outcome:
+    def once(dtype: torch.dtype, problem: Problem = own, jitter: int | None = None) -> Outcome:
         names = (str(seed), claim.name, case.key)
         ctx = sampled_context(
             problem, names, block=block, replicates=BLOCK, dtype=dtype, device=device
@@ -126,7 +128,7 @@ def measure_block(
         double = once(torch.float64)
     except TooManyAtoms:
         return Measured("too many atoms")
-    known = _other_end(case.problem, double, once)
+    known = _other_end(own, double, once)
     if double.how[0] != GIVEN_PAST and not shadowed:
         return Measured.of("sampled", double, known=known)
     singles = [once(torch.float32, jitter=seed) for seed in range(SHADOWS)]
@@ -153,9 +155,9 @@ def range_of(claim: BoundClaim, case: Case, form: Form | None = None) -> tuple[f
     given = (form.range if form is not None else None) or claim.range
     if given is None:
         return None
-    stated = given(Letters(claim.notation(case)))
-    if isinstance(stated, tuple):
-        low, high = (right_side(claim, case, lambda c, end=end: end) for end in stated)
+    both = stated(given, Letters(claim.notation(case)))
+    if isinstance(both, tuple):
+        low, high = (right_side(claim, case, lambda c, end=end: end) for end in both)
         return low[0], high[1]
     return 0.0, right_side(claim, case, given)[1]
 
@@ -191,7 +193,7 @@ def split_right(right: Any, notation: Notation) -> tuple[Any, dict[str, Any]]:
 
 @lru_cache(maxsize=4096)
 def _split_once(right: Any, key: Key) -> tuple[Any, dict[str, Any]]:
-    return split(right(Letters(Notation.of(key))))
+    return split(stated(right, Letters(Notation.of(key))))
 
 
 def coefficients(claim: Claim[Any], case: Case, right: Any) -> dict[str, float]:
@@ -303,9 +305,12 @@ class Sides:
 
     @property
     def partial_is_lower_bound(self) -> bool:
-        """Whether an average that counts missing moments as zero is a lower bound: no negatives."""
+        """Whether an average that counts missing moments as zero is a lower bound: no negatives.
+
+        The smallest of some moments is no lower bound on the smallest of all.
+        """
         values = self.measured.values
-        if self.factors:
+        if self.factors or self.measured.how[:1] == ("smallest",):
             return False
         return not (self.range is not None and self.range[0] < 0) and not np.any(values < 0)
 

@@ -7,7 +7,7 @@ from math import log
 from typing import Any
 
 from driftproof.toolkit.cases import Case
-from driftproof.toolkit.constants import Letters, substituted
+from driftproof.toolkit.constants import Letters, stated, substituted
 from driftproof.verifiers.algebra.orders import exponents, plain
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.claim_types.rate import RateClaim, Schedule
@@ -22,9 +22,9 @@ def off_schedule(claim: RateClaim, form: Form, cases: Sequence[Case]) -> str:
     import sympy
 
     size, solved = claim.size or steps, measured_exponents(claim)
-    for letter, stated in form.right.letters.items():
+    for letter, value_of in form.right.letters.items():
         notation = claim.notation(cases[0])
-        value = sympy.sympify(stated).subs(solved) if not isinstance(stated, str) else None
+        value = sympy.sympify(value_of).subs(solved) if not isinstance(value_of, str) else None
         if letter not in notation or value is None or value.free_symbols - {claim.horizon}:
             continue
         pairs = [
@@ -53,7 +53,7 @@ def broken_assumption(claim: RateClaim, schedule: Schedule, notation: Any) -> st
         if assumption.relation is None:
             continue
         try:
-            relation = assumption.relation(Letters(notation))
+            relation = stated(assumption.relation, Letters(notation))
             sides = relation.lhs - relation.rhs
             sign = {"<": 1, "<=": 1, ">": -1, ">=": -1}[relation.rel_op]
             over = substituted(sign * sides, {"T": claim.horizon} | put)

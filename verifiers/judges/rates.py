@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from driftproof.toolkit.cases import Case
-from driftproof.toolkit.constants import Letters, substituted
+from driftproof.toolkit.constants import Letters, stated, substituted
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.algebra.orders import exponents, leading, plain
@@ -46,7 +46,7 @@ def judge_schedule(
         reason = "no bound to derive it from, and no floor that it falls below"
         return refuted or _row(claim, form, Verdict.INCONCLUSIVE, None, reason)
     notation = {**notation, **claim.derived.letters}
-    right = claim.derived.right(Letters(notation))
+    right = stated(claim.derived.right, Letters(notation))
     bound = substituted(right, {"T": t} | dict(schedule.letters))
     growth = exponents(bound, t)
     empty = [name for name in schedule.counts if _below_one(schedule.letters[name], t)]

@@ -59,26 +59,29 @@ def judge_slope(
     claimed = leading(measured_order(claim, form.right), claim.horizon)
     sampled = Grid(x, *bands(values, LEVEL))
     grid, differs = with_exact(sampled, exact or {})
+    entry = {"key": "slope", "label": f"T = {x[0]:g} … {x[-1]:g}, {cases[0]}"}
     odd = np.flatnonzero(~((grid.mean > 0) & (grid.mean < np.inf)))
     if len(odd):
         reason = f"the left side at T = {grid.x[odd[0]]:g} is {grid.mean[odd[0]]:.6g}: an order "
         reason += "needs left sides that are finite and above 0; choose an instance that has them"
-        entry = {"key": "slope", "label": f"T = {x[0]:g} … {x[-1]:g}, {cases[0]}"}
         return row_of(claim, form, entry, Verdict.INCONCLUSIVE, None, reason)
     bounds, over = _bounds(claim, cases, values)
+    refuted = f"above the bound of {claim.derived} at T = {over[0]:g}" if over else ""
+    few = f"{len(grid.x)} horizons from {grid.x[0]:g} to {grid.x[-1]:g}: it takes at least "
+    few += f"{FEWEST}, the last of them {SPAN:g} times the first or more"
+    if len(grid.x) < FEWEST:  # of so few no order can be told at all
+        verdict = Verdict.REFUTED if over else Verdict.INCONCLUSIVE
+        return row_of(
+            claim, form, entry, verdict, Evidence.ASYMPTOTIC, refuted or few,
+            comparisons=len(grid.x), alpha=LEVEL, replicates=len(values[0]),
+        )  # fmt: skip
     left = possible(grid.x, grid.low, grid.high, claimed)
     decided, why = decide(left, claimed, claim.resolution)
     strays = off_schedule(claim, form, cases)
     if over:
-        verdict, reason = Verdict.REFUTED, f"above the bound of {claim.derived} at T = {over[0]:g}"
-    elif len(grid.x) < FEWEST or grid.x[-1] < SPAN * grid.x[0]:
-        verdict, reason = (
-            Verdict.INCONCLUSIVE,
-            (
-                f"{len(grid.x)} horizons from {grid.x[0]:g} to {grid.x[-1]:g}: it takes at least "
-                f"{FEWEST}, the last of them {SPAN:g} times the first or more"
-            ),
-        )
+        verdict, reason = Verdict.REFUTED, refuted
+    elif grid.x[-1] < SPAN * grid.x[0]:
+        verdict, reason = Verdict.INCONCLUSIVE, few
     elif differs or strays:
         verdict, reason = Verdict.INCONCLUSIVE, differs or strays
     else:
