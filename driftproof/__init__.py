@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from driftproof.toolkit.algorithm import algorithm as algorithm
     from driftproof.toolkit.algorithm import descended as descended
     from driftproof.toolkit.autograd_bilevel import AutogradBilevel as AutogradBilevel
+    from driftproof.toolkit.autograd_minimax import AutogradMinimax as AutogradMinimax
     from driftproof.toolkit.bilevel import BilevelProblem as BilevelProblem
     from driftproof.toolkit.cases import Assumption as Assumption
     from driftproof.toolkit.cases import Case as Case
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from driftproof.toolkit.measure import given_past as given_past
     from driftproof.toolkit.measure import smallest as smallest
     from driftproof.toolkit.measure import sq as sq
+    from driftproof.toolkit.minimax import MinimaxProblem as MinimaxProblem
     from driftproof.toolkit.oracles import Bilevel as Bilevel
     from driftproof.toolkit.oracles import ClientVectors as ClientVectors
     from driftproof.toolkit.oracles import Composition as Composition

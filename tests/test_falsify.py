@@ -107,7 +107,7 @@ def test_workers_start_where_numba_has_threads(layer, tmp_path):
 def test_what_is_drawn_obeys_the_checks_of_an_algorithm(name):
     """As 3 sampled tasks of 1 block did not: the search of each Local-SCGDM claim ended at it."""
     claim, random = loaded(leaves("claim")[name]), np.random.default_rng(0)
-    for space in spaces_of(claim):
+    for space in spaces_of(claim)[0]:
         structure = space.choices.draw(random, MOST_STEPS, 0)
         for number in range(30):
             algorithm = space.choices.algorithm

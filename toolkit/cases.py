@@ -107,6 +107,11 @@ class Case(Generic[P_co, A_co]):
         return parameters
 
     @property
+    def over_class(self) -> bool:
+        """Whether it stands for a whole class of functions."""
+        return self.problem.leaf_name == "class"
+
+    @property
     def key(self) -> str:
         """A short name that is the same wherever and whenever the case is built.
 

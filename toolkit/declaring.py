@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property, wraps
 from inspect import getattr_static, isfunction
 from numbers import Real
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ClassVar, ParamSpec, TypeVar, get_origin, get_type_hints
 
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 
@@ -69,10 +69,27 @@ def check_words(
 def declared(decorator: str, base: type, name: str, cls: type[C]) -> type[C]:
     """Return a class as a frozen dataclass of parameters, if it is what its base asks for."""
     check_class(decorator, cls, base)
+    cls.__annotations__ = _of_plain_bases(cls) | inspect.get_annotations(cls)
     decorated: Any = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
     check_declared(decorated)
     decorated.leaf_name = name
     return decorated  # type: ignore[no-any-return]
+
+
+def _of_plain_bases(cls: type) -> dict[str, Any]:
+    """Return the parameters that a user's own bases without a decorator have, with annotations."""
+    found: dict[str, Any] = {}
+    for parent in reversed(cls.__mro__[1:]):
+        ours = parent.__module__.partition(".")[0] in ("driftproof", "builtins", "abc", "typing")
+        if ours or "__dataclass_fields__" in vars(parent):
+            continue
+        hints = get_type_hints(parent, include_extras=True)
+        own = {name: hints[name] for name in inspect.get_annotations(parent)}
+        found |= {
+            name: hint for name, hint in own.items()
+            if name in vars(parent) and get_origin(hint) is not ClassVar and hint is not ClassVar
+        }  # fmt: skip
+    return found
 
 
 def check_class(decorator: str, cls: Any, base: type) -> None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 from driftproof.toolkit.errors import DriftproofError, MissingError, unknown_name
@@ -88,7 +88,9 @@ class Leaf:
             MissingError: another package asks for something that is not installed.
         """
         if self.module is None:
-            return getattr(import_path(self.path), self.symbol)
+            made = claims_of(self.path)[0] if self.kind == "claim" else {}
+            known = made.get(self.name)
+            return getattr(import_path(self.path), self.symbol) if known is None else known
         try:
             return getattr(importlib.import_module(self.module), self.symbol)
         except (Exception, SystemExit) as error:
@@ -316,6 +318,54 @@ def parse(path: Path) -> ast.Module:
         ) from error
 
 
+_MADE: dict[Path, dict[str, Any]] = {}
+"""Of each file the claims that it made as it was imported, by name."""
+
+
+def note_made(name: str, claim: Any) -> None:
+    """Note a claim that a file makes as it is imported, in a loop or a function too.
+
+    Raises:
+        DriftproofError: a user's file that a command names has made another one of this name.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name != "<module>":
+        frame = frame.f_back
+    if frame is None:
+        return
+    made = _MADE.setdefault(Path(frame.f_code.co_filename), {})
+    if name in made and is_own(frame.f_globals.get("__name__", "")):
+        raise DriftproofError(
+            f"two claims called {name!r}", "a name of its own for each claim", "rename one of them"
+        )
+    made[name] = claim
+
+
+def claims_of(path: Path) -> tuple[dict[str, Any], list[str]]:
+    """Return the claims that a user's file makes, or holds without a decorator above a function.
+
+    Returns:
+        The claims by name; and the names of those that it imports from other files.
+    """
+    module = import_path(path)
+    made = dict(_MADE.get(path, {}))
+    values = list(vars(module).values())
+    listed = [v.values() if isinstance(v, dict) else v for v in values
+              if type(v) in (dict, list, tuple, set)]  # fmt: skip
+    held = [of for of in (*values, *(of for some in listed for of in some)) if _is_claim(of)]
+    elsewhere = {
+        id(of) for file, of_file in _MADE.items() if file != path for of in of_file.values()
+    }
+    for of in held:
+        if id(of) not in elsewhere:
+            made.setdefault(of.name, of)
+    return made, sorted({of.name for of in held if id(of) in elsewhere})
+
+
+def _is_claim(of: Any) -> bool:
+    return type(of).__module__.startswith("driftproof.verifiers.claim_types.")
+
+
 def is_own(module: str) -> bool:
     """Return whether a module is a user's own file, imported by its path."""
     return module.startswith(f"{OWN}.")
@@ -331,6 +381,7 @@ def import_path(path: Path) -> ModuleType:
         raise DriftproofError(f"{path} is no Python file", "a file ending in .py", "rename it")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    _MADE.pop(path, None)  # of an import that failed
     folder = str(path.resolve().parent)
     if folder not in sys.path:  # what lies beside the file may be imported, as in a script
         sys.path.insert(0, folder)

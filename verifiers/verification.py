@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -152,10 +152,7 @@ class Verification(Sequence[Row]):
         return None
 
     def _refutes(self, claim: Claim[Any], form: Group, case: Case) -> bool:
-        fields: dict[str, Any] = {"cases": (case,), "full": (), "prove": None}
-        if isinstance(claim, BoundClaim):
-            fields["classes"] = ()
-        rows = judge([replace(claim, **fields)], self.settings)
+        rows = judge([claim.on(case)], self.settings)
         return any(
             row.form_key == form.title
             and row.verdict is Verdict.REFUTED

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from driftproof.toolkit.constants import latex
-from driftproof.toolkit.discover import Leaf, leaves, leaves_in, parse, path_from_here
+from driftproof.toolkit.discover import Leaf, leaves, parse, path_from_here
 from driftproof.toolkit.environment import check_device, environment
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.ledger import Ledger
@@ -25,6 +25,7 @@ from driftproof.verifiers.claim_types.rate import RateClaim, Schedule
 from driftproof.verifiers.counterexamples import scripts
 from driftproof.verifiers.formulas import right_sides_of
 from driftproof.verifiers.judges.bounds import LEVEL
+from driftproof.verifiers.own_claims import claims_in
 from driftproof.verifiers.printed import unlike
 from driftproof.verifiers.running.jobs import (
     BUDGETS,
@@ -67,21 +68,17 @@ class Settings:
             raise unknown_name("profile", self.profile, BUDGETS)
 
 
-def select(patterns: Sequence[str]) -> list[Leaf]:
-    """Return the claims that names, globs or paths of Python files select (all, if none)."""
+def select(patterns: Sequence[str], note: Callable[[str], None] = lambda text: None) -> list[Leaf]:
+    """Return the claims that names, globs or paths of Python files select (all, if none).
+
+    Args:
+        note: see ``claims_in``.
+    """
     known = leaves("claim")
     chosen: dict[str, Leaf] = {}
     for pattern in patterns or ("*",):
         if pattern.endswith(".py") or (os.path.sep in pattern and Path(pattern).exists()):
-            matching = {}
-            for leaf in leaves_in(Path(pattern), "claim"):
-                if leaf.name in matching:
-                    raise DriftproofError(
-                        f"{pattern} has two claims called {leaf.name!r}",
-                        "a name of its own for each claim",
-                        "rename one of them",
-                    )
-                matching[leaf.name] = leaf
+            matching = {leaf.name: leaf for leaf in claims_in(Path(pattern), note)}
             for name, leaf in matching.items():
                 other = chosen.get(name) or known.get(name)
                 if other is not None and other.path.resolve() != leaf.path:

@@ -213,6 +213,11 @@ def progress(
         yield *_plain(what), lambda text: click.echo(f"{what}: {text}", err=True)
 
 
+def note(text: str) -> None:
+    """Say something on standard error that changes nothing."""
+    click.echo(f"note: {text}", err=True)
+
+
 def _plain(what: str) -> tuple[Callable[[int], None], Callable[[str], None]]:
     total, done, shown = 0, 0, time.monotonic()
 

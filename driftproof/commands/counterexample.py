@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from driftproof.commands._shared import names_of, progress
+from driftproof.commands._shared import names_of, note, progress
 from driftproof.toolkit.discover import find
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 
@@ -58,7 +58,7 @@ def _of_own(file: str, form: str, folder: Path, *, quiet: bool) -> tuple[Path, l
     from driftproof.verifiers.standalone.own import script_of_own
     from driftproof.verifiers.verify import Settings, judge, select
 
-    chosen = select([file])
+    chosen = select([file], note)
     with progress("judged", quiet=quiet) as (started, ended, _):
         rows = judge(chosen, Settings(), started=started, ended=ended)
     return script_of_own(chosen, rows, form, folder)

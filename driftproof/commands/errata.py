@@ -64,7 +64,7 @@ def _of_files(files: list[str], *, quiet: bool) -> list[dict[str, Any]]:
     from driftproof.verifiers import verify as judging
     from driftproof.verifiers.errata import of_run
 
-    chosen = judging.select(files)
+    chosen = judging.select(files, shared.note)
     out = shared.folder(None, "-".join(Path(file).stem for file in files))
     with shared.progress("verify", quiet=quiet) as (started, ended, progress):
         head, rows = judging.verify(

@@ -64,7 +64,7 @@ def command(
     from driftproof.verifiers import record as records
     from driftproof.verifiers import verify as judging
 
-    chosen = judging.select(select)
+    chosen = judging.select(select, shared.note)
     own = [leaf.path.stem for leaf in chosen if leaf.module is None]
     out = shared.folder(out, "-".join(dict.fromkeys(own)))
     if prove:

@@ -12,6 +12,7 @@ from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.ledger import Ledger
 from driftproof.toolkit.verdict import Row, row_from
 from driftproof.verifiers.marked.theorems import Theorem
+from driftproof.verifiers.own_claims import claims_in
 from driftproof.verifiers.running.fingerprint import code_of
 
 KEY = "paper"
@@ -35,6 +36,9 @@ def claims_of(places: Sequence[Path], theorems: Sequence[Theorem]) -> dict[str, 
                 )
             known[leaf.name] = leaf
     shipped = leaves("claim")
+    if any(of.claim not in known and of.claim not in shipped for of in theorems):
+        for path in _files(places):  # made in a loop, say, which its text does not show
+            known |= {leaf.name: leaf for leaf in claims_in(path) if leaf.name not in known}
     for theorem in theorems:
         if theorem.claim not in known and theorem.claim not in shipped:
             error = unknown_name("claim", theorem.claim, [*known, *shipped])

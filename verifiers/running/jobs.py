@@ -18,7 +18,7 @@ from typing import Any, TypeGuard
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.discover import Leaf
 from driftproof.toolkit.draws import BLOCK
-from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.errors import DriftproofError, UndecidableError
 from driftproof.toolkit.located import telling_the_file
 from driftproof.toolkit.readings import ByProof, Undecided
 from driftproof.toolkit.verdict import Row, Verdict, row_from
@@ -40,7 +40,7 @@ from driftproof.verifiers.judges import (
     slope,
 )
 from driftproof.verifiers.judges.evidence import Measured, joined
-from driftproof.verifiers.judges.rows import row_of
+from driftproof.verifiers.judges.rows import case_entry, row_of
 from driftproof.verifiers.running.scheduler import Result
 
 Source = Claim[Any] | Leaf
@@ -119,11 +119,18 @@ class ClaimTask:
             forms = [claim.forms[k] for k in _sharing(claim, self.siblings)[self.form]]
             case = claim.classes[self.number]
             judge = theorems if theorems.has_letters(case) else worst_cases
-            return worst_cases.pack(judge.measure(claim, case, forms))
+            try:
+                return worst_cases.pack(judge.measure(claim, case, forms))
+            except UndecidableError as error:
+                return worst_cases.pack({"undecidable": error.told})
         if isinstance(claim, LimitClaim):
             from driftproof.verifiers.judges import limits
 
-            return pack_rows([limits.judge(claim, claim.classes[self.number], form)])
+            case = claim.classes[self.number]
+            try:
+                return pack_rows([limits.judge(claim, case, form)])
+            except UndecidableError as error:
+                return pack_rows([_undecidable(claim, case, form, error.told)])
         if self.kind == "attack":
             return json.dumps(declared.look(claim.cases_for(self.tier)[self.number])).encode()
         if isinstance(claim, RateClaim) and self.kind == "known":
@@ -357,6 +364,8 @@ def _over_class(claim: BoundClaim, case: Case, forms: Sequence[Form], at: ClaimT
 
     ((blob, seconds),) = yield [at]
     measured = json.loads(blob)
+    if "undecidable" in measured:
+        return [_undecidable(claim, case, form, measured["undecidable"]) for form in forms]
     if theorems.has_letters(case):
         rows = [theorems.judge(claim, case, form, measured) for form in forms]
         return [replace(row, seconds=seconds) for row in rows]
@@ -366,6 +375,11 @@ def _over_class(claim: BoundClaim, case: Case, forms: Sequence[Form], at: ClaimT
         for form in forms
     ]
     return [replace(row, seconds=seconds) for row in rows]
+
+
+def _undecidable(claim: Claim[Any], case: Case, form: Form, why: str) -> Row:
+    """Return the row of a case that cannot be judged."""
+    return row_of(claim, form, case_entry(case), Verdict.INCONCLUSIVE, None, why)
 
 
 def _judged(claim: Claim[Any], siblings: bool) -> list[int]:

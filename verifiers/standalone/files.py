@@ -15,6 +15,7 @@ from typing import Any
 from driftproof.toolkit.report.files import cannot_write
 from driftproof.verifiers.running.jobs import Source, loaded
 from driftproof.verifiers.search.finding import CANDIDATE, CONFIRMED, Finding, remade
+from driftproof.verifiers.search.units import failure
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import script_of
 
@@ -68,8 +69,12 @@ def write(sources: Iterable[Source], findings: Iterable[Finding], folder: Path) 
                     path = Path(apart) / f"{name}.py"
                     path.write_text(_script(claims[finding.claim], finding), encoding="utf-8")
                     refuse_others(path, finding.lhs or {}, finding.rhs)
+                except OSError:
+                    raise
                 except NoScriptError as error:
                     written.append(Written(None, str(error)))
+                except Exception as error:  # noqa: BLE001 - of ours: it costs no finding
+                    written.append(Written(None, failure(error)))
                 else:
                     written.append(Written(folder / path.name))
             for before in folder.glob(f"{NAME}-*.py"):

@@ -50,7 +50,7 @@ def numbers_of(left: Callable[..., Any], given: Given, case: Case) -> tuple[list
             run(case.problem, case.algorithm, ctx, rounds=case.rounds, left=noting.left)
     except TooManyAtoms:
         raise NoScriptError(f"its draws have more than {OUTCOMES} outcomes") from None
-    return list(_written(given, noting.moments[1:])), ctx.weights.numpy()
+    return list(_written(given, noting.moments[2:])), ctx.weights.numpy()
 
 
 def _written(given: Given, moments: list[dict[int, Any]]) -> Iterator[str]:
@@ -60,6 +60,8 @@ def _written(given: Given, moments: list[dict[int, Any]]) -> Iterator[str]:
         if any(number not in answers for answers in moments):
             raise NoScriptError(f"{text} is not asked at each moment")
         values = np.array([answers[number] for answers in moments])
+        if values.dtype == object:
+            raise NoScriptError(f"{text} is no number: call it where it stands")
         shape = " of shape " + " × ".join(map(str, values.shape)) if values.ndim > 1 else ""
         yield f"    # {text}{shape}"
         yield from continued(f"    {values.tolist()},")
@@ -71,8 +73,8 @@ class _Noting:
 
     Attributes:
         left: the function.
-        moments: the answers at each moment that it spoke of, by their numbers. The first is of a
-            trial step, before the run.
+        moments: the answers at each moment that it spoke of, by their numbers. The first two are
+            of a trial step, before the run.
     """
 
     def __init__(self, left: Callable[..., Any], given: Given) -> None:
