@@ -718,7 +718,7 @@ class RegularisedLeader(OneMachine):
         if ctx.t + 1 == ctx.horizon:  # nothing is played after the last loss
             return state
         played = range(ctx.t + 1)
-        return state._replace(w=oracles.prox(state.y, self.step_size, losses=played))
+        return state._replace(w=oracles.prox(state.y, self.step_size, losses=played, term=True))
 
 
 @bound(
