@@ -16,7 +16,7 @@ from torch import Tensor
 import driftproof as dp
 from driftproof import Assumption, assert_claim, assert_holds, bound, each, smallest, sq
 from driftproof.algorithms import FedAvg
-from driftproof.classes import over, smooth_convex, start_within
+from driftproof.classes import convex, over, plus, smooth_convex, start_within
 from driftproof.problems import KLDRO
 from driftproof.starts.minimax import Saddle, saddle
 from driftproof.synthetic.audit.problem import check_losses
@@ -357,3 +357,29 @@ def test_pytest_looks_at_a_file_that_it_is_given_whatever_it_imports(tmp_path):
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert "1 passed" in made.stdout, made.stdout + made.stderr
+
+
+@pytest.mark.parametrize("needs", ["proximal", "implicit"])
+@pytest.mark.parametrize("asks", ["unnamed", "named"])
+def test_an_implicit_step_is_of_the_function_that_its_method_means(needs, asks):
+    @dp.algorithm(name="user/implicit", source="x", statement="x")
+    class Implicit(OddDraws):
+        def step(self, ctx, oracles, state):
+            if asks == "named":
+                return State(oracles.at(0).prox(state.w, 1.0))
+            return State(oracles.prox(state.w, 1.0))
+
+    Implicit.needs = needs
+    for term in (False, True):
+        parts = [smooth_convex(L=1), start_within(R=1), *([plus(convex())] if term else [])]
+        made = claim(cases=over(parts, Implicit(), clients=1), left=moved)
+        if asks == "unnamed" and term is (needs == "implicit"):
+            with pytest.raises(DriftproofError, match="an implicit step of"):
+                rows_of(made)
+        else:
+            (row,) = rows_of(made)
+            assert row.verdict in (Verdict.SUPPORTED, Verdict.INCONCLUSIVE), row.reason
+
+
+def moved(view):
+    return each("transition", sq(view.mean("w") - view.before.w.mean(0)) / 10**6)

@@ -54,6 +54,7 @@ class AskedFunctions:
             [clients, replicates] each.
         chances: of each replicate, once the run has ended.
         beyond_gradients: whether anything but clients' gradients was asked.
+        needs: that of the algorithm, which says what its implicit steps are of.
         own: what each client holds beside x_0 as the run begins: unknown vectors, if it may
             begin anywhere.
 
@@ -94,7 +95,7 @@ class AskedFunctions:
         self._errors: list[frozenset[int]] = []
         self.steps: list[np.ndarray] = []
         self.chances: list[Fraction] = []
-        self.beyond_gradients = False
+        self.beyond_gradients, self.needs = False, ""
         self.saddle = any(of.saddle for of in classes)
         self.located, self.directed = dict[Vector, None](), dict[Vector, None]()
         self.following = False
@@ -602,8 +603,25 @@ class FieldOfClass:
         return Span(found)
 
     def _function(self, client: int) -> int:
-        """Return the function that a client's implicit step is of, where none is named."""
-        term = self.asked.term
+        """Return the function that a client's implicit step is of, where none is named.
+
+        Raises:
+            DriftproofError: the algorithm's steps are of a term and there is none, or vice versa.
+        """
+        term, needs = self.asked.term, self.asked.needs
+        if term is None and needs in ("proximal", "set", "compact-set"):
+            raise DriftproofError(
+                f"an implicit step of a term h (needs = {needs!r}), without a term",
+                "functions and a term, F = f + h; or functions by name",
+                "add plus(convex()) to the classes, or plus(indicator()) for a set; or ask "
+                "oracles.at(k).prox, or write needs = 'implicit' for a step of each client's own",
+            )
+        if term is not None and needs == "implicit":
+            raise DriftproofError(
+                "an implicit step of a client's own function (needs = 'implicit'), beside a term",
+                "functions without a term, or functions by name",
+                "leave plus(…) out, or ask oracles.prox(x, t, losses=[…], term=True)",
+            )
         return self.asked.function_of[client] if term is None else term
 
     def _term(self, what: str) -> int:

@@ -172,27 +172,6 @@ class WholeClass(Problem):
             return "minimax"
         return "bilevel" if self.level else "class"
 
-    def check_needs(self, algorithm: Algorithm) -> None:
-        """Raise where an algorithm's implicit steps are of a term and there is none, or vice versa.
-
-        Without this ``prox`` would be of another function than the one that the algorithm means.
-        """
-        of_term = algorithm.needs in ("proximal", "set", "compact-set")
-        if self.offers == "class" and of_term and self.term is None:
-            raise DriftproofError(
-                f"{type(algorithm).__name__}, whose implicit steps are of a term h, without a term",
-                "functions and a term: F = f + h",
-                "add plus(convex()) to the classes, or plus(indicator()) for a set",
-            )
-        if algorithm.needs == "implicit" and self.term is not None:
-            raise DriftproofError(
-                f"{type(algorithm).__name__}, whose implicit steps are of clients' own functions, "
-                f"beside {self.term}",
-                "functions without a term",
-                'leave plus(…) out; or write a method with needs = "online" that asks '
-                "oracles.prox(x, t, losses=[…], term=True)",
-            )
-
     @cached_property
     def asked(self) -> AskedFunctions:
         """The unknown functions of this run."""

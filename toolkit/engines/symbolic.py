@@ -200,7 +200,6 @@ def run_symbolically(
         DriftproofError: the sampling has more than ``SCENARIOS`` outcomes; or a step or a measure
             depends on where the origin is.
     """
-    problem.check_needs(algorithm)
     if algorithm.needs not in OFFERS[problem.offers]:
         raise DriftproofError(
             f"{type(algorithm).__name__} on {problem}, which offers {problem.offers} oracles",
@@ -248,11 +247,18 @@ class _Run:
         self, problem: Any, algorithm: Algorithm, rounds: int, left: Callable[[Any], Any],
         ours: bool, atoms: dict[Key, tuple[int, int]] | None = None,
     ) -> None:  # fmt: skip
-        self.problem, self.algorithm, self.rounds = problem.fresh(), algorithm, rounds
+        self.algorithm, self.rounds = algorithm, rounds
+        self.problem = self._fresh(problem)
         self.left, self.ours, self.name = left, ours, type(algorithm).__name__
         self.all_rounds = problem.of_all_rounds
         self.ctx = self._context(self.problem, atoms)
         self.asks, self.looks = Transcript(), Transcript()
+
+    def _fresh(self, problem: Any) -> Any:
+        """Return the class with nothing asked yet, which knows what implicit steps are of."""
+        made = problem.fresh()
+        made.asked.needs = self.algorithm.needs
+        return made
 
     def _context(
         self, problem: Any, atoms: dict[Key, tuple[int, int]] | None = None
@@ -367,7 +373,7 @@ class _Run:
 
     def _init(self, method: Algorithm) -> tuple[Transcript, Tensor, Any, Unknowns]:
         """Return what init asks of unknown functions, its start, and the state that it makes."""
-        problem, transcript = self.problem.fresh(), Transcript()
+        problem, transcript = self._fresh(self.problem), Transcript()
         ctx, start = self._context(problem), problem.unknown_start
         oracles = Asked(problem.oracles(ctx.dtype, ctx.device, ctx.local), transcript, "oracles")
         return transcript, start, method.init(ctx, oracles, start), _unknowns(problem.asked)
@@ -386,7 +392,7 @@ class _Run:
 
     def _first_step(self, method: Algorithm) -> tuple[Moment, Moment]:
         """Return the moments before and after a first step that does not count."""
-        thrown = self.problem.fresh()
+        thrown = self._fresh(self.problem)
         ctx = self._context(thrown)
         oracles = thrown.oracles(ctx.dtype, ctx.device, ctx.local)
         first = _begun(thrown, method, ctx, oracles, _start_of(thrown))
