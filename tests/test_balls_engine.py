@@ -15,7 +15,7 @@ from driftproof.toolkit.draws import Words
 from driftproof.toolkit.engines.balls import SampledBalls, run_in_balls
 from driftproof.toolkit.federation import run, run_exactly, sampled_context
 from driftproof.toolkit.measure import average, each, sq
-from driftproof.verifiers.judges.evidence import rounding
+from driftproof.toolkit.rounded import rounding
 from tests.leaves import problems, thinned
 
 REPLICATES = 2

@@ -14,6 +14,7 @@ from driftproof.toolkit.constants import Letters, Notation
 from driftproof.toolkit.draws import BLOCK
 from driftproof.toolkit.federation import run_exactly
 from driftproof.toolkit.measure import average, each, given_past, sq
+from driftproof.toolkit.rounded import rounding
 from driftproof.toolkit.statistics import BETS, exceeds, log_wealth
 from driftproof.toolkit.stretches import _seed
 from driftproof.toolkit.verdict import Evidence, Row, Verdict, overall
@@ -29,7 +30,7 @@ from driftproof.verifiers.judges.bounds import (
     measure_exactly,
     what_to_change,
 )
-from driftproof.verifiers.judges.evidence import Measured, copies_of, joined, rounding
+from driftproof.verifiers.judges.evidence import Measured, copies_of, joined
 from driftproof.verifiers.running.jobs import BUDGETS
 from driftproof.verifiers.verify import Settings, judge
 from tests.calibration.bounds import LONG, _next_square, _rare_pasts

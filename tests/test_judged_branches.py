@@ -22,6 +22,7 @@ from driftproof.toolkit.cases import Assumption, Case, numbers_of
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.measure import each, sq
 from driftproof.toolkit.problem import supposing
+from driftproof.toolkit.rounded import rounding
 from driftproof.toolkit.statements import ReadingVerdict, Statement, at_odds, statement
 from driftproof.toolkit.statistics import replicates_needed
 from driftproof.toolkit.verdict import Evidence, Row, Verdict, tightness
@@ -37,7 +38,7 @@ from driftproof.verifiers.judges import bounds, comparisons, declared, enclosed
 from driftproof.verifiers.judges.bands import bands
 from driftproof.verifiers.judges.bounds import Sides
 from driftproof.verifiers.judges.enclosed import Comparison as Enclosed
-from driftproof.verifiers.judges.evidence import Measured, rounding
+from driftproof.verifiers.judges.evidence import Measured
 from driftproof.verifiers.judges.growth import Possible, _around_slope, _interval, possible
 from driftproof.verifiers.judges.slope import Grid, _attained, decide, with_exact
 from driftproof.verifiers.second_moments import second_moments

@@ -1,6 +1,6 @@
 r"""The optima of ``synthetic.problems.logistic_bilevel``, two ways each; samples are signed rows b.
 
-inf F is enclosed. Above by L-BFGS on F. Below, if λ = 0, by min V, which is inf F if C̄ is onto, as
+inf F is enclosed. Above by F at a point. Below, if λ = 0, by min V, which is inf F if C̄ is onto, as
 then each y is some y*(x); min V is bounded by convex duality (``entropy_bound``). If λ > 0, since
 ‖C̄‖‖x‖ ≥ ‖C̄x‖ ≥ ν‖y*(x) − y*(0)‖, by min W, W(y) = V(y) + (μ/2)‖y − y*(0)‖², μ = λν²/‖C̄‖², and
 W(y) − ‖∇W(y)‖²/(2μ) ≤ min W for every y.
@@ -9,20 +9,19 @@ W(y) − ‖∇W(y)‖²/(2μ) ≤ min W for every y.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.certificates.cone import solve
-from driftproof.synthetic.certificates.smooth import minimise_smooth
-from driftproof.toolkit.errors import DriftproofError
+from driftproof.synthetic.certificates.smooth import Function, minimise_smooth_on_ball
+from driftproof.toolkit.errors import UndecidableError
 from driftproof.toolkit.problem import Solution
 
-Function = Callable[[np.ndarray], tuple[float, np.ndarray]]
 ITERATIONS = 100
 """After which Newton's method gives up; it takes about eight."""
+FAR = 40.0
+"""The margin at which log(1 + e^{−margin}) is nothing, 4·10⁻¹⁸."""
 
 
 def newton(rows: Tensor, ridge: float, push: Tensor) -> Tensor:
@@ -41,7 +40,7 @@ def newton(rows: Tensor, ridge: float, push: Tensor) -> Tensor:
         push: [dim, replicates].
 
     Raises:
-        DriftproofError: if the steps do not come to rest (see ``ITERATIONS``).
+        UndecidableError: if the steps do not come to rest (see ``ITERATIONS``).
     """
     reach = float(torch.linalg.vector_norm(rows, dim=1).max())
     fine = torch.finfo(rows.dtype).eps ** 0.6  # what is left after a further step is its square
@@ -62,7 +61,7 @@ def newton(rows: Tensor, ridge: float, push: Tensor) -> Tensor:
             if not bool((length > fine * (1 + torch.linalg.vector_norm(y, dim=0))).any()):
                 break
         else:
-            raise DriftproofError(
+            raise UndecidableError(
                 f"Newton's method still moves after {ITERATIONS} steps, by {float(length.max()):g}",
                 "the lower level's solution",
                 "make ridge larger: the condition number is about feature_bound²/(4·ridge)",
@@ -84,25 +83,6 @@ def _newton_step(rows: Tensor, ridge: float, push: Tensor, y: Tensor) -> Tensor:
     right = _descent(rows, ridge, push, y).T[..., None]
     step: Tensor = torch.linalg.solve(hessian, right)[..., 0].T
     return step
-
-
-def cone_solution(
-    rows: np.ndarray, ridge: float, push: np.ndarray
-) -> tuple[np.ndarray, dict[str, Any]]:
-    """Return what ``newton`` does for one push, by cvxpy's exponential cone, and its certificate.
-
-    The certificate is the solver's own and, without trust in the solver, ``error_bound``
-    = ‖∇φ(y)‖/ν ≥ ‖y − y*‖, by strong convexity. A bad status raises.
-    """
-    import cvxpy as cp
-
-    y = cp.Variable(rows.shape[1])
-    loss = cp.sum(cp.logistic(-rows @ y)) / len(rows)
-    certificate = solve(cp.Minimize(loss + ridge / 2 * cp.sum_squares(y) - push @ y), [])
-    at = np.asarray(y.value)
-    residual = -rows.T @ shares(rows, at) / len(rows) + ridge * at - push
-    bound = float(np.linalg.norm(residual)) / ridge
-    return at, certificate | {"error_bound": bound}
 
 
 def shares(rows: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -127,14 +107,51 @@ def entropy_bound(rows: np.ndarray, y: np.ndarray) -> float:
     return float(entropies.mean())
 
 
+def lowest_mean(rows: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return a y near inf mean log(1 + e^{−b·y}), and a lower bound on it.
+
+    A linear program, max Σ s_j over By ≥ s and 0 ≤ s ≤ 1, tells the rows that some y separates;
+    b·y = 0 on the others, whose mean is attained and bounded by duality. From its minimiser y goes
+    so far along the separating one that the rest weighs nothing. A program whose solver is wrong
+    makes the enclosure wide, and no more.
+    """
+    from scipy.optimize import linprog
+
+    count, dim = rows.shape
+    found = linprog(
+        [0.0] * dim + [-1.0] * count, A_ub=np.hstack([-rows, np.eye(count)]), b_ub=[0.0] * count,
+        bounds=[(None, None)] * dim + [(0, 1)] * count,
+    ).x  # fmt: skip
+    found = np.zeros(dim + count) if found is None else found
+    apart, y, low = found[dim:] > 0.5, np.zeros(dim), 0.0
+    left = rows[~apart]
+
+    def mean(y: np.ndarray) -> tuple[float, np.ndarray]:
+        slope = -left.T @ shares(left, y) / count
+        return float(np.logaddexp(0, -left @ y).sum()) / count, slope
+
+    if len(left):
+        y = minimise_smooth_on_ball(mean, y, 1e4 / float(np.abs(left).max()))
+        low = entropy_bound(left, y) * len(left) / count
+    away = found[:dim] - np.linalg.lstsq(left, left @ found[:dim], rcond=None)[0]
+    margins = rows[apart] @ away
+    if (margins > 0).all() and apart.any():
+        y = y + away * float(((FAR - rows[apart] @ y) / margins).max())
+    return y, low
+
+
 def enclosed(
-    objective: Function, start: np.ndarray, rows: np.ndarray, centre: np.ndarray, modulus: float
+    objective: Function,
+    reaching: Callable[[np.ndarray], np.ndarray],
+    rows: np.ndarray,
+    centre: np.ndarray,
+    modulus: float,
 ) -> Solution:
     """Return an enclosure of inf F, as derived above.
 
     Args:
         objective: x → (F(x), ∇F(x)).
-        start: where L-BFGS begins.
+        reaching: y → an x with y*(x) near y.
         rows: of the validation samples of all clients, whose mean loss is V.
         centre: y*(0).
         modulus: μ.
@@ -145,17 +162,17 @@ def enclosed(
         slope = -rows.T @ shares(rows, y) / len(rows)
         return value + modulus / 2 * float(away @ away), slope + modulus * away
 
-    y = minimise_smooth(below, centre)
+    (y, low), how = lowest_mean(rows), "convex duality"
     if modulus:
-        value, slope = below(y)
-        low, how = max(0.0, value - float(slope @ slope) / (2 * modulus)), "strong convexity"
-    else:
-        low, how = entropy_bound(rows, y), "convex duality"
-    x = minimise_smooth(objective, start)
+        y = minimise_smooth_on_ball(below, centre, 1e3 * (1 + float(np.linalg.norm(y))))
+    x = reaching(y)
+    if objective(x)[0] - low > 1e-12:
+        x = minimise_smooth_on_ball(objective, x, 1e3 * (1 + float(np.linalg.norm(x))))
     high, slope = objective(x)
-    certificate = {
-        "method": f"L-BFGS from above, {how} from below",
-        "gap": high - low,
-        "gradient_norm": float(np.linalg.norm(slope)),
-    }
-    return Solution(min(low, high), high, x, certificate)
+    if modulus:
+        value, turn = below(y)
+        low, how = max(low, value - float(turn @ turn) / (2 * modulus)), "a convex lower bound"
+    return Solution(min(low, high), high, x, {
+        "method": f"Newton's method from above, {how} from below",
+        "gap": high - low, "gradient_norm": float(np.linalg.norm(slope)),
+    })  # fmt: skip

@@ -1,141 +1,151 @@
-r"""Divergence-penalised robust learning: inner maximum and minimum over a ball, certified.
+r"""Worst cases over weights of given losses: what divergence and CVaR make of ℓ_1 … ℓ_m.
 
-For losses ℓ_1 … ℓ_m, penalty λ and p in the simplex,
+For p in the simplex, with D(p) = Σ p_i log(m p_i) ("kl") or (m/2) Σ (p_i − 1/m)² ("chi2"),
+the *ambiguity* is one of
 
-* "kl":         V(p) = Σ p_i ℓ_i − λ Σ p_i log(m p_i);
-* "chi-square": V(p) = Σ p_i ℓ_i − (λm/2) Σ (p_i − 1/m)².
+* a penalty λ: R = max_p V(p), V(p) = Σ p_i ℓ_i − λ D(p);
+* a radius ρ:  R = max Σ p_i ℓ_i over D(p) ≤ ρ;
+* "cvar" at level α: R = max Σ p_i ℓ_i over p_i ≤ 1/(αm), the mean of the worst share α.
 
-Any p gives a lower bound on the maximum R; any ν an upper bound, by maximising each coordinate of
-the Lagrangian over p_i ≥ 0 on its own:
+Any p that is allowed gives a lower bound on R. Upper bounds, by maximising each coordinate of the
+Lagrangian over p_i ≥ 0 on its own, hold for any ν (and any λ > 0 under a radius):
 
-* "kl":         R ≤ ν + (λ/m) Σ exp((ℓ_i − ν)/λ − 1);
-* "chi-square": R ≤ ν + (λ/2)((1/m) Σ (1 + (ℓ_i − ν)/λ)₊² − 1).
-
-For fixed p, V is convex in x if the losses are and lies below R, so that V less its Frank–Wolfe gap
-bounds min R on a ball from below, whatever solver x and p came from; cvxpy and L-BFGS both try.
+* "kl":         V ≤ ν + λ mean (exp((ℓ_i − ν)/λ) − 1);
+* "chi2": V ≤ ν + (λ/2) mean ((1 + (ℓ_i − ν)/λ)₊² − 1);
+* a radius:     R ≤ λρ + the same; and R ≤ max ℓ_i;
+* "cvar":       R ≤ ν + mean (ℓ_i − ν)₊/α, the dual of its linear program.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from driftproof.synthetic.certificates.cone import frank_wolfe_gap, solve
-from driftproof.synthetic.certificates.smooth import minimise_smooth_on_ball
 
-
-def penalised_value(
-    losses: np.ndarray, weights: np.ndarray, penalty: float, divergence: str
-) -> float:
-    """Return V(p) at one p of the simplex; 0 log 0 = 0."""
-    m = len(losses)
+def divergence_of(weights: np.ndarray, divergence: str, centre: np.ndarray | None = None) -> float:
+    """Return D(p), from the uniform weights or from others; 0 log 0 = 0."""
+    q = np.full(len(weights), 1.0 / len(weights)) if centre is None else centre
     if divergence == "kl":
-        positive = weights[weights > 0]
-        distance = float(np.sum(positive * np.log(m * positive)))
-    else:
-        distance = m / 2 * float(np.sum((weights - 1.0 / m) ** 2))
-    return float(weights @ losses) - penalty * distance
+        some = weights > 0
+        return float(np.sum(weights[some] * np.log(weights[some] / q[some])))
+    return len(weights) / 2 * float(np.sum((weights - q) ** 2))
 
 
-def upper_bound(losses: np.ndarray, shift: float, penalty: float, divergence: str) -> float:
-    """Return the upper bound on the maximum that a multiplier ν gives."""
-    scaled = (losses - shift) / penalty
-    if divergence == "kl":
-        return float(shift + penalty * np.mean(np.exp(scaled - 1.0)))
-    return float(shift + penalty / 2 * (np.mean(np.maximum(1.0 + scaled, 0.0) ** 2) - 1.0))
+def worst_weights(
+    losses: np.ndarray,
+    penalty: float,
+    divergence: str,
+    centre: np.ndarray | None = None,
+    cap: float = 1.0,
+) -> tuple[np.ndarray, float]:
+    """Return the maximiser p and its multiplier ν in closed form, for D from a centre q.
 
-
-def worst_weights(losses: np.ndarray, penalty: float, divergence: str) -> tuple[np.ndarray, float]:
-    """Return the maximiser p and its multiplier ν in closed form.
-
-    p is softmax(ℓ/λ), or (1 + (ℓ_i − ν)/λ)₊/m with its sum 1.
+    p is q exp(ℓ/λ) over its sum, or min((q_i + (ℓ_i − ν)/(λm))₊, cap) with its sum 1.
     """
-    m = len(losses)
+    m, top = len(losses), float(losses.max())
+    q = np.full(m, 1.0 / m) if centre is None else centre
     if divergence == "kl":
-        unscaled = np.exp((losses - losses.max()) / penalty)
-        mean = float(unscaled.mean())
-        return unscaled / (m * mean), float(losses.max()) + penalty * (math.log(mean) - 1.0)
-    largest = np.sort(losses)[::-1]
-    # with the k largest losses positive, Σ (1 + (ℓ_i − ν)/λ) = m gives ν
-    counts = np.arange(1, m + 1)
-    shifts = (np.cumsum(largest) + penalty * (counts - m)) / counts
-    shift = float(shifts[np.flatnonzero(penalty + largest - shifts > 0)[-1]])
-    unscaled = np.maximum(1.0 + (losses - shift) / penalty, 0.0)
-    return unscaled / unscaled.sum(), shift
+        unscaled = q * np.exp((losses - top) / penalty)
+        total = float(unscaled.sum())
+        excess = float(q @ np.expm1((losses - top) / penalty)) + float(q.sum()) - 1
+        log = math.log1p(excess) if excess > -0.5 else math.log(total)
+        return unscaled / total, top + penalty * log
+    values = q + (losses - top) / (penalty * m)
+    ends = np.sort(np.concatenate([values, values - cap]))
+
+    def mass(shift: float) -> float:
+        return float(np.clip(values - shift, 0.0, cap).sum())
+
+    low, high = 0, len(ends) - 1  # it falls from m·cap ≥ 1 to 0, and is linear between two ends
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if mass(ends[middle]) >= 1 else (low, middle)
+    more, less = mass(ends[low]), mass(ends[high])
+    part = max(0.0, more - 1) / (more - less) if more > less else 0.0
+    shift = float(ends[low] + part * (ends[high] - ends[low]))
+    weights = np.clip(values - shift, 0.0, cap)
+    return weights / weights.sum(), shift * penalty * m + top
+
+
+@dataclass(frozen=True)
+class Ambiguity:
+    """Which weights may be the worst case: "kl", "chi2" or "cvar", and λ, or ρ (α)."""
+
+    divergence: str
+    penalty: float | None = None
+    radius: float | None = None
+
+    def value(self, losses: np.ndarray, weights: np.ndarray) -> float:
+        """Return V(p), or Σ p_i ℓ_i: a lower bound on R if p is allowed."""
+        paid = (self.penalty or 0.0) * divergence_of(weights, self.divergence)
+        return float(weights @ losses) - paid
+
+    def worst(
+        self, losses: np.ndarray, centre: np.ndarray | None = None, pull: float = 0.0
+    ) -> tuple[np.ndarray, tuple[float, float]]:
+        """Return the maximiser, and multipliers (λ, ν) of the upper bound (without a pull).
+
+        Args:
+            centre, pull: q and μ of a term −μ D(p, q), which makes R smooth.
+        """
+        from scipy.optimize import brentq
+
+        m, kind, spread = len(losses), self.divergence, float(np.ptp(losses)) + 1e-300
+        q = np.full(m, 1.0 / m) if centre is None else centre
+        if self.penalty is not None:
+            weights, shift = worst_weights(losses, self.penalty, kind)
+            return weights, (self.penalty, shift)
+        assert self.radius is not None
+        radius = self.radius
+        if kind == "cvar":
+            near = pull or 1e-12 * spread
+            weights, _ = worst_weights(losses, near, kind, q, min(1.0, 1.0 / (radius * m)))
+            return weights, (0.0, float(losses[weights > 0].min()))
+
+        def at(log: float) -> tuple[np.ndarray, float]:
+            share = pull / (math.exp(log) + pull)
+            mean = np.maximum(q, 1e-300) ** share * m ** (share - 1)
+            if kind != "kl":
+                mean = share * q + (1 - share) / m
+            return worst_weights(losses, math.exp(log) + pull, kind, mean)
+
+        def excess(log: float) -> float:  # it falls in λ
+            return divergence_of(at(log)[0], kind) - radius
+
+        low, high = math.log(1e-9 * spread), math.log(1e9 * spread)
+        if excess(low) <= 0:
+            return at(low)[0], (0.0, 0.0)
+        root = brentq(excess, low, high, xtol=1e-13) if excess(high) < 0 else high
+        weights, shift = at(root)
+        return weights, (math.exp(root), shift)
+
+    def upper(self, losses: np.ndarray, multipliers: tuple[float, float]) -> float:
+        """Return the upper bound on R that multipliers give."""
+        (penalty, shift), radius = multipliers, self.radius or 0.0
+        if self.divergence == "cvar":
+            return shift + float(np.maximum(losses - shift, 0.0).mean()) / radius
+        if not penalty:
+            return float(losses.max())
+        scaled = (losses - shift) / penalty
+        if self.divergence == "kl":
+            over = np.expm1(scaled)
+        else:  # (1 + s)₊² − 1, halved
+            over = np.where(scaled > -1, scaled * (1 + scaled / 2), -0.5)
+        return shift + penalty * (radius + float(over.mean()))
+
+    def allowed(self, weights: np.ndarray) -> np.ndarray:
+        """Return weights moved towards the uniform ones, where D is 0, until they are allowed."""
+        far, most = divergence_of(weights, self.divergence), self.radius
+        if self.divergence == "cvar":
+            far, most = float(weights.max()) * len(weights) - 1, 1 / (self.radius or 1.0) - 1
+        share = 0.0 if most is None or far <= most else 1 - most / far  # D is convex
+        return (1 - share) * weights + share / len(weights)
 
 
 def inner_maximum(losses: np.ndarray, penalty: float, divergence: str) -> tuple[float, float]:
-    """Enclose the maximum over the simplex: p and ν by cvxpy and in closed form, bounds by duality.
-
-    The better bound of the two routes counts on either side; each is valid on its own.
-    """
-    import cvxpy as cp
-
-    m = len(losses)
-    p = cp.Variable(m)
-    total = cp.sum(p) == 1
-    if divergence == "kl":
-        distance = -cp.sum(cp.entr(p)) + np.log(m) * cp.sum(p)
-        constraints = [total]
-    else:
-        distance = m / 2 * cp.sum_squares(p - 1.0 / m)
-        constraints = [total, p >= 0]
-    solve(cp.Maximize(losses @ p - penalty * distance), constraints)
-    weights = np.clip(np.asarray(p.value), 0.0, None)
-    weights /= weights.sum()
-    closed, shift = worst_weights(losses, penalty, divergence)
-    shifts = (float(total.dual_value), -float(total.dual_value), shift)  # whichever sign it has
-    high = min(upper_bound(losses, shift, penalty, divergence) for shift in shifts)
-    return max(penalised_value(losses, p, penalty, divergence) for p in (weights, closed)), high
-
-
-def minimise_robust(
-    rows: np.ndarray, *, radius: float, penalty: float, divergence: str
-) -> tuple[np.ndarray, dict[str, Any]]:
-    """Minimise R over a ball for the logistic losses log(1 + e^{−⟨a, x⟩}) of rows a.
-
-    Returns:
-        The minimiser, and a certificate with ``low`` ≤ min R ≤ ``high``.
-    """
-    import cvxpy as cp
-
-    x = cp.Variable(rows.shape[1])
-    losses = cp.logistic(-rows @ x)
-    if divergence == "kl":
-        objective = penalty * (cp.log_sum_exp(losses / penalty) - np.log(len(rows)))
-    else:
-        shift = cp.Variable()
-        over = cp.pos(1.0 + (losses - shift) / penalty)
-        objective = shift + penalty / 2 * (cp.sum_squares(over) / len(rows) - 1.0)
-    certificate = solve(cp.Minimize(objective), [cp.norm(x) <= radius])
-
-    def function(w: np.ndarray) -> tuple[float, np.ndarray]:
-        return robust_value(rows, w, penalty, divergence)
-
-    point = np.asarray(x.value)
-    point = point * min(1.0, radius / max(float(np.linalg.norm(point)), 1e-300))
-    other, _ = minimise_smooth_on_ball(function, np.zeros_like(point), radius)
-    ends = []
-    for at in (point, other):
-        value, gradient = function(at)
-        at_losses = np.logaddexp(0.0, -rows @ at)
-        shift = worst_weights(at_losses, penalty, divergence)[1]
-        high = upper_bound(at_losses, shift, penalty, divergence)
-        ends.append((value - frank_wolfe_gap(at, gradient, radius), high))
-    best = int(np.argmin([high for _, high in ends]))
-    low, high = max(low for low, _ in ends), ends[best][1]
-    bracket = {"frank_wolfe_gap": high - low, "low": low, "high": high}
-    return (point, other)[best], certificate | bracket
-
-
-def robust_value(
-    rows: np.ndarray, x: np.ndarray, penalty: float, divergence: str
-) -> tuple[float, np.ndarray]:
-    """Return V(p) at x for the maximiser p in closed form, and its gradient in x."""
-    scores = rows @ x
-    losses = np.logaddexp(0.0, -scores)
-    weights, _ = worst_weights(losses, penalty, divergence)
-    slopes = -1.0 / (1.0 + np.exp(scores))
-    return penalised_value(losses, weights, penalty, divergence), rows.T @ (weights * slopes)
+    """Enclose the maximum over the simplex: p and ν in closed form, and the bounds of each."""
+    rule = Ambiguity(divergence, penalty)
+    weights, multipliers = rule.worst(losses)
+    return rule.value(losses, weights), rule.upper(losses, multipliers)

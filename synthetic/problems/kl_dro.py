@@ -20,9 +20,9 @@ loss, which is bounded everywhere, on R^d), scores are at most RB and f^i lies i
 * exp: gradient ≤ e^{M/γ}/γ and Lipschitz constant e^{M/γ}/γ² on the range [m, M] of f^i;
 * F of (6): e^{M/γ}(L_f/γ + G_f²/γ²);  Φ of (5): L_f + G_f²/γ;  the average: L_f.
 
-**Optimum.** For the logistic loss: (5) by cvxpy's exponential cone, enclosed by the Frank–Wolfe
-gap; exp(·/γ) is monotone, so (6) has the same minimiser. The sigmoid loss is not convex: only m is
-known.
+**Optimum.** For the logistic loss: (5) by cvxpy's exponential cone and by Newton's method, enclosed
+by the Frank–Wolfe gap; exp(·/γ) is monotone, so (6) has the same minimiser. The sigmoid loss is not
+convex: only m is known.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.certificates.cone import frank_wolfe_gap, minimise_on_ball
+from driftproof.synthetic.certificates.robust_logistic import logistic_optimum
 from driftproof.synthetic.oracles.dro import DROOracles, robust_weights, saddle_value
 from driftproof.synthetic.pieces.linear_model import LinearModel
 from driftproof.synthetic.pieces.losses import LOSSES
@@ -188,12 +188,26 @@ class KLDRO(DROProblem):
             return Solution(
                 low, float(self.objective(start)), None, {"method": "range of the loss"}
             )
-        temperature = None if self.form == "average" else self.temperature
-        point, certificate = minimise_on_ball(*self.data, radius=self.ball, temperature=temperature)
-        at = torch.from_numpy(point)[:, None]
-        value, gradient = float(self.objective(at)), self.gradient(at)[:, 0].numpy()
-        gap = frank_wolfe_gap(point, gradient, self.ball)
-        return Solution(value - gap, value, point, certificate | {"frank_wolfe_gap": gap})
+        found = self.robust_optimum()
+        low, high = found.low, found.high
+        if self.form == "exp":  # exp(·/γ) is monotone
+            low, high = (math.exp(end / self.temperature) for end in (low, high))
+        gap = {"frank_wolfe_gap": high - low}
+        return Solution(low, high, found.minimiser, {**found.certificate, **gap})
+
+    def robust_optimum(self, weights: np.ndarray | None = None) -> Solution:
+        """Enclose the optimum on the ball of (5), or of the mean of the losses with given weights.
+
+        In form "average" it is the mean with equal ones.
+        """
+        rows, labels = (np.concatenate(part) for part in self.data)
+        shares = np.kron(np.eye(self.clients), np.full((1, self.samples), 1 / self.samples))
+        if weights is not None or self.form == "average":  # a mean is one loss
+            equal = np.full(self.clients, 1 / self.clients)
+            shares = (equal if weights is None else weights)[None] @ shares
+        return logistic_optimum(
+            rows * labels[:, None], shares, ball=self.ball, penalty=self.temperature
+        )
 
     def start(self) -> np.ndarray:
         """Return 0."""

@@ -30,21 +30,21 @@ largest eigenvalue; 0 < ℓ'' = σ(1 − σ) ≤ 1/4, |ℓ'''| ≤ 1/(6√3) (at
   ‖∇V‖ ≤ √λ₊(V̄) and ‖D³g[h]‖ ≤ Rλ₊(S̄)‖h‖/(6√3). So
   L = (‖C̄‖²/ν²)(λ₊(V̄)/4 + Rλ₊(S̄)√λ₊(V̄)/(6√3ν)) + λ.
 
-**Solution.** y*(x) by Newton's method, and by cvxpy (``certified_lower_solution``); inf F is
-enclosed (``synthetic.certificates.logistic``), to rounding if λ = 0 and d_1 ≥ d_2.
+**Solution.** y*(x) by Newton's method; inf F is enclosed (``synthetic.certificates.logistic``), to
+rounding if λ = 0 and d_1 ≥ d_2.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.certificates.logistic import cone_solution, enclosed, newton
+from driftproof.synthetic.certificates.logistic import enclosed, newton, shares
 from driftproof.synthetic.pieces.pairs import pair_signs
 from driftproof.synthetic.pieces.reflections import reflections
 from driftproof.toolkit.bilevel import BilevelProblem
@@ -187,11 +187,6 @@ class LogisticBilevel(BilevelProblem):
         cross = torch.from_numpy(self.cross_maps.mean(0)).to(x)
         return newton(rows, self.ridge, cross @ x[: self.dim])
 
-    def certified_lower_solution(self, x: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
-        """Return y*(x) for one x [dim] by cvxpy, with a bound on its distance from the truth."""
-        rows = self.data[0].reshape(-1, self.lower_dim)
-        return cone_solution(rows, self.ridge, self.cross_maps.mean(0) @ x)
-
     @cached_property
     def solution(self) -> Solution:
         """An enclosure of inf F."""
@@ -202,8 +197,14 @@ class LogisticBilevel(BilevelProblem):
             at = torch.from_numpy(x)[:, None]
             return float(self.objective(at)), self.gradient(at)[:, 0].numpy()
 
-        rows = self.data[1].reshape(-1, self.lower_dim)
-        return enclosed(objective, self.start()[: self.dim], rows, centre[:, 0].numpy(), modulus)
+        def reaching(y: np.ndarray) -> np.ndarray:
+            """Return the shortest x with ∇_y g(x, y) = 0: y = y*(x), if C̄ is onto."""
+            train = self.data[0].reshape(-1, self.lower_dim)
+            push = self.ridge * y - train.T @ shares(train, y) / len(train)
+            return np.asarray(np.linalg.lstsq(self.cross_maps.mean(0), push, rcond=None)[0])
+
+        rows, middle = self.data[1].reshape(-1, self.lower_dim), centre[:, 0].numpy()
+        return enclosed(objective, reaching, rows, middle, modulus)
 
     def start(self) -> np.ndarray:
         """Return (distance·e_1, 0), [dim + lower_dim]."""

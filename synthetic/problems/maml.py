@@ -39,7 +39,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.certificates.smooth import minimise_smooth
+from driftproof.synthetic.certificates.smooth import minimise_smooth_on_ball
 from driftproof.synthetic.pieces.farthest import farthest
 from driftproof.synthetic.pieces.pairs import pair_signs
 from driftproof.toolkit.composition import CompositionProblem, NoPlainPart
@@ -210,12 +210,13 @@ class MAML(CompositionProblem):
             value = float(self.objective(at))
             return gamma * math.log(value), gamma * self.gradient(at)[:, 0].numpy() / value
 
-        point = minimise_smooth(robust, point)
+        radius = 1e3 * float(np.linalg.norm(self.centres, axis=1).max()) + 1e-6  # it cuts nothing
+        point = minimise_smooth_on_ball(robust, point, radius)
         value, gradient = robust(point)
         modulus = float(np.linalg.eigvalsh(self.adapted).min())
         gap = float(gradient @ gradient) / (2 * modulus)
         high = math.exp(value / gamma)
-        certificate = {"method": "scipy, L-BFGS", "gap": gap, "strong_convexity": modulus}
+        certificate = {"method": "Newton's method", "gap": gap, "strong_convexity": modulus}
         return Solution(math.exp((value - gap) / gamma), high, point, certificate)
 
     def start(self) -> np.ndarray:

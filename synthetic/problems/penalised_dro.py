@@ -24,8 +24,9 @@ r"""Divergence-penalised robust learning over all samples, as the compositions t
 * depth = sup ℓ̄ − min ℓ_i: at most (1 − 1/m)RB, one summand being 0, and at most
   max_j mean_i ‖a_i − a_j‖·B/(1 + e^{−RB}), as ℓ_i − ℓ_j is a difference of one Lipschitz function.
 
-**Optimum.** min R by cvxpy, enclosed by the Frank–Wolfe gap. inf Φ = min R for kl, and for
-chi-square if λ is at least the depth; else inf Φ ≥ min R, and a point of the ball is above it.
+**Optimum.** min R by cvxpy and Newton's method, enclosed by the Frank–Wolfe gap. inf Φ = min R for
+kl, and for chi-square if λ is at least the depth; else Φ need not be convex, inf Φ ≥ min R, and a
+point of the ball is above it.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.certificates.penalised import inner_maximum, minimise_robust
+from driftproof.synthetic.certificates.penalised import inner_maximum
+from driftproof.synthetic.certificates.robust_logistic import logistic_optimum
 from driftproof.toolkit.composition import CompositionProblem
 from driftproof.toolkit.draws import Indices, Law
 from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
@@ -192,12 +194,26 @@ class PenalisedDRO(CompositionProblem):
 
     @cached_property
     def solution(self) -> Solution:
-        """The optimum on the ball, enclosed by that of (3)."""
-        point, certificate = minimise_robust(
-            self.every_row, radius=self.ball, penalty=self.penalty, divergence=self.divergence
-        )
-        high = float(self.objective(torch.from_numpy(point)[:, None]))
-        return Solution(min(certificate["low"], high), high, point, certificate)
+        """The optimum on the ball, enclosed by that of (3), which the certificate has beside it."""
+        found, same = self.robust_optimum, self.divergence == "kl" or self.penalty >= self.depth
+        value = float(self.objective(torch.from_numpy(found.minimiser)[:, None]))
+        said = {"convex": same, "optimum_of_3": (found.low, found.high)}
+        if not same:
+            said["note"] = (
+                f"λ = {self.penalty:g} is less than the depth of the losses, {self.depth:.3g}: Φ "
+                "need not be convex, and may exceed (3), so inf Φ is known by this enclosure alone"
+            )
+        high = found.high if same else max(value, found.low)
+        return Solution(found.low, high, found.minimiser, {**found.certificate, **said})
+
+    @cached_property
+    def robust_optimum(self) -> Solution:
+        """The certified optimum of (3) on the ball, which is convex for every λ."""
+        shares = np.eye(len(self.every_row))
+        return logistic_optimum(
+            self.every_row, shares, ball=self.ball, penalty=self.penalty,
+            divergence="kl" if self.divergence == "kl" else "chi2",
+        )  # fmt: skip
 
     def losses(self, x: np.ndarray) -> np.ndarray:
         """Return every sample's loss at x, [m]."""

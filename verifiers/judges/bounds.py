@@ -35,13 +35,14 @@ from driftproof.toolkit.draws import BLOCK, TooManyAtoms
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import Outcome, run, run_exactly, sampled_context
 from driftproof.toolkit.problem import Problem, supposing
+from driftproof.toolkit.rounded import rounding
 from driftproof.toolkit.statistics import exceeds, interval, replicates_needed
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.rate import RateClaim
 from driftproof.verifiers.judges import assumed
-from driftproof.verifiers.judges.evidence import Measured, copies_of, instance, rounding, shadows
+from driftproof.verifiers.judges.evidence import Measured, copies_of, instance, shadows
 from driftproof.verifiers.judges.places import place
 from driftproof.verifiers.judges.roles import check_roles
 from driftproof.verifiers.judges.rows import case_entry, row_of
@@ -329,8 +330,9 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Measured) -> Row:
         check_roles(claim, lacking)
         reason = f"the right side needs {', '.join(lacking)}; {case.problem} proves none"
         return _row(claim, case, form, Verdict.INAPPLICABLE, None, reason)
-    if measured.kind == "too many atoms":
-        reason = "one step of the noise has too many outcomes to be enumerated"
+    if measured.kind not in ("exact", "sampled"):
+        many = "one step of the noise has too many outcomes to be enumerated"
+        reason = many if measured.kind == "too many atoms" else measured.kind
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason)
     if not len(measured.values) and measured.bad_step < 0:
         reason = "left(view) gave no value at any moment: nothing was compared"

@@ -136,32 +136,6 @@ def _joined_shadows(blocks: Sequence[Measured], rows: int) -> np.ndarray:
     return np.concatenate(apart, 3).reshape(runs, sides, -1)
 
 
-def rounding(exact: np.ndarray, shadow: np.ndarray, right: np.ndarray | float) -> np.ndarray:
-    """Bound the rounding error of means computed in double precision, [comparisons].
-
-    Monte Carlo arithmetic: the case was run again in single precision, whose rounding errors are
-    2²⁹ times as large along the same path, several times, with every state moved at random by a
-    unit in its last place after each step (one run alone may hit the exact value by luck). The
-    largest distance of these runs from the double run, divided by 2²³ (64 times less than 2²⁹),
-    bounds the error of the double run as long as errors grow linearly. Where a run differs by more
-    than 10 %, that is in doubt and the whole distance counts. A few units in the last place are
-    added for the sums.
-
-    Args:
-        exact: the double run's means, [comparisons].
-        shadow: the single runs' means, [runs, comparisons]; nan where a run ended earlier.
-        right: the right side (or the size of what was subtracted to get ``exact``).
-    """
-    scale = np.maximum(np.abs(exact), np.abs(right))
-    if shadow.shape[1:] != exact.shape:
-        return np.full_like(exact, np.inf)
-    with np.errstate(invalid="ignore"):
-        distance = np.abs(exact - shadow).max(0, initial=0.0)
-    linear = np.where(distance <= 0.1 * scale, distance * 2.0**-23, distance)
-    bound: np.ndarray = np.where(np.isfinite(linear), linear, np.inf) + 1e-14 * scale
-    return bound
-
-
 def copies_of(run: Outcome, copies: int) -> list[Outcome]:
     """Return the copies of one run of which all lie beside each other as replicates."""
     width = len(run.weights) // copies

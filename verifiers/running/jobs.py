@@ -106,7 +106,22 @@ class ClaimTask:
         """Do the task."""
         claim = loaded(self.claim)
         with blaming(self.claim):
-            return self._result(claim)
+            try:
+                return self._result(claim)
+            except UndecidableError as error:  # the case costs its row, and no other
+                return self._unjudged(claim, error)
+
+    def _unjudged(self, claim: Claim[Any], error: UndecidableError) -> bytes:
+        """Return what stands for a result that cannot be had."""
+        if self.kind == "class":
+            return json.dumps({"undecidable": error.told}).encode()
+        if isinstance(claim, BoundClaim) and self.kind in ("exact", "block", "shadowed block"):
+            return Measured(error.told).pack()
+        if self.kind not in ("limit", "compare", "enclosed"):
+            raise error
+        cases = claim.classes if isinstance(claim, LimitClaim) else claim.cases_for(self.tier)
+        form, case = claim.forms[self.form], case_entry(cases[self.number])
+        return pack_rows([row_of(claim, form, case, Verdict.INCONCLUSIVE, None, error.told)])
 
     def _result(self, claim: Claim[Any]) -> bytes:
         form = claim.forms[self.form]
@@ -119,18 +134,12 @@ class ClaimTask:
             forms = [claim.forms[k] for k in _sharing(claim, self.siblings)[self.form]]
             case = claim.classes[self.number]
             judge = theorems if theorems.has_letters(case) else worst_cases
-            try:
-                return worst_cases.pack(judge.measure(claim, case, forms))
-            except UndecidableError as error:
-                return worst_cases.pack({"undecidable": error.told})
+            return worst_cases.pack(judge.measure(claim, case, forms))
         if isinstance(claim, LimitClaim):
             from driftproof.verifiers.judges import limits
 
             case = claim.classes[self.number]
-            try:
-                return pack_rows([limits.judge(claim, case, form)])
-            except UndecidableError as error:
-                return pack_rows([_undecidable(claim, case, form, error.told)])
+            return pack_rows([limits.judge(claim, case, form)])
         if self.kind == "attack":
             return json.dumps(declared.look(claim.cases_for(self.tier)[self.number])).encode()
         if isinstance(claim, RateClaim) and self.kind == "known":
@@ -365,7 +374,8 @@ def _over_class(claim: BoundClaim, case: Case, forms: Sequence[Form], at: ClaimT
     ((blob, seconds),) = yield [at]
     measured = json.loads(blob)
     if "undecidable" in measured:
-        return [_undecidable(claim, case, form, measured["undecidable"]) for form in forms]
+        given = case_entry(case), Verdict.INCONCLUSIVE, None, measured["undecidable"]
+        return [row_of(claim, form, *given) for form in forms]
     if theorems.has_letters(case):
         rows = [theorems.judge(claim, case, form, measured) for form in forms]
         return [replace(row, seconds=seconds) for row in rows]
@@ -375,11 +385,6 @@ def _over_class(claim: BoundClaim, case: Case, forms: Sequence[Form], at: ClaimT
         for form in forms
     ]
     return [replace(row, seconds=seconds) for row in rows]
-
-
-def _undecidable(claim: Claim[Any], case: Case, form: Form, why: str) -> Row:
-    """Return the row of a case that cannot be judged."""
-    return row_of(claim, form, case_entry(case), Verdict.INCONCLUSIVE, None, why)
 
 
 def _judged(claim: Claim[Any], siblings: bool) -> list[int]:

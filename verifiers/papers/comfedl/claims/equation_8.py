@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from driftproof.synthetic.certificates.cone import solve
+from driftproof.synthetic.certificates.penalised import Ambiguity
 from driftproof.synthetic.problems.maml import MAML
 from driftproof.toolkit.cases import Case, grid
 from driftproof.toolkit.parameters import sweep
@@ -43,20 +43,10 @@ from driftproof.verifiers.papers.comfedl.claims._maml import points, task_losses
     ),
 )
 def simplex(case: Case[MAML, None], total: float) -> list[Comparison]:
-    compared = []
+    largest, compared = Ambiguity("cvar", radius=1 / case.problem.clients), []
     for k, at in enumerate(points(case.problem)):
         losses = task_losses(case.problem, at)
-        low, high = _maximum(losses, total)
+        worst, multipliers = largest.worst(losses)  # of p/total
+        low, high = (total * side for side in (worst @ losses, largest.upper(losses, multipliers)))
         compared.append(Comparison(f"w = {np.round(at, 3)}", low, high, float(losses.max()), k))
     return compared
-
-
-def _maximum(losses: np.ndarray, total: float) -> tuple[float, float]:
-    """Enclose max Σ p_i f_i over p ≥ 0, Σ p_i = total: a feasible p, and a dual bound."""
-    import cvxpy as cp
-
-    p = cp.Variable(len(losses))
-    solve(cp.Maximize(losses @ p), [p >= 0, cp.sum(p) == total])
-    feasible = np.clip(p.value, 0.0, None)
-    feasible = feasible * (total / feasible.sum()) if feasible.sum() > 0 else feasible
-    return float(feasible @ losses), total * float(losses.max())

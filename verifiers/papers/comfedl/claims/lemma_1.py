@@ -15,7 +15,7 @@ import numpy as np
 import sympy
 import torch
 
-from driftproof.synthetic.certificates.cone import frank_wolfe_gap, minimise_on_ball
+from driftproof.synthetic.certificates.penalised import divergence_of
 from driftproof.synthetic.pieces.losses import LOSSES
 from driftproof.synthetic.problems.kl_dro import KLDRO
 from driftproof.toolkit.cases import Case, grid
@@ -100,13 +100,6 @@ def _saddle(problem: KLDRO, at_minimiser: Comparison) -> Comparison:
     """Enclose min_w max_r by max_r at w* from above and min_w at r* from below."""
     w = torch.from_numpy(problem.solution.minimiser)[:, None]
     r = problem.robust_weights(w)
-    features, labels = problem.data
-    point, _ = minimise_on_ball(
-        features, labels, radius=problem.ball, temperature=None,
-        weights=r[:, 0].numpy(),
-    )  # fmt: skip
-    at = torch.from_numpy(point)[:, None].requires_grad_()
-    value = problem.saddle_value(at, r).sum()
-    (gradient,) = torch.autograd.grad(value, at)
-    low = value.item() - frank_wolfe_gap(point, gradient[:, 0].numpy(), problem.ball)
+    found = problem.robust_optimum(r[:, 0].numpy())  # of the mean with weights r
+    low = found.low - problem.temperature * divergence_of(r[:, 0].numpy(), "kl")
     return Comparison("min over w", low, at_minimiser.high, at_minimiser.value, at_minimiser.x)

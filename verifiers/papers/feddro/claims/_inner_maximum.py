@@ -7,7 +7,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TypeAlias
 
 import numpy as np
@@ -15,8 +14,7 @@ import sympy
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.certificates.penalised import minimise_robust, robust_value
-from driftproof.synthetic.certificates.smooth import Function
+from driftproof.synthetic.certificates.smooth import Function, minimise_smooth_on_ball
 from driftproof.synthetic.problems.penalised_dro import PenalisedDRO
 from driftproof.toolkit.constants import Expression
 from driftproof.verifiers.claim_types.compared import Comparison
@@ -44,16 +42,16 @@ class Values(Reformulation):
 
     def compare(self, problem: PenalisedDRO) -> list[Comparison]:
         """Return the inner maximum and its minimum over x against the formula."""
-        best, told = minimum(problem)
-        unit = np.eye(problem.dim)[0] * problem.ball
-        points = {"x = 0": 0 * unit, "x = Be": unit, "x = −Be/2": -unit / 2, "x = x*": best}
+        best, unit = problem.robust_optimum, np.eye(problem.dim)[0] * problem.ball
+        points = {"x = 0": 0 * unit, "x = Be": unit, "x = −Be/2": -unit / 2}
+        points["x = x*"] = np.asarray(best.minimiser)
         compared = []
         for what, x in points.items():
             low, high = problem.robust(x)
             spread = float(np.ptp(problem.losses(x)))
             compared.append(Comparison(what, low, high, self._at(problem, x), spread))
-        value = self._at(problem, best)
-        compared.append(Comparison("min over x", told["low"], told["high"], value, compared[-1].x))
+        value = self._at(problem, points["x = x*"])
+        compared.append(Comparison("min over x", best.low, best.high, value, compared[-1].x))
         return compared
 
     def _at(self, problem: PenalisedDRO, x: np.ndarray) -> float:
@@ -67,15 +65,15 @@ class Minimisers(Reformulation):
 
     def compare(self, problem: PenalisedDRO) -> list[Comparison]:
         """Return the minimum of the inner maximum against its value where the formula is least."""
-        _, told = minimum(problem)
+        best = problem.robust_optimum
         if problem.dim == 1:
             grid = np.linspace(-problem.ball, problem.ball, 4_001)[:, None]
             values = [self._value(problem, x)[0] for x in grid]
             point = grid[int(np.argmin(values))]
         else:
             point = _lowest(lambda x: self._value(problem, x), problem)
-        value = robust_value(problem.every_row, point, problem.penalty, problem.divergence)[0]
-        return [Comparison(f"at x = {np.round(point, 3)}", told["low"], told["high"], value)]
+        value = problem.robust(point)[0]
+        return [Comparison(f"at x = {np.round(point, 3)}", best.low, best.high, value)]
 
     def _value(self, problem: PenalisedDRO, x: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the formula and its gradient at x."""
@@ -87,15 +85,6 @@ class Minimisers(Reformulation):
         return value.item(), each.T @ slope.numpy()
 
 
-@cache
-def minimum(problem: PenalisedDRO) -> tuple[np.ndarray, dict[str, float]]:
-    """Return a minimiser of the inner maximum over the ball, and the enclosure of the minimum."""
-    return minimise_robust(
-        problem.every_row, radius=problem.ball, penalty=problem.penalty,
-        divergence=problem.divergence,
-    )  # fmt: skip
-
-
 def _lowest(function: Function, problem: PenalisedDRO) -> np.ndarray:
     """Return the lowest of several local minima on the ball: from the centre, and around it."""
     turns = np.linspace(0.0, 2 * np.pi, 8, endpoint=False)
@@ -104,21 +93,5 @@ def _lowest(function: Function, problem: PenalisedDRO) -> np.ndarray:
         start = np.zeros(problem.dim)
         start[:2] = 0.9 * problem.ball * np.array([np.cos(turn), np.sin(turn)])
         starts.append(start)
-    ends = [_descend(function, start, problem.ball) for start in starts]
+    ends = [minimise_smooth_on_ball(function, start, problem.ball) for start in starts]
     return min(ends, key=lambda x: function(x)[0])
-
-
-def _descend(function: Function, start: np.ndarray, radius: float) -> np.ndarray:
-    x, step = start, 1.0
-    value, gradient = function(x)
-    for _ in range(3_000):
-        moved = x - step * gradient
-        moved = moved * min(1.0, radius / max(float(np.linalg.norm(moved)), 1e-300))
-        lower, slope = function(moved)
-        if lower < value:
-            x, value, gradient, step = moved, lower, slope, 1.5 * step
-        else:
-            step *= 0.5
-        if step < 1e-14:
-            break
-    return x
