@@ -3,7 +3,8 @@ r"""The optima of ``synthetic.problems.logistic_bilevel``, two ways each; sample
 inf F is enclosed. Above by F at a point. Below, if λ = 0, by min V, which is inf F if C̄ is onto, as
 then each y is some y*(x); min V is bounded by convex duality (``entropy_bound``). If λ > 0, since
 ‖C̄‖‖x‖ ≥ ‖C̄x‖ ≥ ν‖y*(x) − y*(0)‖, by min W, W(y) = V(y) + (μ/2)‖y − y*(0)‖², μ = λν²/‖C̄‖², and
-W(y) − ‖∇W(y)‖²/(2μ) ≤ min W for every y.
+W(y) − ‖∇W(y)‖²/(2μ) ≤ min W for every y. And where F is m-strongly convex on a ball that holds its
+minimisers and x, F(x) − ‖∇F(x)‖²/(2m) ≤ min F.
 """
 
 from __future__ import annotations
@@ -146,6 +147,7 @@ def enclosed(
     rows: np.ndarray,
     centre: np.ndarray,
     modulus: float,
+    convexity: Callable[[float], float],
 ) -> Solution:
     """Return an enclosure of inf F, as derived above.
 
@@ -155,6 +157,8 @@ def enclosed(
         rows: of the validation samples of all clients, whose mean loss is V.
         centre: y*(0).
         modulus: μ.
+        convexity: if λ > 0, F(x) less a lower bound on V → m on a ball that holds all points with F
+            no larger (≤ 0: none).
     """
 
     def below(y: np.ndarray) -> tuple[float, np.ndarray]:
@@ -169,9 +173,14 @@ def enclosed(
     if objective(x)[0] - low > 1e-12:
         x = minimise_smooth_on_ball(objective, x, 1e3 * (1 + float(np.linalg.norm(x))))
     high, slope = objective(x)
-    if modulus:
+    if modulus and (bend := convexity(high - low)) > 0:
+        low, how = (
+            high - float(slope @ slope) / (2 * bend),
+            "strong convexity of F near its optimum",
+        )
+    elif modulus:
         value, turn = below(y)
-        low, how = max(low, value - float(turn @ turn) / (2 * modulus)), "a convex lower bound"
+        low, how = max(low, value - float(turn @ turn) / (2 * modulus)), "strong convexity of W"
     return Solution(min(low, high), high, x, {
         "method": f"Newton's method from above, {how} from below",
         "gap": high - low, "gradient_norm": float(np.linalg.norm(slope)),

@@ -21,9 +21,12 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from driftproof.synthetic.certificates.cone import frank_wolfe_gap
 from driftproof.synthetic.certificates.penalised import Ambiguity, divergence_of
-from driftproof.synthetic.certificates.smooth import into_ball, minimise_smooth_on_ball
+from driftproof.synthetic.certificates.smooth import (
+    frank_wolfe_gap,
+    into_ball,
+    minimise_smooth_on_ball,
+)
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.problem import Solution
 from driftproof.toolkit.rounded import coarsely, rounding

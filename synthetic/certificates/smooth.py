@@ -13,8 +13,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from driftproof.synthetic.certificates.cone import frank_wolfe_gap
-
 Function = Callable[[np.ndarray], tuple[float, np.ndarray]]
 STEPS, PATIENCE = 60, 6
 """The most steps, and how many in a row may leave the gap as it is."""
@@ -50,6 +48,11 @@ def minimise_smooth_on_ball(function: Function, start: np.ndarray, radius: float
         waited = 0 if gap < best[0] else waited + 1
         best = min(best, (gap, point), key=lambda known: known[0])
     return best[1]
+
+
+def frank_wolfe_gap(point: np.ndarray, gradient: np.ndarray, radius: float) -> float:
+    """Return ⟨∇F(w), w⟩ + B‖∇F(w)‖ ≥ F(w) − min over the ball of F, for a convex F."""
+    return float(gradient @ point + radius * np.linalg.norm(gradient))
 
 
 def into_ball(point: np.ndarray, radius: float) -> np.ndarray:

@@ -31,13 +31,16 @@ largest eigenvalue; 0 < ℓ'' = σ(1 − σ) ≤ 1/4, |ℓ'''| ≤ 1/(6√3) (at
   L = (‖C̄‖²/ν²)(λ₊(V̄)/4 + Rλ₊(S̄)√λ₊(V̄)/(6√3ν)) + λ.
 
 **Solution.** y*(x) by Newton's method; inf F is enclosed (``synthetic.certificates.logistic``), to
-rounding if λ = 0 and d_1 ≥ d_2.
+rounding if λ = 0 and d_1 ≥ d_2, or if F is convex on a ball that holds its minimisers: with
+q = H^{-1}∇V, H ⪰ hI on it and |ℓ'''| ≤ ℓ'' too, the middle term of zᵀ∇²Fz is at most
+max|b·q| mean |ℓ'''|(b·Jz)², and (H − ν)H^{-2} ⪯ 1/(4ν), so
+∇²F ⪰ λ − R(‖∇V‖/h)‖C̄‖² min(λ₊(S̄)/(6√3h²), 1/(4ν)).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 import numpy as np
@@ -204,7 +207,22 @@ class LogisticBilevel(BilevelProblem):
             return np.asarray(np.linalg.lstsq(self.cross_maps.mean(0), push, rcond=None)[0])
 
         rows, middle = self.data[1].reshape(-1, self.lower_dim), centre[:, 0].numpy()
-        return enclosed(objective, reaching, rows, middle, modulus)
+        convexity = partial(self._convexity, middle)
+        return enclosed(objective, reaching, rows, middle, modulus, convexity)
+
+    def _convexity(self, centre: np.ndarray, above: float) -> float:
+        """Return what ∇²F exceeds where F ≤ inf V + above, so (λ/2)‖x‖² ≤ above, as derived."""
+        train, validation = (rows.reshape(-1, self.lower_dim) for rows in self.data)
+        bends = [np.linalg.eigvalsh(rows.T @ rows / len(rows)) for rows in (train, validation)]
+        # ≥ ‖y*(x) − y*(0)‖
+        away = self._largest_cross * (2 * max(above, 0.0) / self.regulariser) ** 0.5 / self.ridge
+        fade = np.exp(-self.feature_bound * (float(np.linalg.norm(centre)) + away))
+        least = self.ridge + max(float(bends[0][0]), 0.0) * fade / (1 + fade) ** 2
+        steep = float(np.linalg.norm(validation.T @ shares(validation, centre)) / len(validation))
+        steep = min(float(bends[1][-1]) ** 0.5, steep + float(bends[1][-1]) / 4 * away)
+        turn = min(THIRD * float(bends[0][-1]) / least**2, 1 / (4 * self.ridge))
+        turn *= self.feature_bound * steep / least * self._largest_cross**2
+        return float(self.regulariser - turn)
 
     def start(self) -> np.ndarray:
         """Return (distance·e_1, 0), [dim + lower_dim]."""
