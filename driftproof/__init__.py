@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from driftproof.synthetic.attacks import attack as attack
     from driftproof.synthetic.audit import audit_algorithm as audit_algorithm
     from driftproof.synthetic.audit import audit_problem as audit_problem
+    from driftproof.synthetic.certificates.robust import robust_optimum as robust_optimum
     from driftproof.toolkit.algorithm import Algorithm as Algorithm
     from driftproof.toolkit.algorithm import Collective as Collective
     from driftproof.toolkit.algorithm import Context as Context

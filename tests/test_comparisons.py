@@ -209,7 +209,8 @@ def test_one_enclosure_that_is_too_wide_leaves_an_identity_open():
         assert "wide: the certificate is too wide" in row.reason
 
 
-def test_a_solver_that_gives_up_is_told():
-    """Losses and a temperature of very different sizes, which a search may propose."""
-    with pytest.raises(DriftproofError, match="ended with status 'Insufficient"):
-        maximum_over_simplex(np.array([1e16, 0.0, -1e16]), 1.0)
+def test_losses_of_very_different_sizes_have_their_maximum():
+    """Which a search may propose, and on which conic solvers give up."""
+    low, high = maximum_over_simplex(np.array([1e16, 0.0, -1e16]), 1.0)
+    assert low == pytest.approx(1e16, rel=1e-15)
+    assert high == pytest.approx(1e16, rel=1e-15)

@@ -95,14 +95,20 @@ def test_an_identity_is_judged_by_its_enclosure(low, high, value, verdict):
 
 @pytest.mark.parametrize("mass", [0.0, 0.5, 1.0, 2.0])
 def test_the_maximum_over_a_scaled_simplex_is_its_closed_form(mass):
-    """Two routes: cvxpy with weak duality, and mass·γ(log mean exp(f/γ) − log mass)."""
+    """Two routes beside weak duality: cvxpy, and mass·γ(log mean exp(f/γ) − log mass)."""
+    import cvxpy as cp
+
     losses, gamma = np.array([0.3, 1.2, -0.4]), 0.7
+    r = cp.Variable(3, nonneg=True)
+    entropy = cp.sum(cp.entr(r)) - np.log(3) * cp.sum(r)
+    found = cp.Problem(cp.Maximize(losses @ r + gamma * entropy), [cp.sum(r) == mass]).solve()
     low, high = maximum_over_simplex(losses, gamma, mass)
     exact = 0.0
     if mass:
         exact = mass * gamma * (np.log(np.mean(np.exp(losses / gamma))) - np.log(mass))
-    assert low - 1e-7 <= exact <= high + 1e-7
-    assert high - low < 1e-6
+    assert low - 1e-12 <= exact <= high + 1e-12
+    assert found == pytest.approx(exact, abs=1e-6)
+    assert high - low < 1e-12
 
 
 def left(view):

@@ -9,14 +9,7 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from driftproof.synthetic.certificates.penalised import (
-    inner_maximum,
-    minimise_robust,
-    penalised_value,
-    robust_value,
-    upper_bound,
-    worst_weights,
-)
+from driftproof.synthetic.certificates.penalised import Ambiguity, inner_maximum, worst_weights
 from driftproof.synthetic.problems import AnalyticMAML, PenalisedDRO
 from driftproof.verifiers.papers.scgdm.claims import _suprema
 from driftproof.verifiers.papers.scgdm.claims.equation_8 import Device, mean_step, own_step
@@ -163,6 +156,14 @@ def test_the_minimum_over_a_period_by_descent(problem):
     assert problem.solution.high - problem.solution.low < 1e-8
 
 
+def penalised_value(losses, weights, penalty, divergence):
+    return Ambiguity(divergence, penalty).value(losses, weights)
+
+
+def upper_bound(losses, shift, penalty, divergence):
+    return Ambiguity(divergence, penalty).upper(losses, (penalty, shift))
+
+
 def simplex(m, steps):
     """Every point of the simplex with coordinates k/steps."""
     for head in product(range(steps + 1), repeat=m - 1):
@@ -218,15 +219,13 @@ def test_the_smallest_counterexamples_to_4_and_5_exactly():
 @pytest.mark.parametrize("penalty", [0.3, 2.0])
 def test_the_robust_minimum_by_a_search_without_derivatives(divergence, penalty):
     problem = PenalisedDRO(divergence=divergence, penalty=penalty, data_seed=3)
-    rows, given = problem.every_row, {"penalty": penalty, "divergence": divergence}
-
-    _, told = minimise_robust(rows, radius=problem.ball, **given)
+    rows, told = problem.every_row, problem.robust_optimum
     turns, radii = np.linspace(0, 2 * np.pi, 400, endpoint=False), np.linspace(0, problem.ball, 60)
     grid = np.stack([np.outer(radii, f(turns)).ravel() for f in (np.cos, np.sin)])
     best = inner_values(np.logaddexp(0.0, -rows @ grid), penalty, divergence).min()
-    assert told["low"] <= best + 1e-12
-    assert best <= told["high"] + 1e-3
-    assert told["high"] - told["low"] < 1e-7
+    assert told.low <= best + 1e-12
+    assert best <= told.high + 1e-3
+    assert told.high - told.low < 1e-11
 
 
 def inner_values(losses, penalty, divergence):
@@ -250,7 +249,10 @@ def test_the_composition_is_the_formula_and_the_gradient_is_danskins(problem):
     if problem.divergence == "kl":
         low, high = problem.robust(x)
         assert low - 1e-12 <= value <= high + 1e-12
-        slope = robust_value(problem.every_row, x, problem.penalty, "kl")[1]
+        at = torch.from_numpy(x).requires_grad_()
+        each = torch.nn.functional.softplus(-torch.from_numpy(problem.every_row) @ at)
+        weights = torch.from_numpy(worst_weights(losses, problem.penalty, "kl")[0])
+        slope = torch.autograd.grad(weights @ each, at)[0].numpy()
         made = problem.gradient(torch.from_numpy(x)[:, None])[:, 0].numpy()
         np.testing.assert_allclose(made, slope, atol=1e-12)
         return
@@ -278,7 +280,7 @@ def test_a_clipped_variance_bound_is_not_convex():
         return float(problem.objective(torch.from_numpy(p)[:, None]))
 
     def robust(p):
-        return robust_value(problem.every_row, p, problem.penalty, "chi-square")[0]
+        return problem.robust(p)[0]
 
     assert bent(upper) < -0.005
     assert bent(robust) > -1e-12
