@@ -71,13 +71,14 @@ def coarsely(function: Callable[[Any], Any], x: Any, seed: int) -> tuple[Any, bo
     precision, up or down at random; so the function's own data need not be converted.
 
     Returns:
-        The value, and whether that could be done: the function may leave numpy, by ``float``.
+        The value, and whether anything was moved: what a function does with Python's own numbers
+        is not.
 
     >>> near, followed = coarsely(lambda x: (x - 1.0).sum(), np.array([1.0, 3.0]), 0)
     >>> 0 < abs(float(near) - 2) < 1e-5, followed
     (True, True)
     """
-    random, seen, left = np.random.default_rng(seed), [], []
+    random, seen = np.random.default_rng(seed), []
 
     def moved(value: Any) -> Any:
         if isinstance(value, list | tuple):
@@ -109,15 +110,11 @@ def coarsely(function: Callable[[Any], Any], x: Any, seed: int) -> tuple[Any, bo
         def __getitem__(self, key: Any) -> Any:
             return followed(super().__getitem__(key))
 
-        def __float__(self) -> float:
-            left.append(True)
-            return float(np.asarray(self))
-
     if isinstance(x, Tensor):
         with _Moving(lambda v: v * v.new_tensor(moved(np.ones(v.shape))), every=True):
             return function(x), True
     made = np.asarray(function(np.asarray(moved(x)).view(Coarse)))
-    return made, bool(seen) and not left
+    return made, bool(seen)
 
 
 def rounding(exact: np.ndarray, shadow: np.ndarray, right: np.ndarray | float) -> np.ndarray:

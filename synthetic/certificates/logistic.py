@@ -131,8 +131,9 @@ def lowest_mean(rows: np.ndarray) -> tuple[np.ndarray, float]:
         slope = -left.T @ shares(left, y) / count
         return float(np.logaddexp(0, -left @ y).sum()) / count, slope
 
-    if len(left):
+    if left.any():
         y = minimise_smooth_on_ball(mean, y, 1e4 / float(np.abs(left).max()))
+    if len(left):
         low = entropy_bound(left, y) * len(left) / count
     away = found[:dim] - np.linalg.lstsq(left, left @ found[:dim], rcond=None)[0]
     margins = rows[apart] @ away

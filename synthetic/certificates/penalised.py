@@ -12,7 +12,7 @@ Lagrangian over p_i ≥ 0 on its own, hold for any ν (and any λ > 0 under a ra
 
 * "kl":         V ≤ ν + λ mean (exp((ℓ_i − ν)/λ) − 1);
 * "chi2": V ≤ ν + (λ/2) mean ((1 + (ℓ_i − ν)/λ)₊² − 1);
-* a radius:     R ≤ λρ + the same; and R ≤ max ℓ_i;
+* a radius:     R ≤ λρ + the same; and R ≤ max ℓ_i always;
 * "cvar":       R ≤ ν + mean (ℓ_i − ν)₊/α, the dual of its linear program.
 """
 
@@ -126,14 +126,16 @@ class Ambiguity:
         (penalty, shift), radius = multipliers, self.radius or 0.0
         if self.divergence == "cvar":
             return shift + float(np.maximum(losses - shift, 0.0).mean()) / radius
+        top = float(losses.max())
         if not penalty:
-            return float(losses.max())
-        scaled = (losses - shift) / penalty
-        if self.divergence == "kl":
-            over = np.expm1(scaled)
-        else:  # (1 + s)₊² − 1, halved
-            over = np.where(scaled > -1, scaled * (1 + scaled / 2), -0.5)
-        return shift + penalty * (radius + float(over.mean()))
+            return top
+        with np.errstate(over="ignore"):  # far from the ν of these losses
+            scaled = (losses - shift) / penalty
+            if self.divergence == "kl":
+                over = np.expm1(scaled)
+            else:  # (1 + s)₊² − 1, halved
+                over = np.where(scaled > -1, scaled * (1 + scaled / 2), -0.5)
+            return min(top, shift + penalty * (radius + float(over.mean())))
 
     def allowed(self, weights: np.ndarray) -> np.ndarray:
         """Return weights moved towards the uniform ones, where D is 0, until they are allowed."""

@@ -136,9 +136,9 @@ def robust_optimum(
     shadow = np.array([bounds(ell, slope, best[1]) for ell, slope, _ in again])
     off = rounding(exact, shadow, size + multipliers[0])
     low, high = (float(end) for end in exact + off * [-1, 1])
-    followed = "is bounded by Monte Carlo arithmetic"
+    followed = "is bounded by Monte Carlo arithmetic, but for what they do with Python's numbers"
     if not all(seen for _, _, seen in again):
-        followed = "is not: they leave numpy, so a few units in the last place are taken"
+        followed = "is not bounded, as they leave numpy: a few units in the last place are taken"
     return Solution(low, high, x, {
         "method": "Newton's method on the ball; duality above, the Frank–Wolfe gap below",
         "gap": high - low, "rounding": float(off.sum()), "weights": p, "multipliers": multipliers,
@@ -193,10 +193,13 @@ class _Asked:
             values, slopes = (np.asarray(made, dtype=float) for made in both)
             return values, slopes, all(seen)
         at = torch.from_numpy(x.copy()).requires_grad_()
-        made = call(self._losses, at)
+        try:
+            made, why = call(self._losses, at), ""
+        except (RuntimeError, TypeError) as error:  # a function in numpy, say
+            made, why = None, f" ({error})"
         if getattr(made, "dtype", None) != torch.float64 or not made.requires_grad:
             raise DriftproofError(
-                f"no gradients, and losses(x) that return {made}",
+                f"no gradients, and losses(x) that return {made}{why}",
                 "a tensor [samples] of torch.float64 that torch computes from x",
                 "pass gradients=…, or write the losses in torch, with data in double precision",
             )
