@@ -13,7 +13,9 @@ import pytest
 from driftproof.commands.new import STARTS
 from tests.commands import ROOT, driftproof
 
-PAGES = {"worked_example": 3, "tutorial": 5, "own_bilevel": 5, "sets_and_terms": 5}
+PAGES = {
+    "worked_example": 3, "tutorial": 5, "own_bilevel": 5, "sets_and_terms": 5, "ground_truth": 1,
+}  # fmt: skip
 """How many commands each has at least."""
 BLOCK = re.compile(r"(?:In `(\w+\.py)`:\n\n)?^```(\w+)\n(.*?)^```$", re.S | re.M)
 INSTALL = {

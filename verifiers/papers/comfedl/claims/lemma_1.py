@@ -6,7 +6,7 @@
 n = 1, …, 4, and the rest for every n. With M the right side and ρ_i = exp((f_i − M)/γ)/n,
 each coordinate satisfies r_i f_i − γ r_i log(n r_i) = r_i M − γ r_i log(r_i/ρ_i); summed over the
 simplex this is M − γ KL(r‖ρ), and KL ≥ 0 by x log x ≥ x − 1, with equality at r = ρ. By certified
-optima: cvxpy's exponential cone for the maximum over r, and for the saddle value over w.
+optima: weak duality for the maximum over r, and for the saddle value over w.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,6 +1,6 @@
 """The mean and the variance bound χ²-regularised robust learning from above, for every λ.
 
-**Kind.** Bound; the left side is enclosed by cvxpy and weak duality.
+**Kind.** Bound; the left side is enclosed by weak duality.
 
 **Source.** (3) and (5), corrected. It has no printed form.
 
