@@ -160,8 +160,9 @@ def _potential(
         floor: whether it may have a floor, which says that iterates stay bounded.
     """
     why = ""
+    smooth = whole.term is None  # a sum with a term has no gradient that V could have
     for digits in DIGITS if rho is None else DIGITS[:1]:
-        for gradients in (False, True):
+        for gradients in (False, True)[: 1 + smooth]:
             try:
                 found = potential(
                     case.algorithm, whole.conditions, clients=whole.clients, gradients=gradients,

@@ -43,8 +43,10 @@ from driftproof.verifiers.worst_case.witness import Witness, witness
 from driftproof.verifiers.worst_case.written import Right, certificate, counterexample
 
 NEAR = Fraction(1, 10**6)
-"""How far the solver's value may lie above a right side for a proof to be tried, and below it for
-functions to be sought that attain it; relative to it. Neither decides anything."""
+"""How far the solver's value has to lie above a right side for rough functions to be sought, and
+may lie below it for those that attain it; relative to it. Neither decides anything."""
+MAYBE = Fraction(1, 10**4)
+"""How far it may lie above it for a proof to be tried: of some programs a solver knows no more."""
 LEAST = Fraction(1, 10**20)
 """By how much at least a multiple of a right side exceeds it: enough for the enclosure of it."""
 STARTS = (1, 4, 30)
@@ -129,8 +131,9 @@ def _compared(worst: Functions, right: Right, *, shown: bool) -> dict[str, Any]:
     """
     program, solved = worst.program, worst.solved
     value, made = Fraction(solved.value), dict[str, Any]()
-    near = NEAR * max(abs(right.high), worst.exact.scale)
-    if value <= right.high + near:
+    size = max(abs(right.high), worst.exact.scale)
+    near = NEAR * size
+    if value <= right.high + MAYBE * size:
         try:
             proof = certify(worst.exact, solved, at_most=right.low)
         except DriftproofError as error:

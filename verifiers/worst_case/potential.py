@@ -180,7 +180,11 @@ def potential(
         )  # fmt: skip
     check_rounds(f"a potential of {said}", algorithm, classes, clients)
     whole = WholeClass(conditions=(*classes, any_state()), clients=clients)
-    has_values = any(whole.function_class.conditions[0].values)
+    functions = [of for of in (whole.function_class, whole.term) if of is not None]
+    # without an L nothing bounds F(x_0) − F* by C‖x_0 − x*‖², and V has to be bounded at the start
+    has_values = any(functions[0].conditions[0].values) and all(
+        "L" in of.parameters for of in functions
+    )
     x = algorithm.iterate
 
     def left(view: Steps) -> Reduction | None:

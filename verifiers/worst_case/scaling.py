@@ -5,6 +5,12 @@ given its numbers as they are can be wrong in the second digit. So points are me
 gradients in γ and values in ℓγ. γ/ℓ is taken from the largest factor of a squared gradient in an
 interpolation condition, which is about 1/(2L), and ℓ from the bounds of the start and of relations.
 All are powers of 4: a program that has numbers near 1 stays as it is.
+
+That reading needs an L, and one unit for all points. Where it leaves numbers far from 1, units are
+fitted instead (Curtis & Reid 1972): of the logarithms of all numbers, each condition in a unit of
+its own, the squares are made least. Points, gradients and values have a unit each, and so have the
+points and gradients of two spaces, whose vectors have no products. In other units of the statement
+the fit gives the same program, so R = 10⁵ is solved like R = 1.
 """
 
 from __future__ import annotations
@@ -14,6 +20,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from driftproof.verifiers.worst_case.program import Matrices, Solved
+
+FAR = 4096.0
+"""By how much nearer to 1 the numbers have to be in fitted units for these to be taken."""
+NOISE = 2.0**-36
+"""What is smaller than this beside 1 is what rounding left of a 0, and has no part in a fit."""
+SWEEPS = 12
+"""Of equilibration: each halves the logarithms by which rows and columns differ."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +68,17 @@ class Units:
 
 def units(program: Matrices) -> Units:
     """Return units in which a program's numbers are near 1."""
+    meant, kinds = _meant(program), _kinds(program)
+    away = _away(meant.scaled(program), kinds)
+    if away.max(initial=1.0) <= FAR:
+        return meant
+    fitted, seen = _fitted(program, kinds)
+    of_fitted = _away(fitted.scaled(program), kinds)[seen].max(initial=1.0)
+    return fitted if away[seen].max(initial=1.0) > FAR * of_fitted else meant
+
+
+def _meant(program: Matrices) -> Units:
+    """Return units that the meaning of the numbers gives: L, and the bounds of the start."""
     bounds, points = np.abs(program.bounds), program.points
     bounded, size = bounds > 0, program.gram.shape[1]
     squares = np.einsum("kii->ki", program.gram)
@@ -75,6 +99,83 @@ def units(program: Matrices) -> Units:
     gram, values = program.objective
     largest = max(np.abs(gram * np.outer(s, s)).max(initial=0), np.abs(values * t).max(initial=0))
     return Units(s, t, r, float(_rounded(1 / largest)) if largest else 1.0)
+
+
+def _fitted(program: Matrices, kinds: np.ndarray) -> tuple[Units, np.ndarray]:
+    """Return units that are fitted, and which of ``_sizes`` are no noise."""
+    sizes, powers = _sizes(program, kinds)
+    seen = sizes > 0
+    logs = np.log(np.where(seen, sizes, 1.0))
+    for _ in range(2):  # what turns out to be noise is left out of the second fit
+        share = seen / np.maximum(seen.sum(1, keepdims=True), 1)
+        away = logs - (share * logs).sum(1, keepdims=True)
+        columns = powers[None] - (share[:, :, None] * powers).sum(1, keepdims=True)
+        found = np.linalg.lstsq(columns[seen], -away[seen], rcond=1e-9)[0]
+        rows = -(share * (logs + powers @ found)).sum(1)
+        inside = logs + powers @ found + rows[:, None]
+        seen &= inside > np.log(NOISE)
+    of_kinds = _rounded(np.exp(found + 1e-6))  # halves of powers are common: none is a draw
+    made = Units(
+        of_kinds[kinds], np.full(program.values.shape[1], of_kinds[-1]),
+        _rounded(np.exp(rows[:-1])), float(_rounded(np.exp(rows[-1]))),
+    )  # fmt: skip
+    return made, seen
+
+
+def _kinds(program: Matrices) -> np.ndarray:
+    """Return a number for each vector: the same for points, or gradients, of one space."""
+    from scipy.sparse.csgraph import connected_components
+
+    touching = np.any(program.gram != 0, axis=0) | (program.objective[0] != 0)
+    spaces = connected_components(touching, directed=False)[1]
+    kinds: np.ndarray = np.unique(2 * spaces + program.points, return_inverse=True)[1]
+    return kinds
+
+
+def _sizes(program: Matrices, kinds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the largest number of each sort in each condition, and the units of each sort.
+
+    Returns:
+        [conditions and the measure, sorts]; and powers of each unit, [sorts, kinds and values].
+    """
+    count = kinds.max(initial=-1) + 1
+    gram = np.abs(np.concatenate([program.gram, program.objective[0][None]]))
+    values = np.abs(np.concatenate([program.values, program.objective[1][None]]))
+    sizes, powers = [], []
+    for i in range(count):
+        for j in range(i, count):
+            sizes.append(gram[:, kinds == i][:, :, kinds == j].max((1, 2)))
+            powers.append(np.eye(count + 1)[i] + np.eye(count + 1)[j])
+    sizes += [values.max(1, initial=0.0), np.append(np.abs(program.bounds), 0.0)]
+    powers += [np.eye(count + 1)[-1], np.zeros(count + 1)]
+    return np.array(sizes).T, np.array(powers)
+
+
+def _away(program: Matrices, kinds: np.ndarray) -> np.ndarray:
+    """Return how many times 1 each of ``_sizes`` is, or 1 is each; 1 of what is 0."""
+    sizes, _ = _sizes(program, kinds)
+    sizes[sizes == 0] = 1.0
+    away: np.ndarray = np.maximum(sizes, 1 / sizes)
+    return away
+
+
+def equilibrated(program: Matrices) -> Units:
+    """Return units, one for each vector, value and condition, whose largest numbers are alike.
+
+    Ruiz (2001), for a Gram matrix: in the unknown vectors' units it stays one.
+    """
+    gram, values = program.objective
+    every = np.abs(np.concatenate([program.gram, gram[None]]))
+    linear = np.abs(np.concatenate([program.values, values[None]]))
+    s, t, r = (np.ones(k) for k in (every.shape[1], linear.shape[1], len(every)))
+    for _ in range(SWEEPS):
+        now = every * np.outer(s, s) * r[:, None, None]
+        flat = linear * t * r[:, None]
+        largest = np.maximum(now.max((1, 2), initial=0.0), flat.max(1, initial=0.0))
+        r /= np.sqrt(np.where(largest > 0, largest, 1.0))
+        for of, most in ((s, now.max((0, 1), initial=0.0)), (t, flat.max(0, initial=0.0))):
+            of /= np.where(most > 0, most, 1.0) ** 0.25
+    return Units(_rounded(s), _rounded(t), _rounded(r[:-1]), float(_rounded(r[-1])))
 
 
 def _rounded(of: np.ndarray | float) -> np.ndarray:

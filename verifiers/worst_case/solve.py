@@ -3,12 +3,22 @@ r"""Solves the semidefinite program of a worst case, in floating point.
 The program is handed to Clarabel as matrices, made from the triples all at once: what is exact is
 needed for a certificate alone. The unknown is (svec(G), F), svec the upper triangle column by
 column with √2 off the diagonal, so that ⟨A, B⟩ = svec(A)·svec(B).
+
+Rounding errors can end a solver's progress, of one processor and not of another. So there is a
+ladder, in units in which the numbers are near 1 (``scaling``): other settings; the dual program,
+over the multipliers, a second route with other and smaller linear systems, of equilibrated vectors
+and conditions; the first route with these; and, where the value does not grow without end
+(``_grows``), a program that is perturbed so that points and multipliers have room. Of what cvxpy
+has, Clarabel alone solves such programs by an interior-point method. So routes are formulations
+and not solvers: SCS's steps are of first order, and end with four digits of the nine. Nothing here
+is proved. An answer is where a proof begins.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,23 +26,34 @@ from driftproof.toolkit.errors import DriftproofError, UndecidableError
 from driftproof.verifiers.worst_case.freedom import kept, reduced
 from driftproof.verifiers.worst_case.program import Matrices, Solved, matrices
 from driftproof.verifiers.worst_case.record import WorstCase
-from driftproof.verifiers.worst_case.scaling import units
+from driftproof.verifiers.worst_case.scaling import equilibrated, units
 
 TOLERANCE = 1e-9
 """Residuals and gap that the solver goes for."""
 ALMOST = 1e-6
 """What it may end with, where it gets no further."""
-ATTEMPTS: tuple[dict[str, Any], ...] = (
-    {},
-    {"equilibrate_enable": False},
-    {"iterative_refinement_max_iter": 50, "iterative_refinement_reltol": 1e-14,
-     "iterative_refinement_abstol": 1e-14},
-)  # fmt: skip
-"""Settings that are tried in turn, where rounding errors end a solver's progress early."""
+SURE = 1e-10
+"""How exactly a ray has to show that there is no largest value, or no point. The solver's own 10⁻⁸
+is as much as rounding does to a program of which a multiplier has no room."""
+ROOM = 1e-7
+"""By how much bounds are widened, and squared lengths cost, in a perturbed program."""
+SIZES = 1e2, 1e4, 1e6
+"""Of vectors, whose growth tells whether there is a largest value."""
+GAIN = 1.0
+"""What is no growth yet, beside the value: rounding gains 10⁻⁶ of the size at most."""
+
+Settings: TypeAlias = dict[str, Any]
+REFINED: Settings = {
+    "iterative_refinement_max_iter": 50, "iterative_refinement_reltol": 1e-14,
+    "iterative_refinement_abstol": 1e-14,
+}  # fmt: skip
+REGULAR: Settings = {"static_regularization_constant": 1e-7, "max_iter": 500} | REFINED
+"""Systems that are nearly singular are solved further from what they are, and refined."""
+FINAL = "Solved", "AlmostSolved"
 
 
-class UnsolvedError(DriftproofError):
-    """Rounding errors kept the solver from the worst case: nothing is known of it."""
+class UnsolvedError(UndecidableError):
+    """Rounding errors kept the solver from the worst case on every rung: nothing is known of it."""
 
 
 class UnboundedError(UndecidableError):
@@ -75,62 +96,215 @@ def solve_matrices(
     return replace(solved, value=solved.value + constant, gram=every)
 
 
-def _solved(program: Matrices, tolerance: float) -> Solved:
-    import clarabel
-    from scipy import sparse
+@dataclass(frozen=True)
+class Rung:
+    """One try: a route, the solver's settings, and what is done to the program before."""
 
-    size, count = len(program.objective[0]), len(program.objective[1])
-    rows, columns = np.triu_indices(size)
-    order = np.lexsort((rows, columns))  # column by column
-    rows, columns = rows[order], columns[order]
-    scale = np.where(rows == columns, 1.0, np.sqrt(2.0))
-    triangle = len(rows)
-    linear = np.concatenate([program.gram[:, rows, columns] * scale, program.values], 1)
-    # equalities come first, each kind in its own cone
-    arranged = np.argsort(~program.equal, kind="stable")
-    cone = sparse.hstack([-sparse.eye(triangle), sparse.csc_matrix((triangle, count))])
-    matrix = sparse.vstack([sparse.csc_matrix(linear[arranged]), cone], format="csc")
-    right = np.concatenate([program.bounds[arranged], np.zeros(triangle)])
-    objective, values = program.objective
-    cost = -np.concatenate([objective[rows, columns] * scale, values])
-    unit = float(np.abs(cost).max(initial=0.0)) or 1.0  # tolerances are meant for sizes about 1
-    equalities = int(program.equal.sum())
-    cones = [clarabel.NonnegativeConeT(len(program.bounds) - equalities),
-             clarabel.PSDTriangleConeT(size)]  # fmt: skip
-    if equalities:
-        cones.insert(0, clarabel.ZeroConeT(equalities))
-    unknowns = triangle + count
-    for attempt in ATTEMPTS:
+    route: Callable[[Matrices], Cones]
+    settings: Settings = field(default_factory=dict)
+    equilibrate: bool = False
+    perturb: bool = False
+
+    def solved(self, program: Matrices, tolerance: float) -> Solved:
+        """Return what the solver says of a program; its status is of the program itself."""
+        own = equilibrated(program) if self.equilibrate else None
+        if own is not None:
+            program = own.scaled(program)
+        if self.perturb:
+            gram, values = program.objective
+            program = replace(
+                program, bounds=program.bounds + ROOM * ~program.equal,
+                objective=(gram - ROOM * np.eye(len(gram)), values),
+            )  # fmt: skip
+        found = self.route(program).solved(self.settings, tolerance)
+        return found if own is None else own.from_these(found)
+
+
+def _solved(program: Matrices, tolerance: float) -> Solved:
+    for number, rung in enumerate(LADDER):
+        found = rung.solved(program, tolerance)
+        if found.status in ("PrimalInfeasible", "DualInfeasible"):
+            break
+        final = found.status in FINAL
+        vast = bool(np.trace(found.gram) > SIZES[-1])  # √m looks solved where m is large
+        # the last rung is of another program, which has a largest value whether or not this one has
+        if (vast if final else number + 2 == len(LADDER)) and _grows(program):
+            raise _unsolved("DualInfeasible")
+        if final:
+            return found
+    raise _unsolved(found.status)
+
+
+def _grows(program: Matrices) -> bool:
+    """Tell whether the value grows without end: with vectors of larger and larger size.
+
+    A program without a largest value, like √m where the trace of G is at most m, has no ray that
+    shows it, and ends in rounding errors. With a bound on the trace it has a largest value. That is
+    concave in m, so it gains less and less from each hundredfold size once it comes to an end.
+    """
+    found = [ROBUST.solved(_within(program, size), TOLERANCE) for size in SIZES]
+    if any("DualInfeasible" in of.status for of in found):
+        return True  # in the values alone
+    if any(of.status not in FINAL for of in found):
+        return False
+    small, middle, large = (of.value for of in found)
+    gain = large - middle
+    return gain > max(middle - small, GAIN * max(abs(middle), 1.0))
+
+
+def _within(program: Matrices, size: float) -> Matrices:
+    """Return a program of vectors whose squares are a size together, at most."""
+    many = len(program.objective[0])
+    return replace(
+        program,
+        gram=np.concatenate([program.gram, np.eye(many)[None] / size]),
+        values=np.concatenate([program.values, np.zeros((1, program.values.shape[1]))]),
+        bounds=np.append(program.bounds, 1.0),
+        equal=np.append(program.equal, False),
+    )
+
+
+@dataclass(frozen=True)
+class Cones:
+    """A program as Clarabel takes it: min cost·x with right − matrix x in cones.
+
+    Attributes:
+        read: returns G, F and the multipliers from x and the dual variables.
+        dual: whether x are the multipliers; the words "primal" and "dual" then change places.
+    """
+
+    cost: np.ndarray
+    matrix: Any
+    right: np.ndarray
+    cones: list[Any]
+    read: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+    dual: bool = False
+
+    def solved(self, changed: Settings, tolerance: float) -> Solved:
+        """Return what the solver says, whatever its status."""
+        import clarabel
+        from scipy import sparse
+
         settings = clarabel.DefaultSettings()
         settings.verbose = False
         settings.max_step_fraction = 0.9  # cautious steps end nearer to the optimum
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
         settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = ALMOST
         settings.reduced_tol_feas = ALMOST
-        for name, value in attempt.items():
+        settings.tol_infeas_abs = settings.tol_infeas_rel = SURE
+        for name, value in changed.items():
             setattr(settings, name, value)
-        solver = clarabel.DefaultSolver(
-            sparse.csc_matrix((unknowns, unknowns)), cost / unit, matrix, right, cones, settings
-        )
-        solution = solver.solve()
-        status = str(solution.status)
-        if status not in ("NumericalError", "InsufficientProgress"):
-            break
-    if status not in ("Solved", "AlmostSolved"):
-        raise _unsolved(status)
-    x, dual = np.array(solution.x), unit * np.array(solution.z)
-    gram = np.zeros((size, size))
-    gram[rows, columns] = gram[columns, rows] = x[:triangle] / scale
-    multipliers = np.zeros(len(arranged))
-    multipliers[arranged] = dual[: len(arranged)]
-    return Solved(
-        value=-unit * float(solution.obj_val),
-        gram=gram,
-        values=x[triangle:],
-        multipliers=multipliers,
-        status=status,
-        seconds=float(solution.solve_time),
+        unit = float(np.abs(self.cost).max(initial=0.0)) or 1.0  # tolerances are for sizes about 1
+        unknowns = len(self.cost)
+        found = clarabel.DefaultSolver(
+            sparse.csc_matrix((unknowns, unknowns)), self.cost / unit, self.matrix, self.right,
+            self.cones, settings,
+        ).solve()  # fmt: skip
+        status = str(found.status)
+        if self.dual and "Infeasible" in status:
+            words = ("Primal", "Dual") if "Primal" in status else ("Dual", "Primal")
+            status = status.replace(*words)
+        value = (unit if self.dual else -unit) * float(found.obj_val)
+        read = self.read(np.array(found.x), unit * np.array(found.z))
+        return Solved(value, *read, status=status, seconds=float(found.solve_time))
+
+
+def _triangle(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return rows, columns and factors of svec."""
+    rows, columns = np.triu_indices(size)
+    order = np.lexsort((rows, columns))  # column by column
+    rows, columns = rows[order], columns[order]
+    return rows, columns, np.where(rows == columns, 1.0, np.sqrt(2.0))
+
+
+def _arranged(program: Matrices, size: int) -> tuple[np.ndarray, list[Any]]:
+    """Return the order in which equalities come first, each kind in its own cone, and the cones."""
+    import clarabel
+
+    equalities = int(program.equal.sum())
+    cones = [clarabel.NonnegativeConeT(len(program.bounds) - equalities),
+             clarabel.PSDTriangleConeT(size)]  # fmt: skip
+    if equalities:
+        cones.insert(0, clarabel.ZeroConeT(equalities))
+    return np.argsort(~program.equal, kind="stable"), cones
+
+
+def _of_gram(program: Matrices) -> Cones:
+    """Return the program in (svec(G), F)."""
+    from scipy import sparse
+
+    size, count = len(program.objective[0]), len(program.objective[1])
+    rows, columns, scale = _triangle(size)
+    triangle = len(rows)
+    arranged, cones = _arranged(program, size)
+    linear = np.concatenate([program.gram[:, rows, columns] * scale, program.values], 1)
+    cone = sparse.hstack([-sparse.eye(triangle), sparse.csc_matrix((triangle, count))])
+    objective, values = program.objective
+
+    def read(x: np.ndarray, dual: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        multipliers = np.zeros(len(arranged))
+        multipliers[arranged] = dual[: len(arranged)]
+        return _symmetric(x[:triangle], size), x[triangle:], multipliers
+
+    return Cones(
+        cost=-np.concatenate([objective[rows, columns] * scale, values]),
+        matrix=sparse.vstack([sparse.csc_matrix(linear[arranged]), cone], format="csc"),
+        right=np.concatenate([program.bounds[arranged], np.zeros(triangle)]),
+        cones=cones,
+        read=read,
     )
+
+
+def _of_multipliers(program: Matrices) -> Cones:
+    """Return the dual program: min b·λ, Σ λ_k a_k = a_0, λ ≥ 0 but of equalities, S ⪰ 0."""
+    import clarabel
+    from scipy import sparse
+
+    size, count = len(program.objective[0]), len(program.objective[1])
+    rows, columns, scale = _triangle(size)
+    arranged, (*_, signed, cone) = _arranged(program, size)
+    many = len(arranged)
+    equalities = int(program.equal.sum())
+    objective, values = program.objective
+    slack = program.gram[arranged][:, rows, columns] * scale
+    stacked = [program.values[arranged].T, -np.eye(many)[equalities:], -slack.T]
+
+    def read(x: np.ndarray, dual: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        multipliers = np.zeros(many)
+        multipliers[arranged] = x
+        return _symmetric(dual[len(dual) - len(rows) :], size), -dual[:count], multipliers
+
+    return Cones(
+        cost=program.bounds[arranged],
+        matrix=sparse.csc_matrix(np.concatenate(stacked)),
+        right=np.concatenate(
+            [values, np.zeros(many - equalities), -objective[rows, columns] * scale]
+        ),
+        cones=[*([clarabel.ZeroConeT(count)] if count else []), signed, cone],
+        read=read,
+        dual=True,
+    )
+
+
+def _symmetric(entries: np.ndarray, size: int) -> np.ndarray:
+    """Return the matrix of a svec."""
+    rows, columns, scale = _triangle(size)
+    made = np.zeros((size, size))
+    made[rows, columns] = made[columns, rows] = entries / scale
+    return made
+
+
+ROBUST = Rung(_of_multipliers, REGULAR, equilibrate=True)
+"""Of all programs that were met, it solves the most, alone."""
+LADDER = (
+    Rung(_of_gram),
+    Rung(_of_gram, {"equilibrate_enable": False}),
+    Rung(_of_gram, REFINED),
+    ROBUST,
+    Rung(_of_gram, REGULAR, equilibrate=True),
+    Rung(_of_gram, REGULAR, equilibrate=True, perturb=True),
+)
+"""What is tried in turn; the first answer is taken."""
 
 
 def _unsolved(status: str) -> DriftproofError:
