@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from driftproof import average, bound
+from driftproof import average, bound, each
 from driftproof.algorithms import FedAvg, ProximalGradient
 from driftproof.classes import (
     bounded_gradients,
     convex,
     over,
     plus,
+    smooth_convex,
     smooth_strongly_convex,
     start_within,
 )
@@ -22,9 +23,9 @@ from driftproof.toolkit.errors import UndecidableError
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.verify import Settings, judge
 from driftproof.verifiers.worst_case import solve as solving
-from driftproof.verifiers.worst_case.program import Matrices
+from driftproof.verifiers.worst_case.program import Matrices, Solved
 from driftproof.verifiers.worst_case.scaling import equilibrated, units
-from driftproof.verifiers.worst_case.solve import LADDER, UnboundedError, UnsolvedError
+from driftproof.verifiers.worst_case.solve import LADDER, UnsolvedError
 from tests.programs import (
     CHANGES,
     answer,
@@ -150,17 +151,19 @@ def test_a_measure_that_grows_like_a_root_is_unbounded():
 
 
 def test_where_the_ladder_ends_the_row_says_so(monkeypatch):
-    """Nothing is known then, of this row; the claim's other rows are judged."""
-    monkeypatch.setattr(solving, "LADDER", ())
-    monkeypatch.setattr(
-        solving, "_solved", lambda program, tolerance: (_ for _ in ()).throw(
-            solving._unsolved("NumericalError")
-        )
-    )  # fmt: skip
-    assert issubclass(UnsolvedError, UndecidableError)
-    assert issubclass(UnboundedError, UndecidableError)
+    """Nothing is known then, of this row: the claim is judged."""
+
+    def lost(cones, *settings):
+        read = cones.read(np.zeros(len(cones.cost)), np.zeros(len(cones.right)))
+        return Solved(np.nan, *read, status="NumericalError", seconds=0.0)
+
+    monkeypatch.setattr(solving.Cones, "solved", lost)
+    (row,) = judge([textbook(1, 1, 1, "lost")], Settings())
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert "the solver says NumericalError" in row.reason
     row = row_of([smooth_strongly_convex(L=1, mu=0.5)], FedAvg(step_size=1.0))
     assert row.verdict is Verdict.INCONCLUSIVE
+    assert issubclass(UnsolvedError, UndecidableError)  # wherever else it is raised
 
 
 def test_units_and_equilibration_leave_numbers_near_1():
@@ -193,6 +196,24 @@ def test_a_statement_has_one_verdict_in_all_units(R, G):
     assert [row.verdict for row in rows] == [Verdict.SUPPORTED, Verdict.SUPPORTED, Verdict.REFUTED]
     assert rows[0].attained
     assert [row.lhs["mean"] / R / G for row in rows] == pytest.approx([0.5] * 3, rel=1e-5)
+
+
+def gap_at_end(view):
+    return each("round", "local_step", view.gap(view.mean("w"))) if view.last else None
+
+
+@pytest.mark.parametrize("eta", [1, 0.1, 0.001])
+def test_a_false_bound_is_refuted_however_short_the_steps(eta):
+    """LR²/(4ηLT + 2) is the worst case. Short steps leave the conditions little room, about η²."""
+    false = bound(
+        name="own/short-steps", source="a textbook", statement="x",
+        classes=over([smooth_convex(L=1), start_within(R=1)], FedAvg(step_size=eta), rounds=4,
+                     clients=1),
+        right=lambda c: 0.9 * c.L * c.R**2 / (4 * c.eta * c.L * c.T + 2),
+    )(gap_at_end)  # fmt: skip
+    (row,) = judge([false], Settings())
+    assert row.verdict is Verdict.REFUTED
+    assert row.lhs["low"] > 1 / (16 * eta + 2) * 0.9
 
 
 @pytest.mark.parametrize("mu", [0.1, 0.05, 0.01])

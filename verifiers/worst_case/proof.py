@@ -21,6 +21,7 @@ from driftproof.verifiers.worst_case.check import positive_semidefinite
 from driftproof.verifiers.worst_case.exact import Exact, fraction, rational
 from driftproof.verifiers.worst_case.face import Kernel, Optimum, spanned
 from driftproof.verifiers.worst_case.program import Solved
+from driftproof.verifiers.worst_case.solve import triangle
 
 DIGITS = range(16)
 """Digits after the point that multipliers are rounded to, the fewest first."""
@@ -216,10 +217,7 @@ def _inside(
     many = int((sizes > REPEATED * sizes.max(initial=0.0)).sum())
     linear, right = directions[:many], (left.T @ right)[:many] / sizes[:many]
     signed = np.flatnonzero(~program.equal[conditions])
-    rows, places = np.triu_indices(size)
-    order = np.lexsort((rows, places))  # column by column
-    rows, places = rows[order], places[order]
-    scale = np.where(rows == places, 1.0, np.sqrt(2.0))
+    rows, places, scale = triangle(size)
 
     def with_margin(part: np.ndarray, of_margin: Any) -> np.ndarray:
         return np.column_stack([part, np.broadcast_to(of_margin, len(part))])

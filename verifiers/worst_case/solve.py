@@ -107,17 +107,17 @@ class Rung:
 
     def solved(self, program: Matrices, tolerance: float) -> Solved:
         """Return what the solver says of a program; its status is of the program itself."""
-        own = equilibrated(program) if self.equilibrate else None
-        if own is not None:
-            program = own.scaled(program)
+        if self.equilibrate:
+            own = equilibrated(program)
+            rest = replace(self, equilibrate=False)
+            return own.from_these(rest.solved(own.scaled(program), tolerance))
         if self.perturb:
             gram, values = program.objective
             program = replace(
                 program, bounds=program.bounds + ROOM * ~program.equal,
                 objective=(gram - ROOM * np.eye(len(gram)), values),
             )  # fmt: skip
-        found = self.route(program).solved(self.settings, tolerance)
-        return found if own is None else own.from_these(found)
+        return self.route(program).solved(self.settings, tolerance)
 
 
 def _solved(program: Matrices, tolerance: float) -> Solved:
@@ -209,7 +209,7 @@ class Cones:
         return Solved(value, *read, status=status, seconds=float(found.solve_time))
 
 
-def _triangle(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def triangle(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return rows, columns and factors of svec."""
     rows, columns = np.triu_indices(size)
     order = np.lexsort((rows, columns))  # column by column
@@ -234,22 +234,22 @@ def _of_gram(program: Matrices) -> Cones:
     from scipy import sparse
 
     size, count = len(program.objective[0]), len(program.objective[1])
-    rows, columns, scale = _triangle(size)
-    triangle = len(rows)
+    rows, columns, scale = triangle(size)
+    many = len(rows)
     arranged, cones = _arranged(program, size)
     linear = np.concatenate([program.gram[:, rows, columns] * scale, program.values], 1)
-    cone = sparse.hstack([-sparse.eye(triangle), sparse.csc_matrix((triangle, count))])
+    cone = sparse.hstack([-sparse.eye(many), sparse.csc_matrix((many, count))])
     objective, values = program.objective
 
     def read(x: np.ndarray, dual: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         multipliers = np.zeros(len(arranged))
         multipliers[arranged] = dual[: len(arranged)]
-        return _symmetric(x[:triangle], size), x[triangle:], multipliers
+        return _symmetric(x[:many], size), x[many:], multipliers
 
     return Cones(
         cost=-np.concatenate([objective[rows, columns] * scale, values]),
         matrix=sparse.vstack([sparse.csc_matrix(linear[arranged]), cone], format="csc"),
-        right=np.concatenate([program.bounds[arranged], np.zeros(triangle)]),
+        right=np.concatenate([program.bounds[arranged], np.zeros(many)]),
         cones=cones,
         read=read,
     )
@@ -261,13 +261,13 @@ def _of_multipliers(program: Matrices) -> Cones:
     from scipy import sparse
 
     size, count = len(program.objective[0]), len(program.objective[1])
-    rows, columns, scale = _triangle(size)
+    rows, columns, scale = triangle(size)
     arranged, (*_, signed, cone) = _arranged(program, size)
     many = len(arranged)
-    equalities = int(program.equal.sum())
     objective, values = program.objective
     slack = program.gram[arranged][:, rows, columns] * scale
-    stacked = [program.values[arranged].T, -np.eye(many)[equalities:], -slack.T]
+    signs = -np.eye(many)[program.equal.sum() :]
+    stacked = [program.values[arranged].T, signs, -slack.T]
 
     def read(x: np.ndarray, dual: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         multipliers = np.zeros(many)
@@ -277,9 +277,7 @@ def _of_multipliers(program: Matrices) -> Cones:
     return Cones(
         cost=program.bounds[arranged],
         matrix=sparse.csc_matrix(np.concatenate(stacked)),
-        right=np.concatenate(
-            [values, np.zeros(many - equalities), -objective[rows, columns] * scale]
-        ),
+        right=np.concatenate([values, np.zeros(len(signs)), -objective[rows, columns] * scale]),
         cones=[*([clarabel.ZeroConeT(count)] if count else []), signed, cone],
         read=read,
         dual=True,
@@ -288,7 +286,7 @@ def _of_multipliers(program: Matrices) -> Cones:
 
 def _symmetric(entries: np.ndarray, size: int) -> np.ndarray:
     """Return the matrix of a svec."""
-    rows, columns, scale = _triangle(size)
+    rows, columns, scale = triangle(size)
     made = np.zeros((size, size))
     made[rows, columns] = made[columns, rows] = entries / scale
     return made

@@ -21,18 +21,19 @@ from flint import fmpq, fmpq_mat
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.spans.exact import Quantity
 from driftproof.verifiers.worst_case.exact import Exact, rational
-from driftproof.verifiers.worst_case.face import SIMPLE, optimum
+from driftproof.verifiers.worst_case.face import SIMPLE, Optimum, optimum
 from driftproof.verifiers.worst_case.fields import value_on, worst_of_fields
-from driftproof.verifiers.worst_case.program import Matrices, Solved
+from driftproof.verifiers.worst_case.program import Solved
 from driftproof.verifiers.worst_case.record import WorstCase
-from driftproof.verifiers.worst_case.solve import solve_matrices
+from driftproof.verifiers.worst_case.solve import TOLERANCE, solve_matrices
 
 TIMES = (2, 16, 128)
 """How many times the step inwards that doubles ask for is taken, until fractions agree."""
 LONGEST = 0.01
 """Longer steps inwards are not taken: the point would not be near the worst case."""
 ROUGHLY = 1e-4
-"""The tolerance for the point inside, which has to be no optimum."""
+"""The tolerance for the point inside, which has to be no optimum. Where short steps leave little
+room, as η = 0.001 does, it is sought as exactly as an optimum."""
 
 SMALLER = 0.01
 """What a squared length costs, beside the measure, where the smallest optimum is wanted."""
@@ -80,22 +81,26 @@ def witness(case: WorstCase | Exact, solved: Solved, *, digits: bool = True) -> 
     if not exact.size:  # nothing depends on any vector
         return None
     at = optimum(exact, exact.near(solved), digits=digits)
-    try:
-        inside = _inside(exact.doubles)
-    except DriftproofError:
-        return _at_edge(exact)
+    for tolerance in (ROUGHLY, TOLERANCE):
+        inside = _inside(exact, tolerance)
+        if inside is not None and (found := _towards(inside, exact, at)) is not None:
+            return found
+        if inside is None and tolerance == ROUGHLY and (edge := _at_edge(exact)) is not None:
+            return edge
+    return None
+
+
+def _towards(inside: Inside, exact: Exact, at: Optimum) -> Witness | None:
+    """Return a point a short step from an optimum to one with room, if it meets all conditions."""
     excess = [float(x) for x in exact.on(at.factor, at.values)[:-1]]
-    room = [-float(x) for x in exact.on(*inside)[:-1]]
-    if min(room, default=1.0) <= 0:
-        return _at_edge(exact)
     over = np.maximum(excess, 0.0) + (0.0 if at.solved else np.finfo(float).eps)
-    step = float((over / (over + room)).max(initial=0.0))
+    step = float((over / (over + inside.room)).max(initial=0.0))
     for times in TIMES if step < LONGEST else ():
         # a² + b² = 1, so that the Gram matrix is between both, and b² is the step
         t = rational(sqrt(times * step) / 2)
         a, b = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
-        factor = _beside(at.factor * a, inside[0] * b)
-        values = [a * a * x + b * b * y for x, y in zip(at.values, inside[1], strict=True)]
+        factor = _beside(at.factor * a, inside.factor * b)
+        values = [a * a * x + b * b * y for x, y in zip(at.values, inside.values, strict=True)]
         left = exact.on(factor, values)
         if all(x <= 0 for x in left[:-1]):
             value = exact.measure(left[-1])
@@ -150,28 +155,43 @@ def _of_fields(case: WorstCase) -> Witness | None:
     )  # fmt: skip
 
 
-def _inside(program: Matrices) -> tuple[fmpq_mat, list[fmpq]]:
-    """Return the point at which the Gram matrix and every condition have the most room.
+@dataclass(frozen=True)
+class Inside:
+    """A point at which every condition has room, and how much."""
+
+    factor: fmpq_mat
+    values: list[fmpq]
+    room: list[float]
+
+
+def _inside(exact: Exact, tolerance: float) -> Inside | None:
+    """Return the point at which the Gram matrix and every condition have the most room, if any.
 
     The room ε is one more value, with G − εI instead of G.
     """
+    program = exact.doubles
     size, count = program.gram.shape[1], program.values.shape[1]
     traces = np.trace(program.gram, axis1=1, axis2=2)
-    found = solve_matrices(
-        replace(
-            program,
-            values=np.concatenate([program.values, 1 + traces[:, None]], 1),
-            objective=(np.zeros((size, size)), np.append(np.zeros(count), 1.0)),
-        ),
-        tolerance=ROUGHLY,
-    )
+    try:
+        found = solve_matrices(
+            replace(
+                program,
+                values=np.concatenate([program.values, 1 + traces[:, None]], 1),
+                objective=(np.zeros((size, size)), np.append(np.zeros(count), 1.0)),
+            ),
+            tolerance=tolerance,
+        )
+    except DriftproofError:
+        return None
     room = found.values[-1]
     if not room > 0:  # not a number, where all that meet the conditions lie at the edge
-        raise DriftproofError("conditions without room", "a point inside", "none is to be had")
+        return None
     sizes, directions = np.linalg.eigh(found.gram + room * np.eye(size))
     factor = directions * np.sqrt(np.maximum(sizes, max(room, 0.0) / 2))
-    entries = [rational(float(x)) for x in factor.flat]
-    return fmpq_mat(size, size, entries), [rational(float(x)) for x in found.values[:-1]]
+    entries = fmpq_mat(size, size, [rational(float(x)) for x in factor.flat])
+    values = [rational(float(x)) for x in found.values[:-1]]
+    rooms = [-float(x) for x in exact.on(entries, values)[:-1]]
+    return Inside(entries, values, rooms) if min(rooms, default=1.0) > 0 else None
 
 
 def at_gram(
