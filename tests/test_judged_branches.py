@@ -351,17 +351,6 @@ def test_a_sampled_run_that_ended_before_any_comparison_supports_nothing():
     assert row.lhs is None
 
 
-def test_a_map_has_the_places_and_numbers_of_its_comparisons():
-    axes = ("columns", "rows", "gap")
-    placed = [
-        comparisons.Comparison("w", 0.0, 1.0, 2.0, at=(3.0, 4.0), drawn=5.0, axes=axes),
-        comparisons.Comparison("w", 0.0, 1.0, 2.0, at=(6.0, 7.0), drawn=float("nan"), axes=axes),
-        comparisons.Comparison("w", 0.0, 1.0, 2.0),
-    ]
-    drawn = comparisons._map(placed)["map"]
-    assert drawn == {"axes": list(axes), "cells": [[3.0, 4.0, 5.0]]}
-
-
 def test_balls_refuse_what_is_no_run_and_noise_of_too_many_outcomes():
     claim = make()
     with pytest.raises(RefusedError, match="without a run"):

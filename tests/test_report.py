@@ -123,11 +123,11 @@ def test_each_plot_stands_on_the_page_with_its_files(report):
     told = {row.claim for row in drawn if not equates([row]) or distance(row) > NOTHING}
     by_claim = {c: headline([row for row in rows if row.claim == c]) for c in told}
     assert all(by_claim.values())
-    claims = {c for c, figures in by_claim.items() if any(len(f.series["x"]) > 1 for f in figures)}
+    claims = {c for c, figures in by_claim.items() if any(f.is_line for f in figures)}
     assert 10 < len(claims) < len(told)
     assert {name.rsplit("-", 1)[0] for name in names} == {c.replace("/", "-") for c in claims}
     assert page.count('<p class="point">') == sum(
-        f.map is None and len(f.series["x"]) == 1 for figures in by_claim.values() for f in figures
+        not f.is_line for figures in by_claim.values() for f in figures
     )
     for name in names:
         assert (folder / "plots" / f"{name}.svg").stat().st_size > 1000
@@ -145,10 +145,10 @@ def test_the_plots_data_are_the_rows(report):
     }
     for claim in {row.claim for row in rows}:
         for figure in headline([row for row in rows if row.claim == claim]):
-            if figure.map is not None:
-                assert f"<figcaption><strong>{figure.title}" in page
+            if figure.panel is not None:
+                assert embedded[figure.name]["curves"] == figure.panel["curves"]
                 continue
-            if len(figure.series["x"]) == 1:
+            if not figure.is_line:
                 assert figure.name not in embedded
                 continue
             shown = embedded[figure.name]["series"]

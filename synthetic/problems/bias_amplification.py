@@ -99,10 +99,15 @@ class BiasAmplification(CompositionProblem):
         """c_k, [clients]."""
         return np.array(OFFSETS[self.heterogeneity])
 
+    @property
+    def outer_slope(self) -> float:
+        """B, where f' is cut off."""
+        return OUTER_SLOPE[self.heterogeneity]
+
     @cached_property
     def constants(self) -> Mapping[str, float]:
         """The constants as derived above."""
-        a, bound = self.slopes, OUTER_SLOPE[self.heterogeneity]
+        a, bound = self.slopes, self.outer_slope
         steep = float(np.abs(a).max())
         quiet = (
             "inner_smoothness", "inner_mean_smoothness", "inner_gradient_noise",
@@ -136,6 +141,6 @@ class BiasAmplification(CompositionProblem):
         """Return the oracles of some clients."""
         parts = parts_of(
             self.clients, 1, 1, scales=self.slopes, offsets=self.offsets,
-            outer_slope=OUTER_SLOPE[self.heterogeneity],
+            outer_slope=self.outer_slope,
         )  # fmt: skip
         return BoundedOracles(parts, dtype, device, clients or range(self.clients))

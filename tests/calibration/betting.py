@@ -17,7 +17,7 @@ import numpy as np
 from scipy.stats import norm
 
 from driftproof.toolkit.draws import BLOCK
-from driftproof.toolkit.report.figures import canvas, finish, save
+from driftproof.toolkit.report.canvas import canvas, finish, save
 from driftproof.toolkit.statistics import log_wealth_path
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.judges.bounds import LEVEL, decide

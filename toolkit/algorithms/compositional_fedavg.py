@@ -94,6 +94,7 @@ class CompositionalFedAvg(Algorithm):
         _, pullback = oracles.inner(state.x, None)
         u = pullback(oracles.outer_grad(y, None))
         x = state.x - self.step_size_at(ctx.t) * u
+        ctx.mark("y", y)
         ctx.mark("u", u)
         ctx.mark("x", x)
         synchronise = (ctx.t + 1) % self.local_steps == 0

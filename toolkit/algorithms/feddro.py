@@ -114,6 +114,7 @@ class FedDRO(Algorithm):
         xi = ctx.draw(oracles.plain_law(self.batch), "xi")
         u = oracles.plain_grad(state.x, xi) + pullback(oracles.outer_grad(y, None))
         x = state.x - self.step_size * u
+        ctx.mark("y", y)
         ctx.mark("u", u)
         ctx.mark("x", x)
         if (ctx.t + 1) % self.local_steps == 0:

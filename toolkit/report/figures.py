@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import log10
 from pathlib import Path
 from typing import Any
 
 from driftproof.toolkit.groups import NOTHING, distance, distances_of, drawable, equated, over_class
+from driftproof.toolkit.report import panels as panels_of
+from driftproof.toolkit.report.canvas import canvas, finish, save, svg
 from driftproof.toolkit.report.class_lines import lines
-from driftproof.toolkit.report.results_table import csv_of
 from driftproof.toolkit.verdict import Row, Verdict
 
-NOTHING_HERE = 1e-9
-"""Below this a map's number is shown as ≈ 0."""
-FLAT = 1e-9
-"""A range of numbers that is narrower than this, of their size, has nothing in it to look at."""
 DRAWN_COLUMNS = ("x", "mean", "low", "high", "bound", "fit", "reference")
 """What a plot may draw, by the names of its columns."""
-LABEL_LETTERS = 400
-"""Letters of a title or a label on a plot."""
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 LABELS = {
     "mean": "measured",
     "band": "95 % band",
@@ -51,7 +43,6 @@ class Figure:
         row: the row that is drawn.
         title, x_label, y_label: what stands on it.
         log: which axes are logarithmic, "", "y" or "xy".
-        most: the number that a map shades most.
     """
 
     name: str
@@ -60,27 +51,14 @@ class Figure:
     x_label: str
     y_label: str
     log: str
-    most: float = 1.0
 
     def __repr__(self) -> str:
         return f"Figure({self.name}: {self.title})"
 
     @property
-    def map(self) -> Mapping[str, Any] | None:
-        """A table of numbers to be drawn instead of curves: axes, columns, rows and cells."""
-        grid = self.series.get("map")
-        if not grid:
-            return None
-        columns, rows = (sorted({cell[k] for cell in grid["cells"]}) for k in (0, 1))
-        numbers = {(x, y): z for x, y, z in grid["cells"]}
-        return {
-            "axes": grid["axes"],
-            "columns": columns,
-            "rows": [(y, [self._shaded(numbers.get((x, y))) for x in columns]) for y in rows[::-1]],
-        }
-
-    def _shaded(self, number: float | None) -> tuple[float | None, float]:
-        return number, abs(number or 0.0) / self.most
+    def panel(self) -> Mapping[str, Any] | None:
+        """Curves of several cases, to be drawn instead of the row's own points."""
+        return self.series.get("panel")
 
     @property
     def labels(self) -> Mapping[str, str]:
@@ -101,7 +79,7 @@ class Figure:
     @property
     def is_line(self) -> bool:
         """Whether there is a line to look at: one point on an empty grid says what numbers say."""
-        return len(self.series.get("x", ())) > 1
+        return self.panel is not None or len(self.series.get("x", ())) > 1
 
     def svg(self) -> str:
         """Return the plot as the text of an SVG file."""
@@ -156,7 +134,7 @@ def _of_runs(slug: str, rows: Sequence[Row]) -> list[Figure]:
         forms = {form: same for form, same in forms.items() if not _agree(same)}
         merged = [row for row in map(_merged, forms.values()) if row.series and row.series["x"]]
         by_form = [_figure(f"{slug}-{k}", row) for k, row in enumerate(merged, 1)]
-        return by_form + (_maps(f"{slug}-map", next(iter(forms.values()))) if forms else [])
+        return _panels(slug, drawn) + by_form
     refuted = [row for row in drawn if row.verdict is Verdict.REFUTED]
     strongest = sorted(refuted[1:], key=lambda row: -(row.ratio or 0.0))
     supported = [row for row in drawn if row.verdict is Verdict.SUPPORTED]
@@ -168,24 +146,22 @@ def _of_runs(slug: str, rows: Sequence[Row]) -> list[Figure]:
     return [_figure(f"{slug}-{k}", row) for k, row in enumerate(chosen, 1)]
 
 
-def _maps(name: str, rows: Sequence[Row]) -> list[Figure]:
-    """Return the maps that one form's cases have."""
-    mapped = [row for row in rows if (row.series or {}).get("map")]
-    most = max(
-        (abs(z) for row in mapped for *_, z in (row.series or {})["map"]["cells"]), default=1
-    )
+def _panels(slug: str, rows: Sequence[Row]) -> list[Figure]:
+    """Return the panels that rows have: of equal names, all their curves are on one plot."""
+    made: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        for panel in (row.series or {}).get("panels", ()):
+            known = made.setdefault(panel["name"], panel | {"curves": []})
+            labels = {curve["label"] for curve in known["curves"]}  # several forms have one case
+            known["curves"] += [curve for curve in panel["curves"] if curve["label"] not in labels]
+    shown = replace(rows[0], lhs=None, instance={}, case={})
     return [
         Figure(
-            f"{name}-{k}",
-            replace(row, instance={}),
-            (row.series or {})["map"]["axes"][2],
-            "",
-            "",
-            "",
-            most or 1.0,
+            f"{slug}-{name}", replace(shown, series={"panel": panel}), panel["title"],
+            panel["x_label"], panel["y_label"], panel["log"],
         )
-        for k, row in enumerate(mapped, 1)
-    ]
+        for name, panel in made.items()
+    ]  # fmt: skip
 
 
 def _certified(row: Row) -> bool:
@@ -256,8 +232,8 @@ def draw(figure: Figure, folder: Path) -> None:
 
 def _drawn(figure: Figure) -> tuple[Any, Mapping[str, Sequence[Any]]]:
     """Return a plot, drawn, and the columns of its data."""
-    if figure.map is not None:
-        return _drawn_map(figure)
+    if figure.panel is not None:
+        return panels_of.drawn(figure.panel), panels_of.points(figure.panel)
     sheet, axes = canvas()
     s, x = figure.series, figure.series["x"]
     point = "o" if len(x) < 12 else ""
@@ -279,133 +255,3 @@ def _drawn(figure: Figure) -> tuple[Any, Mapping[str, Sequence[Any]]]:
         axes.set_xticks(x, [f"{value:g}" for value in x])
         axes.set_xticks([], minor=True)
     return sheet, {key: s[key] for key in DRAWN_COLUMNS if key in s}
-
-
-def cell(number: float) -> str:
-    """Return a map's number: three digits, and rounding errors of a limit as ≈ 0.
-
-    >>> cell(0.123456), cell(-2e-13)
-    ('0.123', '≈ 0')
-    """
-    return "≈ 0" if abs(number) < NOTHING_HERE else f"{number:.3g}"
-
-
-def _drawn_map(figure: Figure) -> tuple[Any, Mapping[str, Sequence[Any]]]:
-    """Return a map, a number and a shade in each cell, and its cells as columns."""
-    grid = figure.map
-    assert grid is not None
-    sheet, axes = canvas()
-    shades = [[share for _, share in cells] for _, cells in grid["rows"]]
-    axes.imshow(shades, cmap="Oranges", vmin=0, vmax=1.4, aspect="auto")
-    for i, (_, cells) in enumerate(grid["rows"]):
-        for j, (number, _) in enumerate(cells):
-            if number is not None:
-                axes.text(j, i, cell(number), ha="center", va="center", fontsize=7)
-    axes.set_xticks(range(len(grid["columns"])), [f"{x:g}" for x in grid["columns"]])
-    axes.set_yticks(range(len(grid["rows"])), [f"{y:.3g}" for y, _ in grid["rows"]])
-    axes.set_xlabel(grid["axes"][0])
-    axes.set_ylabel(grid["axes"][1])
-    label = str(figure.row.case.get("label", ""))
-    axes.set_title(_as_it_is(f"{figure.title}\n{label}"), fontsize=8, wrap=True)
-    cells = zip(*figure.series["map"]["cells"], strict=True)
-    return sheet, dict(zip(("x", "y", "value"), cells, strict=True))
-
-
-def canvas() -> tuple[Any, Any]:
-    """Return an empty figure of the reports' size, and its axes.
-
-    Margins are fixed: matplotlib's layout engines draw everything several times to find them.
-    """
-    from matplotlib.figure import Figure as Canvas
-
-    sheet = Canvas(figsize=(6.4, 3.8))
-    sheet.subplots_adjust(left=0.16, right=0.97, bottom=0.14, top=0.885)
-    return sheet, sheet.add_subplot()
-
-
-def finish(axes: Any, title: str, x_label: str, y_label: str, log: str = "") -> None:
-    """Label a plot; on a logarithmic axis of several decades only powers of ten have ticks.
-
-    Places are fixed and numbers are plain text: matplotlib would measure every label of every tick
-    to find the first, and typeset the second.
-    """
-    from matplotlib.ticker import FuncFormatter, NullLocator
-
-    for name, axis, limits in (("x", axes.xaxis, axes.get_xlim), ("y", axes.yaxis, axes.get_ylim)):
-        if name in log:
-            getattr(axes, f"set_{name}scale")("log")
-            low, high = limits()
-            if low > 0 and high > 30 * low:
-                axis.set_major_formatter(FuncFormatter(power_of_ten))
-                axis.set_minor_locator(NullLocator())
-            else:
-                axis.set_minor_formatter(_plain_numbers())
-                axis.set_major_formatter(_plain_numbers())
-        else:
-            low, high = limits()
-            size = max(abs(low), abs(high))
-            if high - low < FLAT * size:  # two sides that are equal, but for rounding
-                getattr(axes, f"set_{name}lim")(low - size / 10, high + size / 10)
-    axes.set_xlabel(_as_it_is(x_label))
-    axes.set_ylabel(_as_it_is(y_label))
-    axes.xaxis.set_label_coords(0.5, -0.105)
-    axes.yaxis.set_label_coords(-0.165, 0.5)
-    axes.set_title(_as_it_is(title), fontsize=10, wrap=True, y=1.0)
-    axes.grid(alpha=0.3)
-    handles, labels = axes.get_legend_handles_labels()
-    axes.legend(handles, list(map(_as_it_is, labels)), fontsize=8)
-
-
-def _as_it_is(text: str) -> str:
-    r"""Return a text that matplotlib draws letter by letter: dollar signs would be a formula.
-
-    It is cut where it is longer than a plot is wide many times: 100,000 letters took two minutes.
-
-    >>> _as_it_is("1 $"), len(_as_it_is("x" * 100_000))
-    ('1 \\$', 400)
-    """
-    text = text if len(text) <= LABEL_LETTERS else f"{text[: LABEL_LETTERS - 1]}…"
-    return text.replace("$", r"\$")
-
-
-def _plain_numbers() -> Any:
-    """Return matplotlib's choice of the ticks that have numbers, with the numbers as they are."""
-    from matplotlib.ticker import LogFormatter
-
-    class Plain(LogFormatter):
-        def __call__(self, value: float, place: int | None = None) -> str:
-            return f"{value:g}" if super().__call__(value, place) else ""
-
-    return Plain()
-
-
-def power_of_ten(value: float, place: int | None = None) -> str:
-    """Return 10ᵏ in plain letters, which need no typesetting.
-
-    >>> power_of_ten(1e-12), power_of_ten(1.0)
-    ('10⁻¹²', '10⁰')
-    """
-    return "10" + f"{round(log10(value)):d}".translate(SUPERSCRIPTS)
-
-
-def save(canvas: Any, path: Path, points: Mapping[str, Sequence[Any]]) -> None:
-    """Write a figure as SVG and PDF, and what it draws as CSV: the same bytes for the same data."""
-    with _same_bytes():
-        canvas.savefig(path.with_name(path.name + ".svg"), metadata={"Date": None})
-        canvas.savefig(path.with_name(path.name + ".pdf"), metadata={"CreationDate": None})
-    path.with_name(path.name + ".csv").write_text(csv_of(points), encoding="utf-8")
-
-
-def svg(canvas: Any) -> str:
-    """Return a figure as the text of an SVG file."""
-    text = io.StringIO()
-    with _same_bytes():
-        canvas.savefig(text, format="svg", metadata={"Date": None})
-    return text.getvalue()
-
-
-def _same_bytes() -> Any:
-    """Return a context in which the same data give the same file, with letters as letters."""
-    import matplotlib as mpl
-
-    return mpl.rc_context({"svg.hashsalt": "driftproof", "svg.fonttype": "none"})

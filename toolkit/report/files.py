@@ -43,7 +43,7 @@ def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row], *, plo
 
     def draw_all(folder: Path) -> None:
         for figure in chain.from_iterable(figures(rows).values()):
-            if figure.map or figure.is_line:
+            if figure.is_line:
                 draw(figure, folder)
 
     write_all(out, texts, draw_all if plots else lambda folder: None)

@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import cycle
 from typing import Any
 
 from driftproof.toolkit.groups import grouped
-from driftproof.toolkit.report.experiment import COLOURS, drawn
-from driftproof.toolkit.report.figures import Figure, svg
+from driftproof.toolkit.report.canvas import svg
+from driftproof.toolkit.report.figures import Figure
 from driftproof.toolkit.report.forms_table import notes
 from driftproof.toolkit.report.page import asset, filled
 from driftproof.toolkit.report.page import figures as figures_of
+from driftproof.toolkit.report.panels import drawn
 from driftproof.toolkit.report.sides import sides
 from driftproof.toolkit.verdict import Row, Verdict
 
@@ -64,9 +64,7 @@ def shown_run(
     """
     plots = []
     for panel in panels:
-        labels = [curve["label"] for curve in panel["curves"]]
-        colours = dict(zip(labels, cycle(COLOURS), strict=False))
-        plots.append({"title": panel["title"], "address": address(svg(drawn(panel, colours)))})
+        plots.append({"title": panel["title"], "address": address(svg(drawn(panel)))})
     return _filled("run.html.j2", told=told, table=table, plots=plots)
 
 

@@ -18,8 +18,9 @@ from driftproof.toolkit.groups import (
     statements,
 )
 from driftproof.toolkit.readings import SEVERITIES
-from driftproof.toolkit.report.figures import DRAWN_COLUMNS, Figure, cell, headline
+from driftproof.toolkit.report.figures import DRAWN_COLUMNS, Figure, headline
 from driftproof.toolkit.report.mathml import font_face
+from driftproof.toolkit.report.panels import drawn_panels
 from driftproof.toolkit.report.papers import Reference, by_paper, findings, references
 from driftproof.toolkit.report.typeset import (
     described,
@@ -89,7 +90,7 @@ def filled(template: str, **facts: Any) -> str:
     )
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "sort_keys": True}
     environment.filters |= {
-        "number": number, "cell": cell, "inline": inline, "block": displayed, "slug": _slug,
+        "number": number, "inline": inline, "block": displayed, "slug": _slug,
         "letter": letter, "letters": letters, "typeset": typeset, "described": described,
         "gist": first_sentence, "spelled": spelled,
     }  # fmt: skip
@@ -109,10 +110,11 @@ def _policy(scripts: str) -> str:
 
 
 def _drawn(figure: Figure) -> dict[str, Any]:
-    left_out = ("how", "what", "map", "x_label", "size", "labels")
+    left_out = ("how", "what", "panels", "x_label", "size", "labels")
     series = {key: value for key, value in figure.series.items() if key not in left_out}
-    if figure.map is not None:
-        return {"name": figure.name, "title": figure.title, "row": figure.row, "map": figure.map}
+    if figure.panel is not None:
+        (panel,) = drawn_panels([figure.panel], lambda panel: figure.name)
+        return panel | {"row": figure.row}
     if not figure.is_line:
         names = (key for key in DRAWN_COLUMNS if key in series and key in figure.labels)
         point = {figure.labels[key]: series[key][0] for key in names}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from driftproof.toolkit.report.figures import canvas, finish
+from driftproof.toolkit.report.canvas import canvas, finish
 from driftproof.toolkit.verdict import Row, Verdict
 
 FEWEST = 3

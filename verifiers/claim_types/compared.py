@@ -23,8 +23,6 @@ class Comparison:
     Attributes:
         what: what is compared.
         x: where it is drawn on the plot.
-        at: where it is drawn on a map, beside ``drawn``, the number that the map shows there.
-        axes: what the map's columns, rows and numbers are.
         scale: the size of what the sides were computed from, if they may be far smaller (0: their
             own size). A component of a vector has the vector's; of two sides that should both be
             0, it says which numbers are so small that they count as 0.
@@ -36,9 +34,6 @@ class Comparison:
     high: float
     value: float
     x: float = 0.0
-    at: tuple[float, float] | None = None
-    drawn: float = 0.0
-    axes: tuple[str, str, str] = ("", "", "")
     scale: float = 0.0
     count: bool = False
 

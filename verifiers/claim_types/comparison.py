@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.errors import DriftproofError
@@ -29,6 +29,8 @@ class ComparisonClaim(Claim[R]):
         kind: "identity" (the sides are equal), "bound" (left ≤ right), "complexity" (both are
             counts, and equal) or "existence" (an identity that shows that something exists).
         compare: the decorated function.
+        draws: from a case to the panels that the report draws of it; curves of several cases whose
+            panels have one name lie on one plot (``toolkit.report.figures.panel``).
     """
 
     way: ClassVar[str] = "comparison"
@@ -37,6 +39,7 @@ class ComparisonClaim(Claim[R]):
 
     kind: Literal["identity", "bound", "complexity", "existence"] = "identity"
     compare: Callable[[Case, R], Sequence[Comparison]] | None = None
+    draws: Callable[[Case], Sequence[Mapping[str, Any]]] | None = None
 
     def __call__(self, compare: Callable[[Case, R], Sequence[Comparison]]) -> Self:
         """Return the claim about what ``compare`` computes."""

@@ -111,15 +111,6 @@ def _bound(
     return row_of(claim, form, case_entry(case), verdict, Evidence.ENCLOSED, reason, **facts)
 
 
-def _map(comparisons: Sequence[Comparison]) -> dict[str, Any]:
-    """Return the comparisons that have a place on a map: columns, rows and numbers."""
-    placed = [c for c in comparisons if c.at and all(map(isfinite, (*c.at, c.drawn)))]
-    if not placed:
-        return {}
-    cells = [[*c.at, c.drawn] for c in placed if c.at is not None]
-    return {"map": {"axes": list(placed[0].axes), "cells": cells}}
-
-
 def _facts(
     claim: ComparisonClaim[Any],
     case: Case,
@@ -144,5 +135,5 @@ def _facts(
             "what": [c.what for c in order],
             "size": [c.size for c in order],
         }
-        | _map(order),
+        | ({"panels": list(claim.draws(case))} if claim.draws is not None else {}),
     }

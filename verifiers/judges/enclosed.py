@@ -289,7 +289,10 @@ def _facts(worst: Comparison) -> dict[str, Any]:
     ends = {"low": worst.left.lower(), "high": worst.left.upper(), "mean": worst.left.mid()}
     lhs = {name: float(end) for name, end in ends.items()}
     margin = float((worst.left.rad() + worst.right.rad()).upper())
-    return {"lhs": lhs, "rhs": float(worst.right.mid()), "margin": margin}
+    rhs = float(worst.right.mid())
+    if worst.left.contains(0) and worst.right.contains(0):
+        lhs["mean"] = rhs = 0.0  # what rounding leaves of 0 is 0, and no tightness
+    return {"lhs": lhs, "rhs": rhs, "margin": margin}
 
 
 def _row(

@@ -24,7 +24,7 @@ from driftproof.verifiers.algebra.symbolic import Step, argued, nonnegative, van
 from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.claim_types.comparison import comparison
 from driftproof.verifiers.papers.feddro.claims import _bias as bias
-from driftproof.verifiers.papers.feddro.claims import _escape
+from driftproof.verifiers.papers.feddro.claims import _descent, _escape
 from driftproof.verifiers.papers.feddro.claims import assumptions as given
 
 CASE_II = Assumption(
@@ -34,7 +34,6 @@ CASE_II = Assumption(
 )  # fmt: skip
 LOCAL_STEPS = (2, 3, 4, 6, 8, 12, 16)
 STEP_SIZES = tuple(float(x) for x in np.geomspace(1 / 16, 1 / 256, 8))
-AXES = ("I", "η", "bias of the limit, x̂ − x_Φ")
 ONE_SIZE = Assumption(
     "One step size", r"\eta^t=\eta",
     applies=lambda case: getattr(case.algorithm, "decay", 0.0) == 0,
@@ -128,6 +127,7 @@ READINGS: Mapping[str, Stated[LimitPoint] | Stated[ByProof]] = {
         ("Case II as biased as Case I", Stated(first_order, assumes=(ONE_SIZE,))),
     ],
     prove=steps,
+    draws=_descent.panels,
     explain=(
         "It holds as printed, by a problem that has a maximum and no minimum. With one step size "
         "for all t a problem with a minimum shows it too. Its limit points are closed forms, with "
@@ -145,7 +145,6 @@ def non_convergence(
     return [
         Comparison(
             f"I = {steps}, η = {size:.3g}", end, end, predicted(steps, size), float(number),
-            (steps, size), end - solution, AXES,
             scale=abs(problem.at - solution),  # how far the run has come
         )
         for number, (steps, size, end) in enumerate(limit_points(problem, method))
