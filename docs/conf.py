@@ -24,6 +24,7 @@ extensions = [
     "folded",
     "map_of_statements",
     "outside",
+    "plots",
     "reference",
     "typeset_math",
 ]

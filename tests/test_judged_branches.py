@@ -214,10 +214,6 @@ def test_points_are_found_on_the_kinks_of_a_maximum_and_of_what_has_no_roots():
     assert list(points(sympy.Abs(sympy.exp(x) - 5)))  # no polynomial: other points
 
 
-def test_a_map_without_places_is_none():
-    assert comparisons._map([comparisons.Comparison("w", 0.0, 1.0, 2.0)]) == {}
-
-
 def test_a_relation_that_is_no_comparison_is_refused():
 
     odd = Assumption("odd", "1", relation=lambda c: c.eta + 1)

@@ -122,18 +122,29 @@ def power_of_ten(value: float, place: int | None = None) -> str:
 
 def save(canvas: Any, path: Path, points: Mapping[str, Sequence[Any]]) -> None:
     """Write a figure as SVG and PDF, and what it draws as CSV: the same bytes for the same data."""
-    with _same_bytes():
-        canvas.savefig(path.with_name(path.name + ".svg"), metadata={"Date": None})
-        canvas.savefig(path.with_name(path.name + ".pdf"), metadata={"CreationDate": None})
+    for kind in ("svg", "pdf"):
+        path.with_name(f"{path.name}.{kind}").write_bytes(rendered(canvas, kind))
     path.with_name(path.name + ".csv").write_text(csv_of(points), encoding="utf-8")
+
+
+def rendered(canvas: Any, kind: str) -> bytes:
+    """Return a figure as the bytes of a file, the same for the same data.
+
+    Args:
+        kind: svg, pdf, pgf or png.
+    """
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    given = {"metadata": undated[kind]} if kind in undated else {}
+    file = io.StringIO() if kind == "pgf" else io.BytesIO()
+    with _same_bytes():
+        canvas.savefig(file, format=kind, **given)
+    made = file.getvalue()
+    return made.encode() if isinstance(made, str) else made
 
 
 def svg(canvas: Any) -> str:
     """Return a figure as the text of an SVG file."""
-    text = io.StringIO()
-    with _same_bytes():
-        canvas.savefig(text, format="svg", metadata={"Date": None})
-    return text.getvalue()
+    return rendered(canvas, "svg").decode()
 
 
 def _same_bytes() -> Any:

@@ -83,7 +83,11 @@ class Figure:
 
     def svg(self) -> str:
         """Return the plot as the text of an SVG file."""
-        return svg(_drawn(self)[0])
+        return svg(self.drawn()[0])
+
+    def drawn(self) -> tuple[Any, Mapping[str, Sequence[Any]]]:
+        """Return the plot, drawn, and the columns of its data."""
+        return _drawn(self)
 
     _repr_svg_ = svg
 

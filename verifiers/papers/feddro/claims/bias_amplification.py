@@ -168,9 +168,9 @@ def the_other_way(view: Steps) -> Reduction | None:
     ],
     explain=(
         "Clients that start a round together are biased where their embeddings differ. Whether "
-        "local steps add to that depends on the instance: on “slopes” the bias grows from 0.075 to "
-        "0.271 in eight steps, on “offsets” it falls from 0.433 to 0.392. In Case II it jumps from "
-        "0 to Case I's with the first step after sharing."
+        "local steps add to that depends on the instance: from x̄ = 0.3 it grows from 0.075 "
+        "to 0.271 in eight steps on “slopes”, and falls from 0.433 to 0.392 on “offsets”. In "
+        "Case II it jumps from 0 to Case I's with the first step after sharing."
     ),
 )  # fmt: skip
 def change(view: Steps) -> Reduction:

@@ -114,14 +114,7 @@ def bias_amplification(plan: study.Plan) -> study.Steps:
             "With embeddings shared at every step the bias starts at 0 and stays below "
             "B_fΔ_g((1 + ηL)^j − 1); without, it starts at B_gL_fδ or less, however small η is.",
         ],
-        panels=[
-            *(
-                _descent.panel(of, i, {n: told[of, n, i]["gradient"] for n in _descent.METHODS})
-                for of in PROBLEMS
-                for i in _descent.LOCAL_STEPS[::-1]
-            ),
-            *_within_one(told),
-        ],
+        panels=[*_over_rounds(told, 8), *_within_one(told), *_over_rounds(told, 2)],
     )
 
 
@@ -157,6 +150,14 @@ def _solved(told: Told) -> list[Sentence]:
             why = f"‖∇Φ(x̄)‖² goes from {first:.3g} to {last:.3g}"
             made.append(Sentence(text, f"“{of}”, I = {steps}, {name}", verdict, why))
     return made
+
+
+def _over_rounds(told: Told, steps: int) -> list[Panel]:
+    names = _descent.METHODS
+    return [
+        _descent.panel(of, steps, {name: told[of, name, steps]["gradient"] for name in names})
+        for of in PROBLEMS
+    ]
 
 
 def _within_one(told: Told) -> list[Panel]:
