@@ -50,6 +50,8 @@ class Statement:
         severity: of its erratum (None: it has none); ``changes``, ``depends``, ``same_as`` and
             ``one_character`` are the erratum's.
         sentence, display: the claim's.
+        published: whether others have published what is wrong with it: it tests the verdicts, and
+            is no finding.
         weakly_tested: whether it is supported by cases that could hardly have refuted it.
     """
 
@@ -62,6 +64,7 @@ class Statement:
     one_character: bool = False
     sentence: str = ""
     display: bool = False
+    published: bool = False
     weakly_tested: bool = False
     readings: tuple[ReadingVerdict, ...] = ()
 
@@ -153,6 +156,17 @@ def at_odds(one: Statement) -> str:
     if (one.severity == "false") != print_fails:
         return f"its erratum says {one.severity}, but its verdict as printed is {one.verdict}"
     return ""
+
+
+def findings_among(statements: Iterable[Statement]) -> list[Statement]:
+    """Return what a page counts: statements whose errors others published only if it has no other.
+
+    >>> ours, known = (Statement(n, Verdict.REFUTED, published=n == "b") for n in "ab")
+    >>> [one.claim for one in findings_among([ours, known])], len(findings_among([known]))
+    (['a'], 1)
+    """
+    every = list(statements)
+    return [one for one in every if not one.published] or every
 
 
 def worst_first(statements: Iterable[Statement]) -> list[Statement]:

@@ -41,12 +41,13 @@ def _statement(claim: Claim[Any], forms: dict[str, dict[str, str]]) -> Statement
     erratum = None if claim.erratum is None else vars(claim.erratum)
     slopes = isinstance(claim, RateClaim) and claim.prove is None
     told = {"sentence": claim.sentence, "display": claim.display, "weakly_tested": slopes}
+    told["published"] = claim.name.startswith(PUBLISHED)
     return statement(claim.name, readings, erratum, **told)
 
 
 def of_papers() -> list[Statement]:
     """Return the printed statements but those whose errors others have published."""
-    return [one for one in statements() if not one.claim.startswith(PUBLISHED)]
+    return [one for one in statements() if not one.published]
 
 
 def errata() -> list[dict[str, Any]]:

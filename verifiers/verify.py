@@ -23,6 +23,7 @@ from driftproof.verifiers.claim_types.claim import Claim
 from driftproof.verifiers.claim_types.derived import inherit
 from driftproof.verifiers.claim_types.rate import RateClaim, Schedule
 from driftproof.verifiers.counterexamples import scripts
+from driftproof.verifiers.errata import PUBLISHED
 from driftproof.verifiers.formulas import right_sides_of
 from driftproof.verifiers.judges.bounds import LEVEL
 from driftproof.verifiers.own_claims import claims_in
@@ -247,7 +248,11 @@ def claim_entry(source: Source) -> dict[str, Any]:
         "notes": {form.form: form.note for form in claim.forms if form.note},
         "readings": {form.key: form.quote for form in claim.forms if form.quote},
         "erratum": None if claim.erratum is None else vars(claim.erratum),
-        "counted": {"sentence": claim.sentence, "display": claim.display},
+        "counted": {
+            "sentence": claim.sentence,
+            "display": claim.display,
+            "published": claim.name.startswith(PUBLISHED),
+        },
         "explain": claim.explain,
         "papers": cited(leaf.path, claim.source) if leaf else [],
         # a claim that was handed over as an object has no file that is known

@@ -37,10 +37,11 @@ class Plot(SphinxDirective):
         file = Path(self.env.app.outdir) / FOLDER / f"{name.replace('/', '-')}-{which or 1}.svg"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(svg(sheet), encoding="utf-8")
-        caption = escape(" ".join(self.content)) or escape(title)
+        caption = escape(" ".join(self.content))
         up = "../" * self.env.docname.count("/")
-        text = f'<img src="{up}{FOLDER}/{file.name}" alt="{caption}" loading="lazy">'
-        return [nodes.raw("", f"<p>{text}</p>", format="html")]
+        image = f'<img src="{up}{FOLDER}/{file.name}" alt="{escape(title)}" loading="lazy">'
+        text = f'<figure class="plot">{image}<figcaption>{caption}</figcaption></figure>'
+        return [nodes.raw("", text, format="html")]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -173,26 +173,30 @@ def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> Non
     """Print how many printed statements of each paper have which verdict, and what is new."""
     from driftproof.toolkit.discover import leaves
     from driftproof.toolkit.groups import statements
-    from driftproof.toolkit.statements import sentences
+    from driftproof.toolkit.statements import findings_among, sentences
 
     printed = sentences(statements(head, rows))
     if len(printed) < 2:
         return
     papers: dict[str, list[Verdict]] = {}
-    for one in printed:
+    counted = findings_among(printed)
+    for one in counted:
         papers.setdefault(_paper(one.claim), []).append(one.verdict)
     # a claim of one's own has no record to be unlike
     new = Counter(_paper(group.claim) for group in news if any(row.expected for row in group.rows))
     if len(papers) > 1:
-        papers["all"] = [one.verdict for one in printed]
-        new["all"] = new.total()
+        papers["all"] = [one.verdict for one in counted]
+        new["all"] = sum(new[name] for name in papers)
+    for one in (one for one in printed if one not in counted):  # they test the verdicts
+        papers.setdefault(f"{_paper(one.claim)}, not counted", []).append(one.verdict)
+        new[f"{_paper(one.claim)}, not counted"] = new[_paper(one.claim)]
     recorded = any(row.expected is not None for row in rows)
     lines = [
         [paper, str(len(verdicts)), *(str(verdicts.count(verdict)) for verdict in Verdict),
          *([str(new[paper])] if recorded else [])]
         for paper, verdicts in papers.items()
     ]  # fmt: skip
-    refuted = [one.claim for one in printed if one.verdict is Verdict.REFUTED]
+    refuted = [one.claim for one in counted if one.verdict is Verdict.REFUTED]
     columns = [
         "paper",
         "printed statements",

@@ -31,7 +31,7 @@ from driftproof.toolkit.report.typeset import (
     spelled,
     typeset,
 )
-from driftproof.toolkit.statements import Statement, by_severity, sentences
+from driftproof.toolkit.statements import Statement, by_severity, findings_among, sentences
 from driftproof.toolkit.verdict import Row, Verdict
 
 
@@ -55,13 +55,13 @@ def render(head: Mapping[str, Any], rows: Sequence[Row]) -> str:
     """Return the page of a verification."""
     claims = grouped(rows)
     printed = statements(head, rows)
-    known = {one.claim: one for one in printed}
-    counts = dict.fromkeys(Verdict, 0) | Counter(one.verdict for one in sentences(printed))
+    known, own = {one.claim: one for one in printed}, findings_among(printed)
+    counts = dict.fromkeys(Verdict, 0) | Counter(one.verdict for one in sentences(own))
     drawn = {name: [_drawn(f) for f in of_claim] for name, of_claim in figures(rows).items()}
     return document(
         "page.html.j2", head=head, claims=claims, counts=counts, figures=drawn,
-        printed=known, findings=findings(printed), severities=SEVERITIES,
-        by_severity=by_severity(printed), papers=by_paper(head, claims, printed),
+        printed=known, findings=findings(own), others=len(printed) - len(own), severities=SEVERITIES,
+        by_severity=by_severity(own), papers=by_paper(head, claims, printed),
         references=references(head),
         reference=Reference, leads={name: lead(of, known.get(name)) for name, of in claims.items()},
     )  # fmt: skip

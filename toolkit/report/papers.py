@@ -102,7 +102,8 @@ class Paper:
         count = len(counted)
         line = f"{count} printed statement{'s' * (count != 1)}"
         line += f": {', '.join(found)}" * bool(found)
-        line += f"; errata: {', '.join(errata)}" * bool(errata)
+        published = all(one.published for one in counted)  # then they are no errata of ours
+        line += f"; errata: {', '.join(errata)}" * (bool(errata) and not published)
         return line + f"; {ours} of our own" * bool(ours) + "."
 
 
