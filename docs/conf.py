@@ -51,6 +51,9 @@ python_maximum_signature_line_length = 80
 # types of other libraries, and of parts that are not public, have no entry to link to
 nitpick_ignore_regex = [("py:.*", ".*")]
 
+# the site's address, with "/" at its end, once it has one: errata are cited by it
+html_baseurl = ""
+
 html_theme = "furo"
 html_title = "driftproof"
 html_static_path = ["_static"]

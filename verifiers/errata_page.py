@@ -64,9 +64,11 @@ Each mistake on which a theorem depends has a note of one page, to hand to an au
 and each paper one of two pages. `make notes` writes them as LaTeX, and as PDF where it finds
 pdflatex.
 
-**To cite one**, take its BibTeX entry; its `url` is the paper's. Its anchor is its name, with `-`
-for `/` and `.`, such as `errata.html#comfedl-theorem-1`, and does not change. `driftproof errata
---json` has the same as data. For driftproof itself, `CITATION.cff` says how it is cited.
+**To cite one**, take its BibTeX entry. Its anchor is its name, with `-` for `/` and `.`, such as
+`errata.html#comfedl-theorem-1`, and does not change; the entry's `url` is the erratum's own once
+the site has an address (`html_baseurl` in `docs/conf.py`), until then the paper's. There is no DOI
+yet: version, date and anchor name what is meant, and `driftproof counterexample NAME` repeats it.
+`driftproof errata --json` has the same as data, `CITATION.cff` how driftproof itself is cited.
 """
 
 
@@ -158,10 +160,7 @@ def _counterexample(leaf: Leaf) -> list[str]:
     for script in scripts(leaf.name):
         links.append(f"[`{script.name}`](../{script.relative_to(script.parents[4])})")
         instances += ["", f"**Instance:** {plain(instance(script))}"]
-        rows += [
-            f"| {plain(form)} | {_number(left)} | {SIGNS[sign]} | {_number(right)} |"
-            for form, left, sign, right in printed(script)
-        ]
+        rows += table(printed(script))
     if not rows:  # tests/test_counterexamples.py: every refuted form has a script
         return ["", "No instance meets the hypothesis as it is printed: nothing can be refuted."]
     return [
@@ -212,6 +211,21 @@ def printed(script: Path) -> list[tuple[str, str, str, str]]:
     return [match.groups() for match in REFUTED.finditer(ran.stdout)]  # type: ignore[misc]
 
 
+def table(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return forms with both sides as a table's lines: forms whose numbers are equal share one.
+
+    >>> table([("one", "2.0", ">", "1.0"), ("other", "2.0", ">", "1.0"), ("", "3.0", ">", "1.0")])
+    ['| one; other | 2 | > | 1 |', '| the print | 3 | > | 1 |']
+    """
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for form, left, sign, right in rows:
+        alike.setdefault((_number(left), SIGNS[sign], _number(right)), []).append(form)
+    return [
+        f"| {'; '.join(plain(form or 'the print') for form in forms)} | {' | '.join(sides)} |"
+        for sides, forms in alike.items()
+    ]
+
+
 def _instead(entry: Mapping[str, Any], about: Mapping[str, Any]) -> list[str]:
     """Return what holds in place of the print: the corrected form, and readings that hold."""
     lines: list[str] = []
@@ -236,12 +250,14 @@ def _cite(entry: Mapping[str, Any], papers: Sequence[Reference]) -> list[str]:
 
 def bibtex(entry: Mapping[str, Any], papers: Sequence[Reference]) -> list[str]:
     """Return an entry of BibTeX: ASCII, with LaTeX for the letters, and CITATION.cff's date."""
-    claim = entry["claim"]
+    claim, home = entry["claim"], site()
     cff = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     (date,) = re.findall(r"^date-released: (\S+)$", cff, re.M)
     title = f"Erratum to {entry['source']}"
     place = rf"driftproof {__version__}, errata.html\#{anchor(claim)}, {entry['severity']}"
     note = [f"The paper, {paper.tag}: {paper.citation.removesuffix('.')}" for paper in papers]
+    own = [f"{home}errata.html#{anchor(claim)}"] if home else []
+    links = [*own, *(paper.link for paper in papers[-1:] if paper.link)]
     if scripts(claim):
         note.append(f"The counterexample: driftproof counterexample {claim} --run")
     return [
@@ -252,7 +268,7 @@ def bibtex(entry: Mapping[str, Any], papers: Sequence[Reference]) -> list[str]:
         f"  year   = {{{date[:4]}}},",
         f"  date   = {{{date}}},",
         f"  version = {{{__version__}}},",
-        *(f"  url    = {{{paper.link}}}," for paper in papers[-1:] if paper.link),
+        *(f"  url    = {{{link}}}," for link in links[:1]),
         f"  howpublished = {{{place}}},",
         *wrap(
             f"note   = {{{latex_text('. '.join(note))}}},",
@@ -265,6 +281,12 @@ def bibtex(entry: Mapping[str, Any], papers: Sequence[Reference]) -> list[str]:
         "}",
         "```",
     ]
+
+
+def site() -> str:
+    """Return the site's address, as docs/conf.py has it ("": it has none yet)."""
+    (home,) = re.findall(r'^html_baseurl = "(.*)"$', (ROOT / "docs/conf.py").read_text(), re.M)
+    return str(home)
 
 
 def anchor(claim: str) -> str:
@@ -330,9 +352,12 @@ def _noted(entries: Sequence[Mapping[str, Any]]) -> list[str]:
 def _head(entry: Mapping[str, Any]) -> list[str]:
     """Return what kind of mistake it is, and in which paper."""
     severity = entry["severity"]
-    lines = [f"**{severity.capitalize()}**: {SEVERITIES[severity]}. On it depends a result that"]
-    lines[0] += " the paper announces." + " It rests on one character." * entry["one_character"]
-    return [*lines, "", *(_reference(Reference(*paper)) for paper in _cites(entry))]
+    kind = entry["claim"].partition("/")[2].partition("-")[0]
+    itself = f"It is the {kind} itself." if kind in ("theorem", "corollary") else ""
+    line = f"**{severity.capitalize()}**: {SEVERITIES[severity]}. "
+    line += itself or "On it depends a result that the paper announces."
+    line += " It rests on one character." * entry["one_character"]
+    return [line, "", *(_reference(Reference(*paper)) for paper in _cites(entry))]
 
 
 def _cites(entry: Mapping[str, Any]) -> list[Any]:
@@ -353,9 +378,7 @@ def _sides(entry: Mapping[str, Any]) -> list[str]:
             "No instance meets the hypothesis as it is printed, so that there is nothing to run."
         ]
     lines = ["| as printed | left | | right |", "|---|---|---|---|"]
-    for form, left, sign, right in rows:
-        form = plain(form.removeprefix("printed").removeprefix(": ") or "the print")
-        lines.append(f"| {form} | {_number(left)} | {SIGNS[sign]} | {_number(right)} |")
+    lines += table([(form.removeprefix("printed").removeprefix(": "), *of) for form, *of in rows])
     names = ", ".join(script.name for script in scripts(claim))
     said = f"To repeat it, without driftproof's code: `driftproof counterexample {claim} --run`"
     return [*lines, "", f"{said} ({names}; numpy and Python's own library alone)."]

@@ -18,12 +18,11 @@ from driftproof.toolkit.report.figures import Figure, headline
 from driftproof.toolkit.report.results_table import csv_of
 from driftproof.toolkit.verdict import Row
 from driftproof.verifiers.experiment import Plan, run_experiment
-from driftproof.verifiers.running.jobs import loaded
+from driftproof.verifiers.running.jobs import Source, loaded
 from driftproof.verifiers.verify import Settings, judge, select
 
 KINDS = ("svg", "pdf", "pgf", "png")
 """What a plot is written as, by the ending of its file."""
-ROUNDS = "rounds"
 Drawn = tuple[str, Any, Mapping[str, Sequence[Any]]]
 """A title, a sheet of matplotlib's, and the columns of its data."""
 
@@ -44,29 +43,23 @@ def of_claim(
         DriftproofError: several claims, a case or a form that there is not, or an x that does not
             vary.
     """
-    sources = select([claim])
-    if len(sources) > 1:
-        names = ", ".join(source.name for source in sources[:5])
-        raise DriftproofError(f"plots of {len(sources)} claims", "one", f"name one of {names}")
-    chosen = loaded(sources[0])
-    if case is not None:
-        cases = chosen.cases_for(profile) or chosen.judged_on
-        if not 1 <= case <= len(cases):
-            raise DriftproofError(
-                f"--case {case} of {chosen.name}, which has {len(cases)}", f"1 to {len(cases)}",
-                "driftproof show lists the cases",
-            )  # fmt: skip
-        chosen = chosen.on(cases[case - 1])
-    whole = chosen if case is not None else sources[0]
-    made = judge([whole], Settings(profile=profile))
-    rows = [row for row in made if row.form != "sibling" and fnmatchcase(row.form_key, form)]
+    one, *others = select([claim])
+    chosen, source = loaded(one), one
+    if others or (case is not None and not 1 <= case <= len(chosen.judged_on)):
+        raise DriftproofError(
+            f"plots of {len(others) + 1} claims" if others else f"case {case} of {one.name}",
+            "one claim" if others else f"1 to {len(chosen.judged_on)}",
+            f"driftproof plot {one.name}; driftproof show {one.name} has its cases",
+        )
+    judged: Source = source if case is None else chosen.on(chosen.judged_on[case - 1])
+    made = [row for row in judge([judged], Settings(profile=profile)) if row.form != "sibling"]
+    rows = [row for row in made if fnmatchcase(row.form_key, form)]
     if not rows:
-        keys = dict.fromkeys(row.form_key for row in made if row.form != "sibling")
-        raise unknown_name(f"form of {chosen.name}", form, keys)
-    slug = chosen.name.replace("/", "-")
-    figures = [_along(rows, x)] if x and x != ROUNDS else headline(rows)
-    if x == ROUNDS:
-        figures = [_by_rounds(figure) for figure in figures]
+        raise unknown_name(f"form of {one.name}", form, {row.form_key for row in made})
+    figures = headline(rows) if x in ("", "rounds") else [_along(rows, x)]
+    if x == "rounds":
+        figures = [_by_rounds(figure) for figure in figures if figure.x_label == "local steps"]
+    slug = one.name.replace("/", "-")
     return {figure.name.removeprefix(f"{slug}-"): figure for figure in figures if figure.is_line}
 
 
@@ -79,15 +72,15 @@ def drawn(name: str, which: str = "", **options: Any) -> Drawn:
         options: of ``of_claim``.
     """
     leaf = leaves("experiment").get(name)
-    if leaf is not None and not options and not which[:1].isdigit():
+    if leaf is not None and which and not which.isdigit():
         with TemporaryDirectory() as folder:
             run_experiment(leaf.load(), Plan(), Path(folder), typed=name)
             text = (Path(folder) / "experiment.json").read_text(encoding="utf-8")
         known = {panel["name"]: panel for panel in json.loads(text)["panels"]}
-        if which in known:
-            panel = known[which]
-            colours = panels.colours_of(known.values())
-            return panel["title"], panels.drawn(panel, colours), panels.points(panel)
+        if which not in known:
+            raise unknown_name(f"plot of {name}", which, known)
+        sheet = panels.drawn(known[which], panels.colours_of(known.values()))
+        return known[which]["title"], sheet, panels.points(known[which])
     plots = of_claim(name, **options)
     if not plots or (which and which not in plots):
         raise unknown_name(f"plot of {name}", which or "first", plots)
@@ -107,22 +100,14 @@ def write(made: Drawn, out: Path, *, title: bool = True) -> Path:
     _, sheet, points = made
     kind = out.suffix.removeprefix(".")
     if kind not in KINDS:
-        raise DriftproofError(
-            f"--out {out}", f"a file that ends in {', '.join(KINDS)}", f"--out {out.stem}.pdf, say"
-        )
-    if not title:
-        for axes in sheet.axes:
-            axes.set_title("")
+        raise unknown_name("ending of a plot's file", kind, KINDS)
+    for axes in sheet.axes if not title else ():
+        axes.set_title("")
     out.parent.mkdir(parents=True, exist_ok=True)
     try:
         out.write_bytes(rendered(sheet, kind))
-    except (FileNotFoundError, RuntimeError) as error:
-        if kind != "pgf":
-            raise
-        raise MissingError(
-            f"--out {out}: {error}", "LaTeX, with which PGF measures its text",
-            "install xelatex, or write a pdf",
-        ) from error  # fmt: skip
+    except (FileNotFoundError, RuntimeError) as error:  # PGF measures its text with LaTeX
+        raise MissingError(f"{out}: {error}", "LaTeX", "install xelatex, or write pdf") from error
     beside = out.with_suffix(".csv")
     beside.write_text(csv_of(points), encoding="utf-8")
     return beside
@@ -131,10 +116,6 @@ def write(made: Drawn, out: Path, *, title: bool = True) -> Path:
 def _by_rounds(figure: Figure) -> Figure:
     """Return a plot over local steps with rounds below it."""
     steps = (figure.row.case.get("algorithm") or {}).get("local_steps", 1)
-    if figure.x_label != "local steps":
-        raise DriftproofError(
-            f"--x rounds of a plot over “{figure.x_label}”", "a bound on a run", "leave out --x"
-        )
     series = {**figure.series, "x": [x / steps for x in figure.series["x"]]}
     return replace(figure, row=replace(figure.row, series=series), x_label="rounds")
 
@@ -142,12 +123,9 @@ def _by_rounds(figure: Figure) -> Figure:
 def _along(rows: Sequence[Row], letter: str) -> Figure:
     """Return both sides of each case of the first form over a letter."""
     own = [row for row in rows if row.form_key == rows[0].form_key and row.lhs and row.rhs]
-    values = {row.identity: row.instance.get(letter) for row in own}
-    if len({value for value in values.values() if value is not None}) < 2:
-        vary = sorted(
-            name for name in {n for row in own for n in row.instance}
-            if len({row.instance.get(name) for row in own}) > 1
-        )  # fmt: skip
+    values = {name: {row.instance.get(name) for row in own} for name in own[0].instance}
+    if len(values.get(letter, ())) < 2:
+        vary = [name for name, of in values.items() if len(of) > 1]
         raise unknown_name(f"letter that varies over the cases of {rows[0].claim}", letter, vary)
     own.sort(key=lambda row: float(row.instance[letter]))
     series = {
@@ -155,7 +133,7 @@ def _along(rows: Sequence[Row], letter: str) -> Figure:
         "mean": [(row.lhs or {})["mean"] for row in own],
         "bound": [row.rhs for row in own],
     }
-    slug = rows[0].claim.replace("/", "-")
     title = f"{rows[0].claim}, {rows[0].form_key}: a point a case"
     row = replace(own[0], series=series, case={"label": ""})
-    return Figure(f"{slug}-{letter}", row, title, letter, "both sides", "xy")
+    name = f"{rows[0].claim}-{letter}".replace("/", "-")
+    return Figure(name, row, title, letter, "both sides", "xy")

@@ -26,8 +26,8 @@ class State(NamedTuple):
 
 @algorithm(
     name="pdsgd",
-    source="Xu 2020 (primal-dual stochastic gradient method), Algorithm 1, on the minimax problem "
-    "(3) of FedDRO (2023), whose section 6 compares with it",
+    source="ours, after Xu 2020 (primal-dual stochastic gradient method): on the minimax problem "
+    "(3) of FedDRO (2023), whose section 6 compares with “PDSGD, Xu (2020)”",
     statement=r"w^{t+1} = w^t - \frac{\eta}{n}\sum_{j} z_j\nabla\ell_j(w^t), \quad "
     r"z_j \leftarrow z_j \exp\big(\rho(\ell_j(w^t) - \lambda D'(z_j))\big) \text{ if } j \text{ is "
     r"drawn, and } z \leftarrow z / \tfrac1m\sum_i z_i",

@@ -60,7 +60,8 @@ def render(head: Mapping[str, Any], rows: Sequence[Row]) -> str:
     drawn = {name: [_drawn(f) for f in of_claim] for name, of_claim in figures(rows).items()}
     return document(
         "page.html.j2", head=head, claims=claims, counts=counts, figures=drawn,
-        printed=known, findings=findings(own), others=len(printed) - len(own), severities=SEVERITIES,
+        printed=known, findings=findings(own), others=len(printed) - len(own),
+        severities=SEVERITIES,
         by_severity=by_severity(own), papers=by_paper(head, claims, printed),
         references=references(head),
         reference=Reference, leads={name: lead(of, known.get(name)) for name, of in claims.items()},

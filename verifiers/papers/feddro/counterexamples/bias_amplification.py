@@ -1,6 +1,6 @@
 """FedDRO (2023), abstract and [C1]: the bias "is amplified during local updates".
 
-On this problem it shrinks: K = 3, g_k(x) = x + c_k, c = (2, -1, -1), f' is y cut off at ±1, h = 0.
+It may shrink. The instance: K = 3, g_k(x) = x + c_k, c = (2, -1, -1), f' is y cut off at ±1, h = 0.
 All ∇g_k agree; f and g_k meet Assumptions 3.2-3.4 with B_f = L_f = B_g = 1, and any L_g, Δ_g > 0.
 Algorithm 1, Case I: between two averages each client steps along ∇g_k(x_k)∇f(g_k(x_k)), line 5.
 """

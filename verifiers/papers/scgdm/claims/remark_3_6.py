@@ -65,7 +65,7 @@ def largest_step_factor(right: Schedule) -> list[Step]:
         "false",
         changes="The rate holds with two independent samples a step, for clients with one g or if "
         "u stays on its client. For clients with different g, and with the one sample that "
-        "Algorithm 1 prints, the squared gradient does not go to 0 at all.",
+        "Algorithm 1 prints, the squared gradient need not go to 0 at all.",
         same_as="scgdm/theorem-3.4",
     ),
     horizon=T,

@@ -131,8 +131,8 @@ def crossing(
     readings=readings(printed, mended),
     erratum=Erratum(
         "false",
-        changes="For clients with different g the algorithm converges to a point where ∇F is not "
-        "0, unless u stays on its client. For clients with one g the rate O(1/√T) holds, with "
+        changes="For clients with different g the algorithm can converge to a point where ∇F is "
+        "not 0, unless u stays on its client. For clients with one g the rate O(1/√T) holds, with "
         "other constants, if f and g get two independent samples; Algorithm 1 prints one.",
         depends="theorem",
     ),
