@@ -189,8 +189,13 @@ def test_nothing_of_one_machine_is_in_the_project():
 
 def test_no_two_leaves_of_whatever_kind_share_a_name():
     """``driftproof show NAME`` takes a name of any kind."""
+    drawn = {name for name in leaves("experiment") if name in leaves("claim")}
     names = [name for kind in KINDS for name in leaves(kind)]
-    assert len(names) == len(set(names))
+    assert len(names) == len(set(names)) + len(drawn)
+    for name in drawn:  # an experiment that draws a claim; show tells both
+        told = command("show", name).stdout
+        assert f"claim {name}\n" in told
+        assert f"experiment {name}\n" in told
 
 
 def test_a_name_is_given_once(tmp_path):

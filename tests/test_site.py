@@ -99,6 +99,28 @@ def test_no_link_is_dead(site):
     assert {name: targets for name, targets in found.items() if targets} == {}
 
 
+def test_the_plots_of_the_phenomena_are_made_by_the_build(site):
+    """Rate, drift and bias: each plot that the page asks for is drawn from its claim."""
+    text = (DOCS / "phenomena.md").read_text(encoding="utf-8")
+    wanted = re.findall(r"```\{plot\} (\S+)\n(?::figure: (\S+)\n)?", text)
+    assert len(wanted) == 10
+    assert {name.partition("/")[0] for name, _ in wanted} == {
+        "comfedl",
+        "fednest",
+        "scgdm",
+        "feddro",
+    }
+    for name, which in wanted:
+        plot = site / "_plots" / f"{name.replace('/', '-')}-{which or 1}.svg"
+        drawn = plot.read_text(encoding="utf-8")
+        assert ("right side" if not which else "Case II") in drawn
+    shown = [attributes["src"] for tag, attributes in tags(site / "phenomena.html") if tag == "img"]
+    assert len([target for target in shown if target.startswith("_plots/")]) == len(wanted)
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    table = index[index.index("\n| | |\n") :]
+    assert re.findall(r"\]\((\w+\.md)", table)[0] == "phenomena.md"
+
+
 @pytest.mark.parametrize("target", ["no.html", "#no", "other.html#no", "ftp://a/b", "https://a b"])
 def test_a_dead_link_is_found(tmp_path, target):
     (tmp_path / "other.html").write_text('<p id="there">it</p>', encoding="utf-8")

@@ -50,20 +50,24 @@ def command(name: str, latex: bool, as_json: bool) -> None:
         for leaf in own:
             print_leaf(leaf, _shown(leaf), latex=latex)
         return
-    known = {leaf.name: leaf for kind in KINDS for leaf in leaves(kind).values()}
-    known |= {leaf.symbol: leaf for leaf in known.values() if leaf.kind in NAMED_BY_CLASS}
+    known: dict[str, list[Leaf]] = {}
+    for leaf in (leaf for kind in KINDS for leaf in leaves(kind).values()):
+        for called in (leaf.name, *([leaf.symbol] if leaf.kind in NAMED_BY_CLASS else [])):
+            known.setdefault(called, []).append(leaf)
     if name not in known and print_role(name, as_json):
         return
     if name not in known:
         from driftproof.toolkit.glossary import meanings
 
         words = {word for word, _, _ in meanings()} | {"roles"}
-        raise unknown_name("name", name, {leaf.name for leaf in known.values()} | words)
-    leaf = known[name]
+        names = {leaf.name for of_name in known.values() for leaf in of_name}
+        raise unknown_name("name", name, names | words)
+    shown = [_shown(leaf) for leaf in known[name]]  # a claim, and the experiment that draws it
     if as_json:
-        print_json(_shown(leaf))
+        print_json(shown if len(shown) > 1 else shown[0])
         return
-    print_leaf(leaf, _shown(leaf), latex=latex)
+    for leaf, of_leaf in zip(known[name], shown, strict=True):
+        print_leaf(leaf, of_leaf, latex=latex)
 
 
 def _shown(leaf: Leaf) -> dict[str, Any]:

@@ -30,5 +30,7 @@ assert abs(run(local=8, rounds=1999)[0] - end) < 1e-15  # it rests
 print(f"REFUTED printed: the iterates diverge: left = {largest!r} != right = {float('inf')!r}")
 alone, _ = run(local=1)
 assert abs(alone - 1 / 5) < 1e-12  # (1 - q)/((1 - p) + (1 - q)), p = 1 - 4η, q = 1 - η
+left, right = alone + 1, 0.0  # x̄ is so far from the one stationary point
+assert left > 1 > right
 form = "printed: drift is the cause: none with one local step"
-print(f"REFUTED {form}: left = {alone + 1!r} != right = {0.0!r}")
+print(f"REFUTED {form}: left = {left!r} != right = {right!r}")

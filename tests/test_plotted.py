@@ -1,0 +1,118 @@
+"""``driftproof plot``: one figure, its data beside it."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError, MissingError
+from driftproof.toolkit.report.panels import colours_of, drawn
+from driftproof.verifiers import plotted
+from driftproof.verifiers.verification import verify
+from tests.commands import driftproof
+
+
+def columns(file):
+    rows = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
+    return {key: [float(row[key]) for row in rows if row[key]] for key in rows[0] if key != "curve"}
+
+
+def test_a_plot_of_a_claim_is_the_reports(tmp_path):
+    made = driftproof("plot", "comfedl/lemma-2", "--out", str(tmp_path / "a" / "drift.pdf"))
+    assert made.returncode == 0, made.stderr
+    assert (tmp_path / "a" / "drift.pdf").read_bytes().startswith(b"%PDF")
+    (figure,) = verify("comfedl/lemma-2").figures
+    points = columns(tmp_path / "a" / "drift.csv")
+    for key in ("x", "mean", "bound"):
+        assert points[key] == list(figure.series[key])
+
+
+@pytest.mark.parametrize("kind", ["svg", "pdf", "png"])
+def test_each_kind_is_written_alike_twice(tmp_path, kind):
+    made = plotted.drawn("comfedl/lemma-2", case=5)
+    files = [tmp_path / f"{name}.{kind}" for name in ("one", "two")]
+    for file in files:
+        plotted.write(made, file)
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_the_title_is_left_to_the_caption(tmp_path):
+    for title in (True, False):
+        made = plotted.drawn("comfedl/lemma-2", case=5)
+        plotted.write(made, tmp_path / "it.svg", title=title)
+        assert ("SUPPORTED" in (tmp_path / "it.svg").read_text(encoding="utf-8")) == title
+
+
+def test_below_a_bound_stand_rounds_or_a_letter():
+    cases = leaves("claim")["comfedl/lemma-2"].load().cases
+    number = next(k for k, case in enumerate(cases, 1) if case.algorithm.local_steps > 1)
+    (steps,) = plotted.of_claim("comfedl/lemma-2", case=number).values()
+    (rounds,) = plotted.of_claim("comfedl/lemma-2", case=number, x="rounds").values()
+    per_round = steps.row.case["algorithm"]["local_steps"]
+    assert per_round > 1
+    assert [x * per_round for x in rounds.series["x"]] == pytest.approx(steps.series["x"])
+    (along,) = plotted.of_claim("comfedl/lemma-2", form="printed", x="tau").values()
+    rows = [row for row in verify("comfedl/lemma-2") if row.form == "printed" and row.rhs]
+    assert sorted(along.series["x"]) == sorted(row.instance["tau"] for row in rows)
+    assert sorted(along.series["bound"]) == sorted(row.rhs for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "told"),
+    [
+        ("comfedl/*", {}, "plots of"),
+        ("comfedl/lemma-2", {"case": 0}, "1 to"),
+        ("comfedl/lemma-2", {"form": "corrected"}, "printed"),
+        ("comfedl/lemma-2", {"x": "q"}, "tau"),
+        ("comfedl/lemma-99", {}, "comfedl/lemma-2"),
+    ],
+)
+def test_what_there_is_not_is_named_with_what_there_is(name, options, told):
+    with pytest.raises(DriftproofError, match=told):
+        plotted.of_claim(name, **options)
+
+
+def test_another_ending_and_another_panel_are_refused(tmp_path):
+    made = plotted.drawn("comfedl/lemma-2", case=5)
+    with pytest.raises(DriftproofError, match="pdf, pgf, png, svg"):
+        plotted.write(made, tmp_path / "it.doc")
+    with pytest.raises(DriftproofError, match="slopes-within"):
+        plotted.drawn("feddro/bias-amplification", "no-such")
+
+
+def test_pgf_without_latex_is_a_missing_thing(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MissingError, match="LaTeX"):
+        plotted.write(plotted.drawn("comfedl/lemma-2", case=5), tmp_path / "it.pgf")
+
+
+def test_a_panel_of_an_experiment_is_drawn_with_its_curves(tmp_path):
+    title, _, points = plotted.drawn("feddro/bias-amplification", "slopes-within")
+    assert "slopes" in title
+    assert set(points["curve"]) > {"bound, own embeddings", "bound, shared at every step"}
+    at = dict(zip(zip(points["curve"], points["x"], strict=True), points["mean"], strict=True))
+    assert at["Case I: models shared", 0] == pytest.approx(0.075)
+    assert at["Case I: models shared", 8] == pytest.approx(0.271, abs=5e-4)
+    for (curve, x), mean in at.items():
+        if mean is not None and not curve.startswith("bound"):
+            kind = "shared at every step" if curve.startswith("modified") else "own embeddings"
+            assert mean <= at[f"bound, {kind}", x]
+
+
+def test_a_legend_stands_below_the_plot_and_a_curve_of_gaps_is_drawn():
+    curves = [
+        {"label": f"curve {k}", "x": [0, 1], "mean": mean, "low": mean, "high": mean}
+        for k, mean in enumerate(([1.0, 2.0], [None, None], [2.0, 3.0]))
+    ]
+    panel = {
+        "name": "a", "title": "t", "x_label": "x", "y_label": "y", "log": "", "note": "n",
+        "curves": curves,
+    }  # fmt: skip
+    sheet = drawn(panel, colours_of([panel]))
+    (axes,) = sheet.axes
+    sheet.canvas.draw()
+    legend, box = axes.get_legend().get_window_extent(), axes.get_window_extent()
+    assert legend.y1 < box.y0
+    assert legend.y0 > 0
