@@ -1,7 +1,7 @@
 """Goes a new user's way: builds the wheel, installs it where nothing is, and uses it.
 
 ``python -m tests.fresh_install`` needs Python and pip alone; it takes some minutes and 2 GB. What
-the commands work on are the files of README.md and docs/claims.md.
+the commands work on are the files of README.md.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ def build(source: Path, folder: Path, *, isolated: bool = True) -> Path:
 
 def blocks(page: str, after: str = "") -> list[str]:
     """Return the Python of a page, from a headline on."""
-    text = (ROOT / page).read_text(encoding="utf-8").partition(after)[2]
+    text = (ROOT / page).read_text(encoding="utf-8")
+    text = text[text.index(after) :]
     return re.findall(r"```python\n(.*?)```", text, re.S)
 
 
@@ -100,8 +101,9 @@ def main() -> int:
 def used(scripts: Path, folder: Path) -> int:
     """Run the commands in a folder that has a user's files, and nothing of the checkout."""
     folder.mkdir()
-    mine, test = blocks("README.md", "## A claim of your own")[:2]
-    whole = blocks("docs/claims.md", "## A whole class instead of cases")[0]
+    mine, whole = blocks("README.md")
+    test = "from mine import theorem\nfrom driftproof import assert_claim\n"
+    test += "def test_theorem():\n    assert_claim(theorem)\n"
     for name, text in {"mine.py": mine, "test_mine.py": test, "whole.py": whole}.items():
         (folder / name).write_text(text, encoding="utf-8")
     shutil.copy(ROOT / "docs/notebooks/a_theorem_of_your_own.ipynb", folder)

@@ -26,7 +26,7 @@ from tests.commands import driftproof
 from tests.fresh_install import blocks
 
 OWN = {
-    "mine.py": blocks("README.md", "## A claim of your own")[0],
+    "mine.py": blocks("docs/testing.md")[0].replace("ComFedL(", "ComFedL(local_steps=5, "),
     "server_step.py": blocks("docs/worked_example.md", "In `server_step.py`:")[0],
 }
 SMOKE = ("--profile", "smoke", "--workers", "1")

@@ -16,7 +16,11 @@ from driftproof.verifiers.standalone.of_class import script_of_class
 from tests.commands import driftproof
 from tests.fresh_install import blocks
 
-ON_CASES = blocks("README.md", "## A claim of your own")[0]
+ON_CASES = (
+    blocks("docs/testing.md")[0]
+    .replace("BoundedComposition()", "BoundedComposition(distance=20.0)")
+    .replace("ComFedL(", "ComFedL(local_steps=5, ")
+)
 WITH_BIAS = blocks("docs/claims.md", "## A whole class instead of cases")[0]
 OVER_A_CLASS = WITH_BIAS.replace(" + c.eta**2 * c.zeta) ** 2", ") ** 2")
 SIDES = re.compile(r"REFUTED (.+): left = (\S+) > right = (\S+)\n")

@@ -1,10 +1,11 @@
-"""The README does what it says: its table is on record, its files run, its links lead somewhere."""
+"""README and docs/findings.md say what is on record, and links of all pages lead somewhere.
+
+tests/test_pages_that_run.py runs what the README shows.
+"""
 
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 import tomllib
 from datetime import date
 from fnmatch import fnmatchcase
@@ -16,14 +17,13 @@ from driftproof.toolkit.readings import DEPENDS, SEVERITIES
 from driftproof.toolkit.statements import mistakes, sentences
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers import errata, record
-from tests.commands import driftproof
 
 SUPPORTED = Verdict.SUPPORTED
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, re.S)
-PYTHON = [text for language, text in BLOCKS if language == "python"]
+FINDINGS = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+(TABLE,) = re.findall(r"```\n(.*?)```", FINDINGS, re.S)
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -40,9 +40,8 @@ def overall_on_record():
 
 
 def test_the_table_is_what_is_on_record():
-    table = next(text for language, text in BLOCKS if not language and "comfedl/lemma-3" in text)
     shown = {}
-    for line in table.splitlines()[2:]:
+    for line in TABLE.splitlines()[2:]:
         claim, form, verdict, *_ = re.split(r"\s{2,}", line.strip())
         shown[claim, form] = verdict
     on_record = overall_on_record()
@@ -63,13 +62,18 @@ KNOWN = ("localsgd/", "literature/")
 def test_the_counts_of_statements_and_errata_are_those_on_record():
     statements = [one for one in errata.statements() if not one.claim.startswith(KNOWN)]
     printed = sentences(statements)
-    told = " ".join(README.split())
+    told, short = " ".join(FINDINGS.split()), " ".join(README.split())
     count = {v: sum(one.verdict is v for one in printed) for v in Verdict}
     assert (
         f"Of {len(printed)} printed statements of four papers {count[Verdict.SUPPORTED]} are "
         f"supported, {count[Verdict.REFUTED]} refuted and {count[Verdict.INCONCLUSIVE]} undecided; "
         f"{sum(one.display for one in printed)} of them are displays of proofs."
     ) in told
+    assert (
+        f"Of {len(printed)} printed statements in [four papers](docs/findings.md), "
+        f"{count[Verdict.SUPPORTED]} are supported, {count[Verdict.REFUTED]} refuted and "
+        f"{count[Verdict.INCONCLUSIVE]} undecided."
+    ) in short
     of_papers = (forms for name, forms in record.read().items() if not name.startswith(KNOWN))
     rows = sum(map(len, of_papers))
     assert f"13 of the papers' {rows} rows" in told
@@ -78,65 +82,24 @@ def test_the_counts_of_statements_and_errata_are_those_on_record():
     counts = mistakes(statements)
     for severity in SEVERITIES:
         row = " | ".join(str(counts[severity, what]) for what in DEPENDS)
-        assert f"| {severity} | {row} |" in README
+        assert f"| {severity} | {row} |" in FINDINGS
     most = sum(counts[severity, "theorem"] for severity in SEVERITIES)
-    assert f"On {NUMBERS[most]} of all {counts.total()} mistakes a theorem depends" in told
     shared = {one.same_as or one.claim for one in printed if one.verdict is Verdict.REFUTED}
-    assert f"the refuted ones share {NUMBERS[len(shared)]} mistakes" in told
+    affect = f"{NUMBERS[most].capitalize()} of all {counts.total()} mistakes affect a theorem"
+    for page in (told, short):
+        assert f"he refuted ones share {NUMBERS[len(shared)]} mistakes" in page
+        assert affect in page
 
 
 def test_findings_that_rest_on_one_character_are_not_in_the_table():
-    table = next(text for language, text in BLOCKS if not language and "comfedl/lemma-3" in text)
     for one in errata.statements():
-        assert not (one.one_character and one.claim in table)
+        assert not (one.one_character and one.claim in TABLE)
 
 
-def write(folder, text=PYTHON[0]):
-    (folder / "mine.py").write_text(text, encoding="utf-8")
-
-
-def test_the_claim_of_ones_own_is_refuted_as_shown(tmp_path):
-    write(tmp_path)
-    assert len([line for line in PYTHON[0].splitlines() if line.strip()]) <= 30
-    made = driftproof("verify", "mine.py", cwd=tmp_path)
-    assert made.returncode == 1
-    assert "left ≥ 0.25 exceeds right = 0.05" in made.stdout
-    assert "left ≥ 0.25 exceeds right = 0.05" in README
-
-
-def test_and_with_the_square_it_is_supported_and_attained(tmp_path):
-    write(tmp_path, PYTHON[0].replace("c.tau *", "c.tau**2 *"))
-    made = driftproof("verify", "mine.py", cwd=tmp_path)
-    assert made.returncode == 0
-    assert "SUPPORTED" in made.stdout
-    assert "attained" in made.stdout
-
-
-def test_the_cases_of_the_second_file_support_it(tmp_path):
-    """tests/test_standalone.py searches it."""
-    (tmp_path / "descent.py").write_text(PYTHON[2], encoding="utf-8")
-    supported = driftproof("verify", "descent.py", cwd=tmp_path)
-    assert supported.returncode == 0
-    assert "SUPPORTED" in supported.stdout
-
-
-@pytest.mark.parametrize(("squared", "status"), [(True, 0), (False, 1)])
-def test_the_test_of_ones_own_passes_and_fails(tmp_path, squared, status):
-    write(tmp_path, PYTHON[0].replace("c.tau *", "c.tau**2 *") if squared else PYTHON[0])
-    (tmp_path / "test_mine.py").write_text(PYTHON[1], encoding="utf-8")
-    made = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert made.returncode == status, made.stdout
-    assert squared or "REFUTED" in made.stdout
-
-
-def test_a_run_records_what_it_says(capsys):
-    made = {"__name__": "__main__"}
-    exec(compile(PYTHON[3], "README.md", "exec"), made)
-    assert made["made"]["gradient"].values.shape == (51, 64)
-    assert "[" in capsys.readouterr().out
+def test_the_readme_is_read_in_a_minute():
+    assert len(README.splitlines()) <= 150
+    first = README[README.index("```python") :].partition("```\n\n")[0]
+    assert len([line for line in first.splitlines()[1:] if line.strip()]) <= 30
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
@@ -184,9 +147,9 @@ def test_the_citation_file_is_whole_and_of_this_version():
     assert told["abstract"] == project["description"]
 
 
-def test_the_readme_cites_the_same_version_and_date():
+def test_the_page_of_results_cites_the_same_version_and_date():
     entry = re.search(
-        r"```bibtex\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S
+        r"```bibtex\n(.*?)```", (ROOT / "docs/results.md").read_text(encoding="utf-8"), re.S
     )[1]
     told = dict(re.findall(r"(\w+) *= \{+([^}]+)\}", entry))
     cff = (ROOT / "CITATION.cff").read_text(encoding="utf-8")

@@ -389,11 +389,12 @@ def test_what_has_no_text_is_shown_by_the_runs_own_numbers(problem, tmp_path):
     assert (left, right, error) == (pytest.approx(wanted), pytest.approx(1e-10), 0)
 
 
-def test_the_commands_write_and_print_the_script_of_the_readme(tmp_path):
-    readme = (ROOT / "README.md").read_text()
-    blocks = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+def test_the_commands_write_and_print_the_script_of_the_page_on_the_search(tmp_path):
+    page = (ROOT / "docs/falsify.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     (block,) = [block for block in blocks if "def descends" in block]
     (tmp_path / "descent.py").write_text(block)
+    assert driftproof("verify", "descent.py", cwd=tmp_path).returncode == 0
     searched = driftproof("falsify", "descent.py", "--climbs", "40", "--out", "s", cwd=tmp_path)
     assert searched.returncode == 1
     assert "mine/descent, printed: with every assumption met, left ≥ " in searched.stdout
