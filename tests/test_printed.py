@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -44,12 +43,11 @@ def judged_as(claim, right):
 
 def test_every_statement_of_a_paper_is_what_is_judged():
     """docs/claims.md has the numbers."""
-    alone = Counter(type(unlike(claim)) for claim, _ in bounds().values())
+    alone = [unlike(claim) for claim, _ in bounds().values()].count({})
     defined = {name: unlike(claim) for name, (_, claim) in bounds().items()}
-    assert {name: other for name, other in defined.items() if other} == {}
-    assert len(bounds()) >= 39
-    assert alone[dict] >= 14
-    assert sum(other == {} for other in defined.values()) >= 23
+    assert {name: other for name, other in defined.items() if other and type(other) is dict} == {}
+    read = [*defined.values()].count({})
+    assert (len(bounds()), read, read - alone) == (97, 45, 7)
     assert {"comfedl/theorem-1", "scgdm/theorem-3.4", "localsgd/rounds"} <= {
         name for name, other in defined.items() if other == {}
     }
@@ -91,6 +89,14 @@ def judged(statement, right):
          "2*F_gap/(eta*S*tau)", "F_gap/(eta*T)"),
         (r"\|x\|^2 \le \max\{\eta, L\}", "Max(L, eta)", "eta + L"),
         (r"\|w_0-w^*\| \le R \;\Rightarrow\; \|x\|^2 \le \eta L", "eta*L", "L"),
+        (r"\|x\| \le \eta L", "eta**2*L**2", "eta**2*L"),  # as a square
+        (r"\tfrac{\eta}2\|x\|^2 \le L", "2*L/eta", "eta*L"),  # without its factor
+        (r"\|x\|^2 \le \frac{\log\tau}{8} + 2\log(1+\eta)L", "log(tau)/8+2*log(1+eta)*L", "L"),
+        (r"\|x\|^2 \le \sqrt{L/\eta} \tau", "sqrt(L/eta)*tau", "tau"),
+        (r"\|x\|^2 \le e^{-\eta\tau} L", "exp(-eta*tau)*L", "exp(-eta)*L"),
+        (r"\|x\|^2 \le \exp(-\eta\tau) L", "exp(-eta*tau)*L", "exp(-eta)*L"),
+        (r"\lVert x\rVert^2 \leqslant \rho^\tau \text{ where } \rho = 1-\eta L",
+         "(1-eta*L)**tau", "(1-eta)**tau"),
     ],
 )  # fmt: skip
 def test_a_formula_is_read_as_a_referee_reads_it(statement, same, other):
@@ -102,29 +108,29 @@ def test_a_formula_is_read_as_a_referee_reads_it(statement, same, other):
     ("statement", "right"),
     [
         (r"\|x\|^2 \le \eta L \text{ for each } t", "eta"),  # words
+        (r"\|x\|^2 \le \log \eta L", "eta"),  # of two meanings
+        (r"\mathbb{E}\|x\| \le \eta L", "eta**2*L**2"),  # no mean of squares
         (r"\|x\|^2 \le \varepsilon", "eta"),  # a letter that nothing explains
         (r"\|x\|^2 \le 1/2L", "L/3"),  # of two meanings
         (r"\sum_{t<T}\|x\|^2 \le T\eta", "eta"),  # judged as a mean, perhaps
-        (r"\|x\| \le \eta L", "eta**2*L**2"),  # as a square
-        (r"\tfrac{\eta}2\|x\|^2 \le L", "2*L/eta"),  # without its factor
         (r"\|x\|^2 = \eta", "L"),  # no bound
         ("", "L"),
     ],
 )
-def test_nothing_is_said_where_the_two_may_be_the_same(statement, right):
-    assert judged(statement, right) is None
+def test_where_the_two_may_be_the_same_what_was_not_read_is_told(statement, right):
+    assert judged(statement, right).startswith("cannot read ")
 
 
 TOKENS = r"""\tau \eta G_f ^ _ { } ( ) + - / \frac \sqrt \max \{ \} , \le = \quad \rho 1 2 \left(
 \| \mathbb{E} F(w_0)-F^* ^2 \cdot . \tfrac12 \bar \text{hi} : \; [ | \\ & $ ² τ \sum
-\frac{1}{0} \sqrt{-1} \begin{matrix} \text{open(1)} __import__"""
+\frac{1}{0} \sqrt{-1} \log e \exp \|w_0-w^*\| \begin{matrix} \text{open(1)} __import__"""
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tokens=st.lists(st.sampled_from(TOKENS.split()), max_size=9))
 def test_no_statement_raises(tokens):
     said = judged(r"x \le " + " ".join(tokens), "L")
-    assert said is None or set(said) <= {"printed"}
+    assert isinstance(said, str) or set(said) <= {"printed"}
 
 
 DRIFT = r"""
@@ -159,6 +165,11 @@ def test_a_statement_that_was_forgotten_is_told(tmp_path):
     assert "The statement above says" in page
     judged = page.index('<div class="judged"><span>judged</span>')
     assert "<details" not in page[page.index("as judged") : judged]  # it stands open
+    (tmp_path / "mine.py").write_text(DRIFT.replace(r"\le \tau", r"\le C\tau"), encoding="utf-8")
+    made = driftproof("verify", "mine.py", "--workers", "1", cwd=tmp_path)
+    assert (
+        r"mine/drift: what was judged is not compared with the statement: cannot read C\tau"
+    ) in made.stdout
     (tmp_path / "mine.py").write_text(DRIFT.replace(r"\tau\eta", r"\tau^2\eta"), encoding="utf-8")
     made = driftproof("verify", "mine.py", "--workers", "1", cwd=tmp_path)
     assert "the statement says" not in made.stdout

@@ -1,7 +1,8 @@
 r"""Reads what stands after ≤ in a printed statement, to compare it with the right side judged.
 
 What can be read are formulas of the claim's letters, and of what the statement itself defines
-beside the inequality (``\rho = (1-\eta\mu)^\tau``). About any other statement nothing is said.
+beside the inequality (``\rho = (1-\eta\mu)^\tau``, ``where \kappa = L/\mu``). Of any other
+statement it is said that it was not compared, and why.
 """
 
 from __future__ import annotations
@@ -22,33 +23,45 @@ from driftproof.verifiers.claim_types.claim import Claim
 from driftproof.verifiers.formulas import right_sides_of
 
 LESS = re.compile(r"\\le(?:q|qslant)?(?![A-Za-z])|≤")
-BETWEEN = re.compile(r",?\s*\\q?quad\b|,\s*\\[,;: ]|\\;|\\Rightarrow|\\\\(?![A-Za-z])|[:\n]")
-"""What stands between the parts of a statement: the inequality, conditions, definitions."""
-LEFT = re.compile(
-    r"\s*(\\t?frac\s*\{?1\}?\s*\{?\w\}?\s*\\sum(_\w|_\{[^}]*\})?(\^\w|\^\{[^}]*\})?\s*)?"
-    r"(\\mathbb\s*\{?E\}?(\\[a-zA-Z]+|[\[(])*\s*)?(\\\|.*\^\{?2|(?!.*\\\|)(\\Phi|[A-Za-z]))"
+BETWEEN = re.compile(
+    r",?\s*\\q?quad\b|,\s*\\[,;: ]|\\;|\\Rightarrow|\\\\(?![A-Za-z])|[:\n]"
+    r"|,?\s*\\(?:text|mbox|textrm)\s*\{\s*,?\s*(?:where|with|and|for)\s*\}"
 )
-"""Left sides that are judged as printed. A sum may be judged as a mean, a norm as its square."""
+"""What stands between the parts of a statement: the inequality, conditions, definitions."""
+MEAN = r"(\\t?frac\s*\{?1\}?\s*\{?\w\}?\s*\\sum(_\w|_\{[^}]*\})?(\^\w|\^\{[^}]*\})?\s*)?"
+MEAN += r"(\\mathbb\s*\{?E\}?(\\[a-zA-Z]+|[\[(])*\s*)?"
+LEFT = re.compile(rf"\s*{MEAN}(\\\|.*\^\{{?2|(?!.*\\\|)(\\Phi|[A-Za-z]))")
+"""Left sides that are judged as printed. A sum may be judged as a mean."""
+PLAIN = r"\\\|(?!.*\^\{?2)"
+NORM = re.compile(rf"{MEAN}\\\|")
+"""Where a norm begins; before it may stand a factor, without which it may be judged."""
 SYMBOL = re.compile(
     r"\s*(\\(tilde|bar|hat|mathcal)\b\s*)?(\\[a-zA-Z]+|[a-zA-Z])\s*(_\w|_\{\w*\})?\s*"
 )
-GAP = r"(F|\\Phi)(?:\([^()]*[_^]0\)|_0)\s*-\s*\1(?:\^\*|\([^()]*\*\))"
-SIGNS = dict(zip("−·×{}[]+-/(),", "-**()()+-/(),", strict=True)) | {"max": "Max"}
+START, BEST = r"[_^](?:0|\{0\})", r"[_^](?:\*|\{\*\})"
+GAP = rf"(F|\\Phi)(?:\([^()]*{START}\)|{START})\s*-\s*\1(?:{BEST}|\([^()]*{BEST}\))"
+DISTANCE = rf"\\\|\s*(?:\\(?:bar|tilde|hat)(?:\s+\w|\{{\w\}})|\w){START}\s*-\s*\w{BEST}\s*\\\|"
+NAMES = {r"\\[lr]?Vert(?![A-Za-z])": r"\\|", r"\\(?:star|ast)(?![A-Za-z])": "*"}
+"""Commands that print the same, and the one that is read."""
+SIGNS = dict(zip("−·×{}[]+-/(),", "-**()()+-/(),", strict=True)) | {"max": "Max", "min": "Min"}
+FUNCTIONS = ("log", "ln", "exp")
 STEPS = ("steps", "rounds", "local_steps")
 """Roles of which the first is the product of the others."""
 INSTANCES = 4
 
 
-def unlike(claim: Claim[Any], statement: str | None = None) -> dict[str, str] | None:
+def unlike(claim: Claim[Any], statement: str | None = None) -> dict[str, str] | str | None:
     """Return what a statement says, for each literal form of a bound that is judged otherwise.
 
-    Where nothing is printed, the form is the one that we state.
+    Where nothing is printed, the form is the one that we state. A norm may be judged as its square,
+    and without a factor before it.
 
     Args:
         statement: LaTeX of a paper's, in place of the claim's own.
 
     Returns:
-        Empty if one of them is what the statement says; None if that cannot be read.
+        Empty if one of them is what the statement says; why it was not compared, if something of it
+        cannot be read; None if the claim has no one right side that is a formula.
     """
     forms = right_sides_of(claim)
     ours = all(form.form != "printed" for form, _ in forms)
@@ -64,7 +77,8 @@ def unlike(claim: Claim[Any], statement: str | None = None) -> dict[str, str] | 
     of_role = {role: symbol for symbol, role in roles.items()}
     texts = {symbol: _text(latex(symbol)) for symbol in roles}
     known = {text: of_role[roles[symbol]] for symbol, text in texts.items()}
-    phrases = {GAP: of_role["initial_gap"]} if "initial_gap" in of_role else {}
+    called = {"initial_gap": GAP, "initial_distance": DISTANCE}
+    phrases = {words: of_role[role] for role, words in called.items() if role in of_role}
     for name, shown in getattr(claim, "measured", {}).items():
         phrases[re.escape(shown)] = letters.measured(name)
     known |= {f"ℵ{k}": symbol for k, symbol in enumerate(phrases.values())}
@@ -74,10 +88,10 @@ def unlike(claim: Claim[Any], statement: str | None = None) -> dict[str, str] | 
             formula = re.sub(phrase, rf"\\aleph_{{{k}}} ", formula)
         return _read(formula, known)
 
-    parts = [
-        part.strip(" .,;")
-        for part in BETWEEN.split(claim.statement if statement is None else statement)
-    ]
+    whole = claim.statement if statement is None else statement
+    for written, name in NAMES.items():
+        whole = re.sub(written, name, whole)
+    parts = [part.strip(" .,;") for part in BETWEEN.split(whole)]
     if of_role.keys() >= {*STEPS}:
         parts.append("{}={} {}".format(*(latex(of_role[x]) for x in STEPS)))
     for part in parts * 2:  # a definition may stand before what it uses
@@ -88,19 +102,40 @@ def unlike(claim: Claim[Any], statement: str | None = None) -> dict[str, str] | 
     defined = {symbol: known[text] for symbol, text in texts.items()}
     sides = [LESS.split(part) for part in parts if LESS.search(part)]
     formulas = [formula.subs(defined) for formula in rights.values()]
-    first = [side.strip() for left, side, *_ in sides if is_judged(left)]
-    judged = first or [tail.strip() for *_, tail in sides]
-    said = [read(side) for side in judged]
-    if any(one is not None and _same(one, other) for one in said for other in formulas):
-        return {}
-    if not first or None in said:
-        return None
-    return dict.fromkeys(rights, judged[0])
+    first = [(_factor(left), left, side.strip()) for left, side, *_ in sides if _is_left(left)]
+    unread = ""
+    for factor, left, side in first or [("", "", tail.strip()) for *_, tail in sides]:
+        said, before = read(side), read(factor) if factor else sympy.S.One
+        if said is None or before is None:
+            unread = side if said is None else left
+            continue
+        plain, mean = (re.search(x, left) is not None for x in (PLAIN, r"\\sum|\\mathbb"))
+        one_of = [said, said / before] if before else [said]
+        one_of += [x**2 for x in one_of if plain and not mean]
+        if any(_same(one, other) for one in one_of for other in formulas):
+            return {}
+        if plain and mean:
+            unread = left  # of which the mean of squares, perhaps, is judged
+    if unread or not first:
+        return f"cannot read {unread or (sides[0][0].strip() if sides else 'a ≤ in it')}"
+    return dict.fromkeys(rights, first[0][2])
 
 
 def is_judged(left: str) -> bool:
     """Say whether a left side is judged as printed; a letter alone is a condition's: t ≤ τ."""
     return LEFT.match(left) is not None and not SYMBOL.fullmatch(left)
+
+
+def _is_left(left: str) -> bool:
+    """Say whether a left side is compared, perhaps with its square or without its factor."""
+    condition = re.fullmatch(rf"\s*{DISTANCE}(\^\{{?2\}}?)?\s*", left)  # on the start
+    return condition is None and (is_judged(left) or NORM.search(left) is not None)
+
+
+def _factor(left: str) -> str:
+    """Return what stands before a norm."""
+    norm = NORM.search(left)
+    return "" if norm is None else left[: norm.start()].strip()
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -137,7 +172,20 @@ def _python(element: Any, names: Mapping[str, str]) -> str:
         return names[text]
     if tag in ("mo", "mn"):
         return SIGNS[text] if tag == "mo" else f"({sympy.Rational(text)})"
-    parts = [_python(part, names) for part in element if tag != "msubsup" and part.tag != "mspace"]
+    if tag == "msup" and _inside(element[0]) == "e" and "e" not in names:
+        return f"exp({_python(element[1], names)})"
+    members = [part for part in element if tag != "msubsup" and part.tag != "mspace"]
+    parts = []
+    while members:
+        part = members.pop(0)
+        if (name := _inside(part)) not in FUNCTIONS or name in names:
+            parts.append(_python(part, names))
+        elif members and _inside(members[0]).startswith("("):
+            parts.append(name)
+        else:
+            parts.append(f"{name}({_python(members.pop(0), names)})")
+            if members and _inside(members[0]) not in (*"+-−),",):
+                raise ValueError("log a b, which may be log(ab) or b log(a)")
     if tag == "mfrac":
         return "(({})/({}))".format(*parts)
     if tag == "msup":
@@ -146,7 +194,7 @@ def _python(element: Any, names: Mapping[str, str]) -> str:
         *base, power = element
         return f"{names[''.join(map(_inside, base))]}**({_python(power, names)})"
     text = re.sub(r"(?<=[\d)]) +(?=[\w(])", "*", " ".join(parts))
-    if not text or re.search(r"/ \(?\w+\)?\*", text):
+    if not text or re.search(r"/ (\w+|\(\w+\))\*", text):
         raise ValueError("nothing, or a/bc, which may be (a/b)c or a/(bc)")
     return f"sqrt({text})" if tag == "msqrt" else text
 

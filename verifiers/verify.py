@@ -244,7 +244,8 @@ def claim_entry(source: Source) -> dict[str, Any]:
             for a in claim.assumes
         ],
         "forms": forms,
-        "unlike": unlike(claim) or {},
+        "unlike": said if isinstance(said := unlike(claim), dict) else {},
+        "unread": said if isinstance(said, str) else "",
         "notes": {form.form: form.note for form in claim.forms if form.note},
         "readings": {form.key: form.quote for form in claim.forms if form.quote},
         "erratum": None if claim.erratum is None else vars(claim.erratum),

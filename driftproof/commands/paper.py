@@ -25,6 +25,10 @@ COLUMNS = ["theorem", "claim", "verdict", "evidence", "cases", "since", "as boun
 @click.option(
     "--bind", is_flag=True, help="Take it that each theorem says what its claim says, as of now."
 )
+@click.option(
+    "--by-eye", is_flag=True,
+    help="With --bind: you compared by eye what cannot be read as a formula.",
+)  # fmt: skip
 @shared.out_of("the ledger, the page and the supplement  [default: report-paper]")
 @click.option(
     "--profile", type=click.Choice(["smoke", "quick", "full"]), default="quick", show_default=True
@@ -34,14 +38,15 @@ COLUMNS = ["theorem", "claim", "verdict", "evidence", "cases", "since", "as boun
 @shared.as_json
 @click.pass_context
 def command(
-    ctx: click.Context, main: Path, claims: tuple[Path, ...], bind: bool, out: Path | None,
-    profile: str, workers: int, github: bool, as_json: bool,
+    ctx: click.Context, main: Path, claims: tuple[Path, ...], bind: bool, by_eye: bool,
+    out: Path | None, profile: str, workers: int, github: bool, as_json: bool,
 ) -> int:  # fmt: skip
     r"""Check the theorems of a paper against the claims that \driftproof{claim} marks them by.
 
     CLAIMS are files of your claims, or folders of them. --bind writes driftproof.lock.json, to be
     committed with the paper: from then on a change of a theorem, a claim or a verdict fails, with
-    its line. driftproof.aux.tex, beside MAIN.tex, has what the paper prints of its verdicts.
+    its line. A right side that cannot be read as a formula is NOT COMPARED, and bound with --by-eye
+    alone. driftproof.aux.tex, beside MAIN.tex, has what the paper prints of its verdicts.
 
     Exit status 0 if every marked theorem is as bound and its claim's verdict good (as verify has
     it), 1 otherwise; 2 bad input, 3 something needed is missing, 130 interrupted.
@@ -87,9 +92,10 @@ def command(
     found = look()
     if bind:
         # what is read to differ is not bound: the claim, or the theorem, has to be mended
-        kept = {one.theorem.label for one in found if one.said} & bound.keys()
+        left = [one for one in found if one.said or (one.uncompared and not by_eye)]
+        kept = {one.theorem.label for one in left} & bound.keys()
         bound = {label: bound[label] for label in kept} | {
-            one.theorem.label: one.now for one in found if not one.said
+            one.theorem.label: one.now for one in found if one not in left
         }
         bindings.write(main, bound)
         found = look()
@@ -116,7 +122,7 @@ def _shown(found: list[Found], problems: list[Problem], out: Path) -> None:
     shared.table(
         COLUMNS,
         [
-            (one.theorem.label, one.now.claim, one.now.verdict, one.now.evidence, one.now.cases,
+            (one.theorem.label, one.now.claim, one.verdict, one.now.evidence, one.now.cases,
              one.now.since, "no" if one.problems else f"by {one.now.compared}")
             for one in found
         ],

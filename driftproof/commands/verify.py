@@ -128,10 +128,15 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path, *, verbose: bool =
             shared.tell(f"{group.claim}, {group.title}: {group.reason}")
             if group.verdict is Verdict.REFUTED and "problem" in group.deciding.case:
                 shared.tell(f"    case: {group.deciding.case['label']}")
+    own = {row.claim for row in rows if row.expected is None}
     for name, about in head["claims"].items():
         for form, said in about["unlike"].items():
             judged = about["forms"][form]
             shared.tell(f"{name}: the statement says ≤ {said}, but ≤ {judged} was judged.")
+        if about["unread"] and name in own:
+            shared.tell(
+                f"{name}: what was judged is not compared with the statement: {about['unread']}"
+            )
     _exceeded(rows, {group.reason for group in shown})
     _totals(head, rows, news)
     _errata_at_odds(head, rows)

@@ -17,6 +17,8 @@ from driftproof.toolkit.report.files import write_text
 
 SCHEMA = 1
 FILE = "driftproof.lock.json"
+ALGEBRA, EYE = "algebra", "eye"
+"""How two right sides are compared."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,8 @@ class Binding:
         source: what the theorem said, in tokens (``marked.latex``).
         stated: what the claim stated, as code (``marked.stated``).
         right: the label of the formula that bounds.
-        compared: how the right sides were compared: "algebra", or "digest" where one of them
-            cannot be read.
+        compared: how the right sides were compared: by "algebra", or by "eye" where one of them
+            cannot be read ("digest" in files before 0.2).
         verdict, evidence, cases: what became of the claim then.
         since: the day from which on all of this has been so.
     """
@@ -57,7 +59,10 @@ def read(main: Path) -> dict[str, Binding]:
         file = json.loads(path.read_text(encoding="utf-8"))
         if file["schema"] != SCHEMA:
             raise ValueError(f"schema {file['schema']}")
-        return {label: Binding(**entry) for label, entry in file["theorems"].items()}
+        return {
+            label: Binding(**entry | {"compared": entry["compared"].replace("digest", EYE)})
+            for label, entry in file["theorems"].items()
+        }
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise DriftproofError(
             f"{path}: {type(error).__name__}: {error}",

@@ -14,10 +14,10 @@ from driftproof.toolkit.discover import Leaf
 from driftproof.toolkit.groups import Group, grouped, statements
 from driftproof.toolkit.verdict import Row, Verdict, together
 from driftproof.verifiers import record
-from driftproof.verifiers.marked.bindings import Binding
+from driftproof.verifiers.marked.bindings import ALGEBRA, EYE, Binding
 from driftproof.verifiers.marked.latex import Source, compact
 from driftproof.verifiers.marked.stated import stated
-from driftproof.verifiers.marked.theorems import Theorem
+from driftproof.verifiers.marked.theorems import COMMAND, Theorem
 
 BOUND = re.compile(r"\$ ([^$]*?\\le(?:qslant)?) ([^$]*) \$")
 SEVERAL = re.compile(r",|\\le|\\ge|\\text")
@@ -43,12 +43,20 @@ class Found:
         now: what would be bound.
         problems: what stands against it.
         said: the right side that was read, where it is not the claim's.
+        uncompared: why nothing here has compared the two right sides ("": algebra did, or an
+            author, by eye).
     """
 
     theorem: Theorem
     now: Binding
     problems: tuple[Problem, ...]
     said: str = ""
+    uncompared: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """The claim's verdict, if the theorem is what the claim judged."""
+        return "NOT COMPARED" if self.uncompared else "DIFFERS" if self.said else self.now.verdict
 
     def public(self) -> dict[str, Any]:
         """Return it as JSON has it."""
@@ -77,22 +85,23 @@ def compared(theorem: Theorem, leaf: Leaf, rows: Sequence[Row], bound: Binding |
         bound.source, bound.stated, bound.right,
     )  # fmt: skip
     if unchanged and bound is not None:
-        how, said = bound.compared, ""
+        how, said, unread = bound.compared, "", ""
     else:
-        how, said = _by_algebra(theorem, leaf)
+        how, said, unread = _by_algebra(theorem, leaf)
+    if unread:
+        text = f"NOT COMPARED with {theorem.claim}: {unread}; compare them, then --bind --by-eye"
+        found.append((theorem.bound_at, text))
     if said:
         found.append((theorem.bound_at, f"the theorem says ≤ {said}, and {theorem.claim} does not"))
-    if bound is None:
+    if bound is None and not unread:
         found.append((theorem.line, f"not bound yet: compare it with {theorem.claim}, then --bind"))
-    elif bound.claim != theorem.claim:
+    elif bound is not None and bound.claim != theorem.claim:
         found.append(
             (theorem.line, f"the theorem was bound to {bound.claim}, and names {theorem.claim}")
         )
-    else:
+    elif bound is not None:
         sources = theorem.source, bound.source
-        if theorem.source != bound.source and (
-            said or how != "algebra" or not _rewritten(*sources)
-        ):
+        if theorem.source != bound.source and (said or how != ALGEBRA or not _rewritten(*sources)):
             found.append(_change(theorem, bound.source))
         if code != bound.stated:
             changed, _ = _changes(bound.stated.split(), code.split())
@@ -110,7 +119,7 @@ def compared(theorem: Theorem, leaf: Leaf, rows: Sequence[Row], bound: Binding |
     if bound is not None and replace(now, since=bound.since, cases=bound.cases) == bound:
         now = replace(now, since=bound.since)
     problems = tuple(Problem(theorem.file, line, text) for line, text in found)
-    return Found(theorem, now, problems, said)
+    return Found(theorem, now, problems, said, unread)
 
 
 def _verdict(rows: Sequence[Row]) -> tuple[Verdict, Group | None]:
@@ -122,17 +131,20 @@ def _verdict(rows: Sequence[Row]) -> tuple[Verdict, Group | None]:
     return verdict, next(iter(deciding), None)
 
 
-def _by_algebra(theorem: Theorem, leaf: Leaf) -> tuple[str, str]:
-    """Return how the right sides can be compared, and the theorem's where they differ."""
+def _by_algebra(theorem: Theorem, leaf: Leaf) -> tuple[str, str, str]:
+    """Return how the right sides can be compared, the theorem's where they differ, or why not."""
     from driftproof.verifiers.printed import unlike  # sympy and torch, where something changed
 
     claim = leaf.load()
     if measured := getattr(claim, "measured", None):
         claim = replace(claim, measured={k: _as_read(shown) for k, shown in measured.items()})
+    for name in COMMAND.findall(theorem.statement):
+        if name in theorem.opaque:
+            return EYE, "", rf"\{name} is defined twice, or in a way that is not read"
     said = unlike(claim, theorem.statement)
-    if said is None:
-        return "digest", ""
-    return "algebra", next(iter(said.values()), "")
+    if isinstance(said, dict):
+        return ALGEBRA, next(iter(said.values()), ""), ""
+    return EYE, "", said or "the claim judges no single formula"
 
 
 def _as_read(formula: str) -> str:
@@ -162,8 +174,7 @@ def _without_bound(source: str) -> str:
 def _change(theorem: Theorem, before: str) -> tuple[int, str]:
     """Return the line of the first change of a theorem, and what it is."""
     tokens = [token for token in theorem.tokens if not token.spacing]
-    old, new = before.split(" "), [token.text for token in tokens]
-    said, first = _changes(old, new)
+    said, first = _changes(before.split(" "), theorem.source.split(" "))
     line = tokens[min(first, len(tokens) - 1)].line if tokens else theorem.line
     return line, f"the theorem changed since it was bound: {said}"
 

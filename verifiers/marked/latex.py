@@ -59,11 +59,16 @@ class Token(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """A command of the paper's own (``default``: of its first argument, where that is optional)."""
+    """A command of the paper's own (``default``: of its first argument, where that is optional).
+
+    Attributes:
+        given: its arguments in pylatexenc's letters ("": ``arguments`` in braces).
+    """
 
     arguments: int
     body: Sequence[Any]
     default: Any = None
+    given: str = ""
 
 
 class Source:
@@ -77,7 +82,8 @@ class Source:
     def __init__(self, text: str, definitions: Mapping[str, Definition] | None = None) -> None:
         self._definitions = definitions or {}
         context = get_default_latex_context_db()
-        known = [std_macro(name, d.default is not None, d.arguments - (d.default is not None))
+        known = [std_macro(name, d.given) if d.given else
+                 std_macro(name, d.default is not None, d.arguments - (d.default is not None))
                  for name, d in self._definitions.items()]  # fmt: skip
         fractions = [std_macro(name, False, 2) for name in ("tfrac", "dfrac", "binom")]
         marks = [std_macro("driftproof", True, 1), std_macro("input", False, 1)]
@@ -100,6 +106,12 @@ class Source:
                 name = getattr(node, "macroname", "")
                 if name in DEFINING:
                     yield from _defined(node)
+                elif name == "DeclarePairedDelimiter":  # \norm{x}, \norm*{x}, \norm[\big]{x}
+                    groups = [n for n in members[k + 1 :] if delimiters(n) == ("{", "}")]
+                    if len(groups) > 2:
+                        said, left, right = map(text_of, groups[:3])
+                        bars = Source(f"{left} #3 {right}").nodes
+                        yield said.removeprefix("\\"), Definition(1, bars, given="*[{")
                 elif name == "def" and k + 1 < len(members):
                     rest = members[k + 1 :]
                     body = next((n for n in rest if delimiters(n) == ("{", "}")), None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +24,8 @@ from driftproof.verifiers.marked.latex import (
 READING = ("input", "include", "subfile")
 COMMAND = re.compile(r"\\([A-Za-z]+)")
 OTHERWISE = re.compile(
-    r"\\(?:[gex]def|let|DeclareRobustCommand|(?:New|Renew|Provide|Declare)DocumentCommand)"
+    r"\\(?:[gex]def|let|DeclareRobustCommand|(?:New|Renew|Provide|Declare)DocumentCommand"
+    r"|DeclarePairedDelimiterXP{0,2})"
     r"\s*\*?\s*\{?\s*\\([A-Za-z]+)"
 )
 """Commands that are defined in another way than ``Source.definitions`` reads."""
@@ -56,6 +57,8 @@ class Theorem:
         file, line: where it begins.
         tokens: what it says.
         formulas: its formulas, without the words between them.
+        opaque: commands in it that are not expanded, since the paper defines them twice or in a way
+            that is not read; and the text of their definitions.
     """
 
     claim: str
@@ -65,11 +68,13 @@ class Theorem:
     line: int
     tokens: tuple[Token, ...]
     formulas: tuple[Formula, ...]
+    opaque: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def source(self) -> str:
         """What it says, however it is laid out: tokens with a space between them."""
-        return " ".join(token.text for token in self.tokens if not token.spacing)
+        words = (token.text for token in self.tokens if not token.spacing)
+        return " ".join([*words, *self.opaque.values()])
 
     @property
     def statement(self) -> str:
@@ -107,18 +112,18 @@ def theorems(main: Path) -> list[Theorem]:
     """
     texts = _texts(main)
     definitions: dict[str, Definition] = {}
-    unclear: set[str] = set()
+    unclear: dict[str, str] = {}
     for text in (*_packages(main, texts[main]), *texts.values()):
         for name, definition in Source(text).definitions():
-            if _body(definitions.setdefault(name, definition)) != _body(definition):
-                unclear.add(name)
+            before = _body(definitions.setdefault(name, definition))
+            if before != _body(definition):
+                unclear[name] = f"{unclear.get(name, before)} {_body(definition)}"
             definitions[name] = definition
-        unclear |= {*OTHERWISE.findall(text)}
-    for path, text in texts.items():
-        for theorem in _marked(path, Source(text)):
-            _refuse_unclear(theorem, definitions, unclear)
+        for match in OTHERWISE.finditer(text):
+            unclear[match[1]] = f"{unclear.get(match[1], '')} {_definition(text[match.start() :])}"
+    definitions = {name: of for name, of in definitions.items() if name not in unclear}
     found = [
-        theorem
+        replace(theorem, opaque=_opaque(theorem, definitions, unclear))
         for path, text in texts.items()
         for theorem in _marked(path, Source(text, definitions))
     ]
@@ -137,23 +142,30 @@ def _body(of: Definition) -> str:
     return "".join(node.latex_verbatim() for node in of.body)
 
 
-def _refuse_unclear(
-    theorem: Theorem, definitions: Mapping[str, Definition], unclear: Collection[str]
-) -> None:
-    """Refuse a theorem with a command of which it is not clear here what it prints."""
-    waiting, met = {token.text.removeprefix("\\") for token in theorem.tokens}, set[str]()
+def _definition(text: str) -> str:
+    """Return the line with which a text begins, and those on which its braces close."""
+    kept = ""
+    for line in text.splitlines():
+        kept += f" {line}"
+        if kept.count("{") <= kept.count("}"):
+            break
+    return kept
+
+
+def _opaque(
+    theorem: Theorem, definitions: Mapping[str, Definition], unclear: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the commands of a theorem of which it is not clear here what they print.
+
+    Those that their definitions use are with them, so that no change of one goes unseen.
+    """
+    said: dict[str, str] = {}
+    waiting = {token.text.removeprefix("\\") for token in theorem.tokens} & unclear.keys()
     while waiting:
         name = waiting.pop()
-        if name in unclear:
-            raise DriftproofError(
-                f"{theorem.file}:{theorem.line}: \\{name}, which the paper defines twice, or in a "
-                "way that is not read",
-                r"commands of a theorem that \newcommand defines once",
-                rf"define \{name} once, by \newcommand",
-            )
-        met.add(name)
-        if name in definitions:
-            waiting |= {*COMMAND.findall(_body(definitions[name]))} - met
+        said[name] = unclear[name] if name in unclear else _body(definitions[name])
+        waiting |= {*COMMAND.findall(said[name])} & (unclear.keys() | definitions.keys()) - {*said}
+    return {name: " ".join(of.split()) for name, of in sorted(said.items())}
 
 
 def _texts(main: Path) -> dict[Path, str]:

@@ -11,12 +11,17 @@ from pathlib import Path
 
 from driftproof.toolkit import __version__
 from driftproof.toolkit.report.latex_text import latex_text
-from driftproof.verifiers.marked.bindings import digest
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers.marked.bindings import EYE, digest
 from driftproof.verifiers.marked.compare import Found, Problem
 
 AUX = "driftproof.aux.tex"
-WORDS = {"SUPPORTED": "verified", "REFUTED": "refuted", "INCONCLUSIVE": "undecided"}
-HOW = {"algebra": "algebra", "digest": "digest alone"}
+WORDS = {"REFUTED": "refuted", "INCONCLUSIVE": "undecided"}
+PROOFS = {
+    "symbolic": "proved by algebra", "theorem": "proved for a whole class of functions",
+    "class": "proved for a whole class of functions, at {}",
+}  # fmt: skip
+"""What is a proof, if it is all the evidence."""
 TABLE = r"""% \usepackage{booktabs,longtable} in the preamble, then \input this file
 \begingroup\footnotesize
 \begin{longtable}{lllllll}
@@ -30,11 +35,16 @@ Theorem & Claim & Verdict & Evidence & Cases & Since & Compared by \\
 
 def says(found: Found) -> str:
     """Return what is printed beside a theorem."""
+    if found.uncompared:
+        return "not compared with its claim"
     if found.problems:
         return "not verified as it stands here"
-    word = WORDS.get(found.now.verdict, "not applicable")
     cases = f"{found.now.cases} case{'s' * (found.now.cases != '1')}"
-    return f"{word}: {', '.join(filter(None, (found.now.evidence, cases)))}"
+    word = WORDS.get(found.now.verdict, "not applicable")
+    if found.now.verdict == Verdict.SUPPORTED:
+        proof = PROOFS.get(found.now.evidence, "checked on {}")
+        word = proof.format(cases.replace("case", "setting") if "class" in proof else cases)
+    return word + "; compared by eye" * (found.now.compared == EYE)
 
 
 def aux(every: Sequence[Found]) -> str:
@@ -53,16 +63,17 @@ def supplement(every: Sequence[Found], profile: str) -> str:
     for found in every:
         now, label = found.now, found.theorem.label
         where = rf"\ref{{{label}}}" if label != now.claim else "--"
-        how = HOW[now.compared] + f" ({digest(now.source)})"
-        verdict = "changed" if found.problems else now.verdict
+        how = "nobody" if found.uncompared else f"{now.compared} ({digest(now.source)})"
+        as_judged = found.verdict == now.verdict
+        verdict = "changed" if found.problems and as_judged else found.verdict
         cells = (now.claim, verdict, now.evidence, now.cases, now.since, how)
         lines.append(" & ".join([where, *map(latex_text, cells)]) + r" \\")
     end = (
         r"\end{longtable}\endgroup"
         "\n"
         rf"Judged by driftproof {__version__}, profile {profile}. Compared by algebra: the right "
-        "side is the claim's as a formula; by digest alone: it cannot be read as one, and the "
-        "source is what it was when an author compared it. In brackets the digest of the source."
+        "side is the claim's as a formula; by eye: it cannot be read as one, and the source is "
+        "what it was when an author compared it. In brackets the digest of the source."
     )
     return "\n".join([TABLE, *lines, end, ""])
 
@@ -84,6 +95,6 @@ def summary(every: Sequence[Found]) -> str:
     for found in every:
         now = found.now
         state = "as bound" if not found.problems else found.problems[0].text
-        cells = (found.theorem.label, now.claim, now.verdict, now.evidence, now.cases, now.since)
+        cells = (found.theorem.label, now.claim, found.verdict, now.evidence, now.cases, now.since)
         lines.append("| " + " | ".join(x.replace("|", r"\|") for x in (*cells, state)) + " |")
     return "\n".join([*lines, ""])
