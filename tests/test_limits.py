@@ -254,9 +254,9 @@ class Late(HeavyBall):
     [
         (Decayed(step_size=0.5), "where the origin is"),
         (Shrunk(), "where the origin is"),
-        (Warm(step_size=0.1), "reads the number of the round: lt of t"),
-        (Seventh(step_size=0.1), "reads the number of the round: % 7 of t"),
-        (Third(step_size=0.1), "reads the number of the round: eq of t"),
+        (Warm(step_size=0.1), "the number of the step or the round: it compares it"),
+        (Seventh(step_size=0.1), "it takes it % 7"),
+        (Third(step_size=0.1), "it compares it"),
         (Within(step_size=0.1), "reads how many rounds there are"),
         (Late(step_size=0.15), "whose anywhere asks oracles.field_grad"),
     ],

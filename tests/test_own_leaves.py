@@ -84,6 +84,8 @@ MISTAKES = [
     (B, 'source="my draft", ', "", "bowls.py:24: @problem without source", "add source=…"),
     (B, "source=", "sauce=", "unknown field of @problem 'sauce'", "did you mean source"),
     (B, "class Bowls(Problem)", "class Bowls", "does not derive from Problem", "class Bowls(Prob"),
+    (S, "    step_size: Pos", '    needs = "feild"\n    step_size: Pos',
+     "server_step.py:15: needs = 'feild' of ServerStep", "did you mean field?"),
     (S, "(Algorithm)", "", "does not derive from Algorithm", "class ServerStep(Algorithm)"),
     (B, "curvature: Positive = ", "curvature = ", "bowls.py:28: curvature = 1.0", "add the annot"),
     (B, "curvature: Positive = 1.0", "curvature: Positive", "bowls.py:28: curvature of Bowls w",

@@ -415,7 +415,7 @@ def test_runs_on_quadratics_obey_it(name, shares, minimiser):
         (FedAvg(step_size=1.0), [smooth_convex(L=1)], 1, "no potential with ρ ≤ 0.9999 of FedAvg"),
         (FedAvg(step_size=1.0), [smooth_strongly_convex(L=1, mu=1e-5)], 1, "more digits"),
         (HeavyBall(step_size=0.08), [smooth_strongly_convex(L=25, mu=1)], 1, "or gradients=True"),
-        (Nesterov(), [CLASS], 1, "reads the number of the round"),
+        (Nesterov(), [CLASS], 1, "reads t, the number of the step or the round"),
         (FedAvg(), [bounded_gradients(convex(), G=1)], 1, "has a size"),
         *(
             (FedAvg(), [CLASS, of], 1, "need not hold in later rounds")

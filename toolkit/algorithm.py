@@ -22,7 +22,7 @@ from typing import (
 )
 
 from driftproof.toolkit.declaring import declared, with_words_alone
-from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -163,6 +163,18 @@ def algorithm(*, name: str, source: str, statement: str) -> Callable[[type[A]], 
 
     Raises:
         DriftproofError: the class does not derive from Algorithm, or lacks something that Algorithm
-            asks for; or a parameter has no annotation or no default.
+            asks for; a parameter has no annotation or no default; or no problem has what it needs.
     """
-    return partial(declared, "algorithm", Algorithm, name)
+    return partial(_declared, name)
+
+
+def _declared(name: str, cls: type[A]) -> type[A]:
+    from driftproof.toolkit.oracles import OFFERS  # and torch, which whoever runs this has
+
+    needs = getattr(cls, "needs", "field")
+    if isinstance(needs, str) and needs not in (known := set().union(*OFFERS.values())):
+        error = unknown_name("needs", needs, known)
+        raise DriftproofError(
+            f"needs = {needs!r} of {cls.__name__}", f"one of {error.wanted}", error.remedy
+        )
+    return declared("algorithm", Algorithm, name, cls)

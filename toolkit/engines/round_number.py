@@ -20,6 +20,17 @@ REMEDY = (
 )
 
 
+SAID = {
+    "asks for its type": ("isinstance",),
+    "compares it": ("eq", "ge", "gt", "le", "lt", "ne"),
+    "branches on it": ("bool",),
+    "makes a number or an index of it": ("float", "index", "int", "round", "trunc"),
+    "writes it out": ("format", "repr", "str"),
+    "looks something up by it": ("contains", "getitem", "hash"),
+}
+"""What a text does with t, by the name of the method that Python calls; else it calculates."""
+
+
 class RoundNumber:
     """k·period + place, of any whole number k ≥ 0.
 
@@ -50,7 +61,7 @@ class RoundNumber:
 
     def __mod__(self, by: Any) -> Any:
         divides = type(by) is int and by and self._period % by == 0
-        return self._place % by if divides else _refuse(f"% {by}")
+        return self._place % by if divides else _refuse("", f"takes it % {by}")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # what Python and numpy look for
@@ -63,9 +74,10 @@ def place_of(number: Any) -> int:
     return number._place if type(number) is RoundNumber else number
 
 
-def _refuse(what: str) -> Any:
+def _refuse(what: str, does: str = "calculates with it") -> Any:
+    does = next((said for said, names in SAID.items() if what in names), does)
     raise refused(
-        f"this step reads the number of the round: {what} of t",
+        f"this text reads t, the number of the step or the round: it {does}",
         REMEDY,
         "the same step in every round, since the verdict speaks of all of them",
     )
