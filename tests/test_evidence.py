@@ -286,7 +286,7 @@ def test_the_union_bound_counts_rows_and_controls_are_not_always_good():
         assert [check.good for check in checked([row(verdict, form=form)])] == [good]
 
 
-# -- the judges' own numbers, each tried on both sides; the numbers are those of docs/verdicts.md
+# -- the judges' own numbers, each tried on both sides; the numbers are those of docs/judges.md
 
 
 @pytest.mark.parametrize(

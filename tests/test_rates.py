@@ -243,7 +243,7 @@ def test_bands_hold_all_at_once(law):
 
 
 def test_wrong_supports_are_as_rare_as_promised_and_the_old_judge_is_caught():
-    """A small version of the table of docs/verdicts.md."""
+    """A small version of the table of docs/judges.md."""
     truths = tuple(t for t in calibration.TRUTHS if t.name in ("as claimed", "slower by T^0.06"))
     common = {"statements": 8, "truths": truths, "spans": (1024,), "noises": ("none", "skewed")}
 

@@ -96,7 +96,7 @@ def test_how_many_replicates_it_would_take():
 
 
 def test_verdicts_on_simulated_claims_err_no_more_often_than_promised():
-    """Over the three samplers 2,000 claims; docs/verdicts.md has a table of 36,000."""
+    """Over the three samplers 2,000 claims; docs/judges.md has a table of 36,000."""
     from tests.calibration import betting as calibration
 
     rates = list(calibration.wrong_refutations(calibration.betting, claims=111))

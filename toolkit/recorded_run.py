@@ -59,7 +59,7 @@ class Recorded:
         """Return the ends of the means' confidence intervals, [rounds + 1] each.
 
         Student's intervals, round by round: for plots. A verdict rests on a test that holds for
-        any distribution (docs/verdicts.md). Without noise both ends are the mean; of one replicate
+        any distribution (docs/judges.md). Without noise both ends are the mean; of one replicate
         of a noisy run there is no interval, and they are nan.
         """
         if self.exact:
