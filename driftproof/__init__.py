@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from driftproof.toolkit.constants import Letters as Letters
     from driftproof.toolkit.draws import Law as Law
     from driftproof.toolkit.draws import SignMean as SignMean
+    from driftproof.toolkit.draws import Subset as Subset
     from driftproof.toolkit.errors import DriftproofError as DriftproofError
     from driftproof.toolkit.heterogeneity import Heterogeneity as Heterogeneity
     from driftproof.toolkit.heterogeneity import heterogeneity as heterogeneity
@@ -64,7 +65,9 @@ if TYPE_CHECKING:
     from driftproof.toolkit.oracles import GradientField as GradientField
     from driftproof.toolkit.oracles import InnerVectors as InnerVectors
     from driftproof.toolkit.oracles import Losses as Losses
+    from driftproof.toolkit.oracles import Proximal as Proximal
     from driftproof.toolkit.oracles import Pullback as Pullback
+    from driftproof.toolkit.oracles import SampleLosses as SampleLosses
     from driftproof.toolkit.parameters import BelowOne as BelowOne
     from driftproof.toolkit.parameters import Flag as Flag
     from driftproof.toolkit.parameters import NonNegative as NonNegative

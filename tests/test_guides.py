@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 import torch
 
-from driftproof import bound, each, grid, sq, verify
+from driftproof import Context, bound, each, grid, sq, verify
 from driftproof.algorithms import FedAvg, LocalSCGDM
+from driftproof.classes import worst_case
 from driftproof.problems import BoundedComposition, PiecewiseLosses
 from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.oracles import OFFERS
 from tests.commands import driftproof
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -33,7 +35,7 @@ def ran(page: str, capsys) -> dict[str, object]:
     told: list[str] = []
     for language, text in blocks(page):
         if language == "python":
-            exec(compile(text, page, "exec"), names)
+            exec(compile(text, page, "exec", dont_inherit=True), names)
             told = capsys.readouterr().out.split("\n")[:-1]
         elif language == "text":
             assert text.splitlines() == told
@@ -70,6 +72,17 @@ def test_what_the_page_of_claims_defines_holds(capsys):
             measured={"before": r"\bar x_t^2"},
         )(names["squared"])
         assert [row.verdict for row in verify(claim, profile="smoke")] == [verdict]
+
+
+def test_the_page_of_oracles_and_ctx(capsys):
+    names = ran("oracles.md", capsys)
+    page = (DOCS / "oracles.md").read_text(encoding="utf-8")
+    for protocol in OFFERS.values():  # each need is in its table
+        assert not [need for need in protocol if f'`"{need}"`' not in page]
+    for method in vars(Context):
+        assert method.startswith("_") or f"`{method}" in page or f"ctx.{method}" in page, method
+    assert worst_case(names["OneByOne"](local_steps=1), names["CLASS"], rounds=1,
+                      left=names["distance"]).value == pytest.approx(1 / 16)  # fmt: skip
 
 
 @pytest.mark.parametrize("participation", [1.0, 0.5])
