@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from driftproof.synthetic.audit import audit_algorithm as audit_algorithm
     from driftproof.synthetic.audit import audit_problem as audit_problem
     from driftproof.synthetic.certificates.robust import robust_optimum as robust_optimum
+    from driftproof.toolkit import __version__ as __version__
     from driftproof.toolkit.algorithm import Algorithm as Algorithm
     from driftproof.toolkit.algorithm import Collective as Collective
     from driftproof.toolkit.algorithm import Context as Context
@@ -124,7 +125,7 @@ _MODULE = {
     if alias.asname
 }
 """Each public name, and the module that it is imported from when it is first used."""
-__all__ = sorted(_MODULE)
+__all__ = sorted(name for name in _MODULE if not name.startswith("_"))
 
 
 def __getattr__(name: str) -> Any:

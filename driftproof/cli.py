@@ -58,7 +58,10 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands, context_settings={"help_option_names": ["-h", "--help"]},
+    invoke_without_command=True,
+)  # fmt: skip
 @click.version_option(__version__, prog_name="driftproof")
 @click.option("--debug", is_flag=True, help="Show tracebacks.")
 @click.option("--quiet", is_flag=True, help="Print results only, no progress.")
@@ -66,6 +69,8 @@ class Commands(click.Group):
 def cli(ctx: click.Context, debug: bool, quiet: bool) -> None:
     """Is a theorem of federated optimisation true as printed, and how tight is it?"""
     ctx.obj = {"quiet": quiet}
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 def main() -> None:

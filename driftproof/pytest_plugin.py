@@ -5,7 +5,7 @@ Without the option it does nothing. Torch and the judges are imported when the f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--driftproof-profile", choices=("smoke", "quick", "full"), default="quick",
         help="How much each claim is given: smoke, quick (the default) or full.",
     )  # fmt: skip
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(
+    parser: pytest.Parser, args: list[str]
+) -> Generator[None, Any, Any]:
+    """Say where ``--benchmark`` works: the option is one of the tests in driftproof's clone."""
+    loaded = yield
+    if "--benchmark" in args and "--benchmark" in parser.parse_known_and_unknown_args(args)[1]:
+        raise pytest.UsageError(
+            "pytest --benchmark times driftproof's kernels in a clone of its repository: run it in "
+            "the clone's folder, after make test. An installed driftproof has driftproof bench."
+        )
+    return loaded
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ClaimFile | None:

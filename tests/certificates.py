@@ -277,11 +277,11 @@ class Accepted:
 def accepted(file: dict[str, Any]) -> Accepted | None:
     """Return a file, its digest made again, if a checker accepts it."""
     text = sealed({key: value for key, value in file.items() if key != "digest"})
-    refutes = file["schema"] == check_counterexample.SCHEMA
+    refutes = file["schema"] == check_counterexample.COUNTEREXAMPLE
     try:
         constant = Fraction(file["conclusion"]["constant"])
         if refutes:
-            side = fraction(check_counterexample.check(text).left) + constant
+            side = fraction(check_counterexample.functions_of(text).left) + constant
         else:
             side = fraction(check.check(text).conclusion.right) + constant
     except (check.RefusedCertificateError, *UNREADABLE):

@@ -60,7 +60,7 @@ def certificates() -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 def theorem(file: dict[str, Any]) -> Any:
     """Return what writes a file's theorem, right or wrong."""
-    if file["schema"] != check_counterexample.SCHEMA:
+    if file["schema"] != check_counterexample.COUNTEREXAMPLE:
         return theorem_of(file)
     where = {name: [number(c) for c in of] for name, of in file["coordinates"].items()}
     numbers = {name: number(of) for name, of in file["numbers"].items()}
@@ -88,7 +88,7 @@ def false(file: dict[str, Any], name: str, first: dict[str, Any]) -> bool:
     elif name in ours.KNOWN and bare(file) == bare(first):
         return ours.KNOWN[name] > ours.read(json.dumps(file))[1]
     sides = [(ours.worst(text := json.dumps(of)), ours.read(text)[1]) for of in files]
-    if file["schema"] == check_counterexample.SCHEMA:
+    if file["schema"] == check_counterexample.COUNTEREXAMPLE:
         return any(value is not None and value <= side - ours.room(side) for value, side in sides)
     return any(value is not None and value > side + ours.room(side) for value, side in sides)
 

@@ -52,7 +52,9 @@ from driftproof.verifiers.verify import Settings, judge
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.certificate import certify
 from driftproof.verifiers.worst_case.check import check
-from driftproof.verifiers.worst_case.check_counterexample import check as check_counterexample
+from driftproof.verifiers.worst_case.check_counterexample import (
+    functions_of as check_counterexample,
+)
 from driftproof.verifiers.worst_case.solve import UnsolvedError, solve
 from driftproof.verifiers.worst_case.witness import witness
 

@@ -362,6 +362,9 @@ def test_version_and_help():
 
     assert __version__ in driftproof("--version").stdout
     shown = driftproof("--help").stdout
+    bare = driftproof()
+    assert (bare.returncode, bare.stdout) == (0, shown)
+    assert __version__ == import_module("driftproof").__version__
     for path in (Path(__file__).parents[1] / "driftproof" / "commands").glob("[a-z]*.py"):
         assert path.stem.removesuffix("_") in shown
 

@@ -24,7 +24,7 @@ from tests.commands import DRIFTPROOF, ROOT, driftproof, results, started
 
 needs_dask = pytest.mark.skipif(
     importlib.util.find_spec("distributed") is None,
-    reason="Dask is not installed: pip install 'driftproof[cluster]'",
+    reason="Dask is not installed: pip install cloudpickle distributed",
 )
 needs_sigkill = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 
@@ -468,7 +468,7 @@ def test_dask_that_is_not_installed_is_told(tmp_path):
         "verify", "comfedl/lemma-2", "--cluster", "dask", cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": path},
     )  # fmt: skip
-    told(made, 3, "no dask is installed", "pip install 'driftproof[cluster]'")
+    told(made, 3, "no dask is installed", "pip install cloudpickle distributed")
 
 
 def test_a_workers_exception_keeps_its_kind():

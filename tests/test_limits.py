@@ -40,7 +40,7 @@ from driftproof.toolkit.cases import grid
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.judges.limits import _cycle
 from driftproof.verifiers.worst_case.check import check
-from driftproof.verifiers.worst_case.check_counterexample import check as functions_of
+from driftproof.verifiers.worst_case.check_counterexample import functions_of
 from driftproof.verifiers.worst_case.on_quadratics import slowest
 
 CLASS = smooth_strongly_convex(L=10, mu=1)

@@ -139,7 +139,7 @@ def test_frames_hold_the_arrays():
 def test_without_pandas_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     made = run(BoundedComposition(), METHOD, rounds=1, record={"it": gradient})
-    with pytest.raises(MissingError, match=re.escape("pip install 'driftproof[frames]'")):
+    with pytest.raises(MissingError, match=re.escape("pip install pandas")):
         made.bands()
 
 

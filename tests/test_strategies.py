@@ -508,6 +508,19 @@ PAGE = (Path(__file__).parents[1] / "docs" / "testing.md").read_text(encoding="u
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.S)
 
 
+def test_benchmarks_are_where_the_clone_is(tmp_path):
+    words = [sys.executable, "-m", "pytest", "--benchmark", *PLUGIN]
+    made = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert made.returncode == 4
+    assert made.stderr.strip().startswith("ERROR: pytest --benchmark times driftproof's kernels")
+    assert made.stderr.count("\n") <= 2
+    (tmp_path / "conftest.py").write_text(
+        "def pytest_addoption(parser): parser.addoption('--benchmark', action='store_true')"
+    )
+    made = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert made.returncode == 5  # a project's own option of that name: nothing is collected
+
+
 def test_the_page_does_what_it_says(pytester):
     mine, test_mine, *others = (text for language, text in BLOCKS if language == "python")
     pytester.makepyfile(mine=mine, test_mine=test_mine, test_others="\n".join(others))
@@ -549,5 +562,5 @@ def test_without_hypothesis_there_is_one_message_with_the_remedy():
         "import sys; sys.modules['hypothesis'] = None; from driftproof.strategies import instances"
     ).stderr
     assert "got:    driftproof.strategies without Hypothesis" in told
-    assert "remedy: pip install 'driftproof[testing]'" in told
+    assert "remedy: pip install hypothesis pytest" in told
     assert "During handling" not in told

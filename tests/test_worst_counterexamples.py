@@ -31,7 +31,7 @@ from driftproof.toolkit.measure import average, each, sq
 from driftproof.verifiers.papers.localsgd.claims._saddles import distance_at_end
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.check import RefusedCertificateError
-from driftproof.verifiers.worst_case.check_counterexample import check
+from driftproof.verifiers.worst_case.check_counterexample import functions_of as check
 from driftproof.verifiers.worst_case.counterexample import simple
 from driftproof.verifiers.worst_case.digest import sealed
 from driftproof.verifiers.worst_case.exact import fraction

@@ -23,6 +23,6 @@ def frame_of(columns: Mapping[str, Sequence[Any]]) -> pandas.DataFrame:
         raise MissingError(
             "pandas, which frames are made of, is not installed",
             "pandas beside driftproof",
-            "pip install 'driftproof[frames]'",
+            "pip install pandas",
         ) from error
     return pandas.DataFrame({name: list(values) for name, values in columns.items()})

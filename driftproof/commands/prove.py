@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from driftproof.commands import _shared as shared
-from driftproof.commands.check import UNREADABLE, intact, shown, text_of_certificate
+from driftproof.commands.check import text_of_certificate
 from driftproof.toolkit.errors import DriftproofError
 
 INNER = ("made", "file", "about")
@@ -63,6 +63,7 @@ def command(certificates: tuple[str, ...], out: Path | None, workers: int, as_js
 def _written(path: Path, out: Path | None) -> dict[str, Any]:
     """Write a certificate's theorem, and return what is known of it."""
     from driftproof.verifiers.worst_case.check import RefusedCertificateError
+    from driftproof.verifiers.worst_case.checking import UNREADABLE, intact, printable
     from driftproof.verifiers.worst_case.machine_checked import file_name, written
     from driftproof.verifiers.worst_case.theorem import UntranslatedError
 
@@ -81,7 +82,7 @@ def _written(path: Path, out: Path | None) -> dict[str, Any]:
         return row | {"result": "NOT TRANSLATED", "reason": f"got: {reason.got}; {reason.wanted}"}
     except UNREADABLE as error:
         raise DriftproofError(
-            f"{path} is no certificate: {shown(f'{type(error).__name__}: {error}')}",
+            f"{path} is no certificate: {printable(f'{type(error).__name__}: {error}')}",
             "a file as docs/certificates.md describes it",
             "let driftproof verify write it again",
         ) from None
@@ -113,8 +114,10 @@ def _proved(row: dict[str, Any]) -> dict[str, Any]:
 
 def _lines(row: dict[str, Any]) -> list[str]:
     """Return what is said of a file, indented."""
+    from driftproof.verifiers.worst_case.checking import printable
+
     if row["seconds"] is None:
-        return [f"  {shown(line)}" for line in row["reason"].splitlines()[:12]]
+        return [f"  {printable(line)}" for line in row["reason"].splitlines()[:12]]
     axioms = f"rests on {', '.join(row['axioms'])}" if row["axioms"] else "rests on no axiom"
     lines = [
         row["about"], *row["made"].theorem, f"that is, at {row['points']}: {row['conclusion']}",
@@ -123,4 +126,4 @@ def _lines(row: dict[str, Any]) -> list[str]:
         bound = "at most" if "refuted" in row["made"].theorem[0] else "at least"
         lines.append(f"not checked by Coq: that the right side is {bound} {row['right']}")
     lines.append(f"{row['file']}: Coq {row['coq']}, {row['seconds']} s; {axioms}")
-    return [f"  {shown(line)}" for line in lines]
+    return [f"  {printable(line)}" for line in lines]

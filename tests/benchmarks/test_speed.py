@@ -55,15 +55,7 @@ def test_one_verification(benchmark):
     benchmark.pedantic(lambda: judge([claim], Settings()), rounds=3)
 
 
-DEVICES = [
-    "cpu",
-    pytest.param(
-        "cuda",
-        marks=pytest.mark.skipif(
-            not torch.cuda.is_available(), reason="torch finds no CUDA device on this machine"
-        ),
-    ),
-]
+DEVICES = ["cpu", "cuda"][: 1 + torch.cuda.is_available()]
 POINTS = [
     pytest.param(leaf.load(), size, id=f"{name} {size_text(size)}")
     for name, leaf in leaves("case").items()

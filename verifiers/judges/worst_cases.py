@@ -33,7 +33,7 @@ from driftproof.verifiers.judges.evidence import instance
 from driftproof.verifiers.judges.rows import case_entry, row_of
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.certificate import certify
-from driftproof.verifiers.worst_case.check_counterexample import check as functions_of
+from driftproof.verifiers.worst_case.check_counterexample import functions_of
 from driftproof.verifiers.worst_case.counterexample import simple
 from driftproof.verifiers.worst_case.exact import Exact
 from driftproof.verifiers.worst_case.program import Solved

@@ -78,7 +78,7 @@ def dask_workers(address: str | None, processes: int) -> Iterator[int]:
             raise MissingError(
                 f"--cluster dask, and no {error.name} is installed",
                 "the package distributed",
-                "pip install 'driftproof[cluster]', here and on every worker",
+                "pip install cloudpickle distributed, here and on every worker",
             ) from error
         opened.enter_context(dask.config.set(SETTINGS))
         if address is None:

@@ -23,7 +23,7 @@ except ImportError:
     raise MissingError(
         "driftproof.strategies without Hypothesis",
         "the package hypothesis",
-        "pip install 'driftproof[testing]'",
+        "pip install hypothesis pytest",
     ) from None
 
 from driftproof.toolkit.algorithm import Algorithm

@@ -36,7 +36,7 @@ from driftproof.verifiers.worst_case.statement import (
     number,
 )
 
-SCHEMA = "driftproof counterexample 2"
+COUNTEREXAMPLE = "driftproof counterexample 2"
 SUFFICE = [{kind} for kind in (
     "smooth", "smooth-convex", "smooth-strongly-convex", "convex", "cocoercive",
     "strongly-monotone", "normal-cone",
@@ -61,7 +61,7 @@ class Counterexample:
             RefusedCertificateError: it does not refute what it says.
             ArithmeticError, LookupError, SyntaxError, TypeError, ValueError: it is none.
         """
-        file = loads(text, SCHEMA, "coordinates numbers fields")
+        file = loads(text, COUNTEREXAMPLE, "coordinates numbers fields")
         self.states = it = Statement(file)
         self.where = {v: [number(c) for c in file["coordinates"][v]] for v in it.vectors}
         self.numbers = {name: number(file["numbers"][name]) for name in it.values}
@@ -168,7 +168,7 @@ class Counterexample:
         return sum(products, self._value(of.numbers))
 
 
-def check(text: str) -> Counterexample:
+def functions_of(text: str) -> Counterexample:
     """Return what a file shows (``Counterexample``)."""
     return Counterexample(text)
 

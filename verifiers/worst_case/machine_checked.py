@@ -21,7 +21,7 @@ from driftproof.verifiers.worst_case.theorem import Theorem, UntranslatedError, 
 
 def written(text: str) -> Written:
     """Return the Coq file of a certificate, or of a counterexample (``coq``, ``refuted``)."""
-    return (refuted if f'"{check_counterexample.SCHEMA}"' in text else coq)(text)
+    return (refuted if f'"{check_counterexample.COUNTEREXAMPLE}"' in text else coq)(text)
 
 
 def coq(certificate: str) -> Written:

@@ -35,7 +35,7 @@ def refuted(counterexample: str) -> Written:
         RefusedCertificateError: it does not show what it says.
         ArithmeticError, LookupError, SyntaxError, TypeError, ValueError: it is no counterexample.
     """
-    shown = check_counterexample.check(counterexample)
+    shown = check_counterexample.functions_of(counterexample)
     about, where, *given, conclusion = shown.said
     file = json.loads(counterexample)
     if isinstance(file["vectors"], dict):

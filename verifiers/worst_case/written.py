@@ -152,13 +152,13 @@ def counterexample(case: WorstCase, right: Right, found: Witness) -> str:
     names = Names(case)
     where = zip(names.vectors, found.coordinates, strict=True)
     text = sealed({
-        "schema": check_counterexample.SCHEMA,
+        "schema": check_counterexample.COUNTEREXAMPLE,
         **statement(case, names, right),
         "coordinates": {name: list(map(str, row)) for name, row in where},
         "numbers": {name: str(found.values[j]) for j, name in names.values.items()},
         "fields": dict(zip(names.functions, found.fields, strict=False)),
     })  # fmt: skip
-    return _taken(text, check_counterexample.check)
+    return _taken(text, check_counterexample.functions_of)
 
 
 def _taken(text: str, checked: Any) -> str:

@@ -60,7 +60,7 @@ class PeacemanRachford(Algorithm):
 
     local_steps: One = 1
     step_size: Positive = 1.0
-    needs = "proximal"
+    needs = "online"
     notation = {"eta": "step_size", "T": "rounds"}
 
     def init(self, ctx: Context, oracles: Proximal, start: Tensor) -> Iterate:
