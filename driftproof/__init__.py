@@ -68,7 +68,6 @@ if TYPE_CHECKING:
     from driftproof.toolkit.oracles import Losses as Losses
     from driftproof.toolkit.oracles import Proximal as Proximal
     from driftproof.toolkit.oracles import Pullback as Pullback
-    from driftproof.toolkit.oracles import SampleLosses as SampleLosses
     from driftproof.toolkit.parameters import BelowOne as BelowOne
     from driftproof.toolkit.parameters import Flag as Flag
     from driftproof.toolkit.parameters import NonNegative as NonNegative

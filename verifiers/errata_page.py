@@ -50,25 +50,31 @@ BAR = r"\|"
 HEAD = """\
 # Errata
 
-Statements of four papers that do not hold as printed, worst first. [What the words
-mean](verdicts.md#errata-have-a-severity). The papers were read from conversions of their PDF files
-to text; a finding that rests on one character says so.
+Statements of four papers that do not hold as printed, worst first ([what the severities
+mean](verdicts.md#errata-have-a-severity)). The papers were read from conversions of their PDF files
+to text. A finding that rests on a single character says so.
 
-A print that is refuted has a *counterexample*: a script of numpy alone, which recomputes both sides
-without driftproof. The numbers are what the script prints, to six digits. A script has the
-smallest instance that we know. The verdict's own cases may be larger, and the papers' pages have
-numbers of those.
-*Counted at* another statement means that it is the same mistake; a mistake counts once.
+Each refuted statement has a *counterexample*: a script that recomputes both sides with numpy alone,
+without driftproof. It uses the smallest instance that we know, and this page shows what it prints,
+to six digits. A verdict may rest on larger cases; the papers' pages have those numbers.
+A mistake may affect several statements. It counts once, and the others say *counted at*.
 
-Each mistake on which a theorem depends has a note of one page, to hand to an author or an editor,
-and each paper one of two pages. `make notes` writes them as LaTeX, and as PDF where it finds
-pdflatex.
+For each mistake that affects a theorem there is a one-page note, to hand to an author or an editor,
+and for each paper one of two pages. `make notes` writes them as LaTeX, and as PDF if pdflatex is
+installed.
 
-**To cite one**, take its BibTeX entry. Its anchor is its name, with `-` for `/` and `.`, such as
-`errata.html#comfedl-theorem-1`, and does not change; the entry's `url` is the erratum's own once
+**To cite an erratum**, take its BibTeX entry. Its anchor is its name, with `-` for `/` and `.`, such as
+`errata.html#comfedl-theorem-1`, and does not change. The entry's `url` is the erratum's own once
 the site has an address (`html_baseurl` in `docs/conf.py`), until then the paper's. There is no DOI
 yet: version, date and anchor name what is meant, and `driftproof counterexample NAME` repeats it.
-`driftproof errata --json` has the same as data, `CITATION.cff` how driftproof itself is cited.
+`driftproof errata --json` has the same as data. `CITATION.cff` says how to cite driftproof itself.
+
+```{toctree}
+:hidden:
+:glob:
+
+errata/*
+```
 """
 
 
@@ -110,7 +116,7 @@ def counted(statements: Iterable[Statement]) -> list[str]:
         f"| [{kind}](#{kind}) | {' | '.join(str(counts[kind, what]) for what in DEPENDS)} |"
         for kind in SEVERITIES
     ]
-    return [f"| mistakes, by what depends on them | {head} |", "|---|---|---|---|---|", *rows]
+    return [f"| mistakes that affect | {head} |", "|---|---|---|---|---|", *rows]
 
 
 def _papers(entries: Sequence[Mapping[str, Any]]) -> list[str]:
