@@ -13,15 +13,9 @@ from hypothesis import strategies as st
 import driftproof.toolkit.report as report
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.report.lines import COLUMN, fitting, width
 from driftproof.toolkit.report.mathml import mathml
-from driftproof.verifiers.formulas import (
-    COLUMN,
-    as_written,
-    fitting,
-    right_sides_of,
-    unevaluated,
-    width,
-)
+from driftproof.verifiers.formulas import as_written, right_sides_of, unevaluated
 from driftproof.verifiers.pages import claim_block, claims_on, errata_block, written_into
 from driftproof.verifiers.printed import _same
 

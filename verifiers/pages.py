@@ -21,11 +21,12 @@ from typing import Any
 
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.report.lines import fitting
 from driftproof.toolkit.statements import Statement, worst_first
 from driftproof.toolkit.verdict import Verdict, together
 from driftproof.verifiers import errata, record
 from driftproof.verifiers.claim_types.claim import Claim, Form
-from driftproof.verifiers.formulas import as_written, fitting
+from driftproof.verifiers.formulas import as_written
 from driftproof.verifiers.measured import measured_block
 from driftproof.verifiers.verify import claim_entry
 

@@ -14,6 +14,7 @@ from textwrap import dedent
 from typing import Any
 
 from driftproof.toolkit.constants import LATEX
+from driftproof.toolkit.report.lines import fitting
 from driftproof.toolkit.report.mathml import mathml
 
 GREEK = re.compile(r"^(alpha|beta|gamma|delta|Delta|eta|lambda|mu|sigma|tau|zeta|ell)(?=_|$)")
@@ -33,8 +34,8 @@ def inline(latex: str) -> Any:
 
 
 def displayed(latex: str) -> Any:
-    """Return LaTeX as a formula on a line of its own."""
-    return _safe(mathml(latex, block=True))
+    """Return LaTeX as a formula on lines of its own, on several if it is wide."""
+    return _safe(mathml(fitting(latex), block=True))
 
 
 def typeset(text: str) -> Any:
