@@ -382,9 +382,11 @@ def _no_equalities() -> Iterator[None]:
 
     def guarded(name: str, compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         def compared(self: Any, other: Any) -> Any:
+            answer = compare(self, other)
             asks = sys._getframe(1).f_globals.get("__name__", "")
             letters = [x for x in (self, other) if getattr(x, "free_symbols", None)]
-            if letters and asks.partition(".")[0] != "sympy" and asks != __name__:
+            alike = answer is (name == "__eq__")  # so they are equal; a cache asks that
+            if letters and not alike and asks.partition(".")[0] != "sympy" and asks != __name__:
                 sign = "==" if name == "__eq__" else "!="
                 raise DriftproofError(
                     f"{self} {sign} {other}, which is decided before {letters[0]} has a number",
@@ -392,7 +394,7 @@ def _no_equalities() -> Iterator[None]:
                     "in a relation write sympy.Eq(a, b) or sympy.Ne(a, b); in a right side "
                     "sympy.Piecewise, or one form for each case",
                 )
-            return compare(self, other)
+            return answer
 
         return compared
 

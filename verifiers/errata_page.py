@@ -63,11 +63,11 @@ For each mistake that affects a theorem there is a one-page note, to hand to an 
 and for each paper one of two pages. `make notes` writes them as LaTeX, and as PDF if pdflatex is
 installed.
 
-**To cite an erratum**, take its BibTeX entry. Its anchor is its name, with `-` for `/` and `.`, such as
-`errata.html#comfedl-theorem-1`, and does not change. The entry's `url` is the erratum's own once
-the site has an address (`html_baseurl` in `docs/conf.py`), until then the paper's. There is no DOI
-yet: version, date and anchor name what is meant, and `driftproof counterexample NAME` repeats it.
-`driftproof errata --json` has the same as data. `CITATION.cff` says how to cite driftproof itself.
+**To cite an erratum**, take its BibTeX entry. Its anchor is its name, with `-` for `/` and `.`,
+such as `errata.html#comfedl-theorem-1`, and does not change. The entry's `url` is the erratum's own
+once the site has an address (`html_baseurl` in `docs/conf.py`), until then the paper's. There is no
+DOI yet: version, date and anchor name what is meant, and `driftproof counterexample NAME` repeats
+it. `driftproof errata --json` has the same as data. `CITATION.cff` says how to cite driftproof.
 
 ```{toctree}
 :hidden:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import isfinite, isinf, log
+from math import isinf, log
 from typing import Any
 
 import numpy as np
