@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -33,56 +32,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(numbers.Notes(config))
     if config.getoption("--benchmark"):
         config.option.benchmark_only = True
 
 
-@pytest.hookimpl(tryfirst=True)  # before -m looks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what reaches numbers, and leave out what is no benchmark.
-
-    Of a doctest without a line pytest cannot say "skipped".
-    """
-    known = config.cache.get(numbers.KEY, {}) if config.cache else {}
-    for item in items:
-        if known.get(_file(item.nodeid), True):
-            item.add_marker("numbers")
+    """Leave out what is no benchmark: of a doctest without a line pytest cannot say "skipped"."""
     if config.getoption("--benchmark"):
         timed = [item for item in items if "benchmark" in getattr(item, "fixturenames", ())]
         config.hook.pytest_deselected(items=[item for item in items if item not in timed])
         items[:] = timed
-
-
-def _file(node: str) -> str:
-    return node.split("::")[0]
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Write into a test's report whether it reached numbers; workers send their reports."""
-    item.user_properties.append((numbers.KEY, numbers.taken()))
-    return (yield)
-
-
-_SEEN: dict[str, bool] = {}
-
-
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    for name, reached in report.user_properties:
-        if name == numbers.KEY:
-            file = _file(report.nodeid)
-            _SEEN[file] = _SEEN.get(file, False) or bool(reached)
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Keep which files reach numbers; one that did once is one, whichever tests were chosen."""
-    cache = session.config.cache
-    if cache and not hasattr(session.config, "workerinput"):
-        known = cache.get(numbers.KEY, {})
-        now = {file: reached or known.get(file, False) for file, reached in _SEEN.items()}
-        cache.set(numbers.KEY, known | now)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -8,9 +8,11 @@ file, so files are what is noted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import wraps
 from typing import Any
+
+import pytest
 
 KEY = "driftproof/numbers"
 """Of pytest's cache: file → whether its tests reach numbers."""
@@ -51,3 +53,43 @@ def _noting(of: Callable[..., Any], name: str) -> Callable[..., Any]:
         return of(*args, **options)
 
     return noting
+
+
+class Notes:
+    """The plugin: of doctests, too, which lie outside of the tests' folder."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._cache = config.cache
+        self._known: dict[str, bool] = self._cache.get(KEY, {}) if self._cache else {}
+        self._seen: dict[str, bool] = {}
+        self._leads = not hasattr(config, "workerinput")
+
+    @pytest.hookimpl(tryfirst=True)  # before -m looks
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Mark what reaches numbers."""
+        for item in items:
+            if self._known.get(_file(item.nodeid), True):
+                item.add_marker("numbers")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Write into a test's report whether it reached numbers; workers send their reports."""
+        item.user_properties.append((KEY, taken()))
+        return (yield)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Read the reports."""
+        file = _file(report.nodeid)
+        reached = any(found for name, found in report.user_properties if name == KEY)
+        self._seen[file] = self._seen.get(file, self._known.get(file, False)) or reached
+
+    def pytest_sessionfinish(self) -> None:
+        """Keep which files reach numbers; one that did once is one, whichever tests were chosen."""
+        if self._cache and self._leads:
+            self._cache.set(KEY, self._known | self._seen)
+
+
+def _file(node: str) -> str:
+    return node.split("::")[0]

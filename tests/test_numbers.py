@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,13 +14,15 @@ from tests.certificates import gap
 from tests.commands import driftproof
 
 ROOT = Path(__file__).parents[1]
+CONFTEST = """
+from tests import numbers
+def pytest_configure(config):
+    config.pluginmanager.register(numbers.Notes(config))
+"""
 SOLVES = """
-import clarabel
-def test_solves():
-    try:
-        clarabel.DefaultSolver()
-    except TypeError:
-        pass
+from tests import numbers
+def test_solves(): numbers.note("a solver")
+def test_beside(): pass
 """
 
 
@@ -37,17 +40,20 @@ def test_a_solver_and_a_command_are_noticed():
 
 
 def test_a_file_that_was_seen_to_solve_is_repeated_and_another_is_not(tmp_path):
-    for name in ("conftest.py", "numbers.py", "shapes.py", "__init__.py"):
-        (tmp_path / "tests").mkdir(exist_ok=True)
-        (tmp_path / "tests" / name).write_text((ROOT / "tests" / name).read_text("utf-8"), "utf-8")
+    (tmp_path / "tests").mkdir()
+    numbers_ = (ROOT / "tests/numbers.py").read_text(encoding="utf-8")
+    for name, text in (
+        ("__init__.py", ""), ("numbers.py", numbers_), ("conftest.py", CONFTEST),
+        ("test_solves.py", SOLVES), ("test_adds.py", "def test_adds(): assert 1 + 1 == 2\n"),
+    ):  # fmt: skip
+        (tmp_path / "tests" / name).write_text(text, encoding="utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = numbers\ntestpaths = tests\n")
-    (tmp_path / "tests/test_solves.py").write_text(SOLVES + "def test_beside(): pass\n")
-    (tmp_path / "tests/test_adds.py").write_text("def test_adds(): assert 1 + 1 == 2\n")
 
     def run(*words: str) -> str:
         made = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", *words],
+            [sys.executable, "-m", "pytest", "-q", "-p", "xdist", *words],
             cwd=tmp_path, capture_output=True, text=True,
+            env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         )  # fmt: skip
         assert made.returncode == 0, made.stdout + made.stderr
         return made.stdout
