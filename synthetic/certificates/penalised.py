@@ -100,8 +100,12 @@ class Ambiguity:
         assert self.radius is not None
         radius = self.radius
         if kind == "cvar":
-            near = pull or 1e-12 * spread
-            weights, _ = worst_weights(losses, near, kind, q, min(1.0, 1.0 / (radius * m)))
+            cap = min(1.0, 1.0 / (radius * m))
+            if pull:
+                weights, _ = worst_weights(losses, pull, kind, q, cap)
+            else:  # the largest ones first
+                weights = np.zeros(m)
+                weights[np.argsort(-losses)] = np.clip(1.0 - cap * np.arange(m), 0.0, cap)
             return weights, (0.0, float(losses[weights > 0].min()))
 
         def at(log: float) -> tuple[np.ndarray, float]:

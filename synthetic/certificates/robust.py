@@ -34,7 +34,7 @@ from driftproof.toolkit.rounded import coarsely, rounding
 Function = Callable[[Any], Any]
 ROUNDS, SHADOWS, PROBES = 40, 4, 32
 """The most values of μ; runs with coarse rounding; points at random that test convexity too."""
-KEPT = 2**24
+KEPT = 2**22
 """The most numbers of gradients that are kept to test pairs of points: the oldest are dropped."""
 
 
@@ -217,9 +217,10 @@ class _Asked:
         """
         points, values, slopes = (np.array(part) for part in zip(*self.visited, strict=True))
         for at, value, slope in zip(points, values, slopes, strict=True):
-            below = value + (points - at) @ slope.T - values
-            size = abs(values) + abs(value) + 2 * ball * np.linalg.norm(slope, axis=1)
-            for j, i in np.argwhere(below > 1e-12 * size)[:1]:
+            below = (points - at) @ slope.T
+            below += value - 1e-12 * (abs(value) + 2 * ball * np.linalg.norm(slope, axis=1))
+            below -= values
+            for j, i in np.argwhere(below > 0)[:1]:
                 step = 1e-6 * ball * (points[j] - at) / float(np.linalg.norm(points[j] - at))
                 ends = [self.derived(at + sign * step)[0][i] for sign in (1, -1)]
                 raise DriftproofError(
