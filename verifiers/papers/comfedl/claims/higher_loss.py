@@ -20,7 +20,10 @@ loss, gamma = sympy.symbols("f gamma", positive=True)
     statement=r"\nabla\,\exp(f^i(w)/\gamma) = \frac{\exp(f^i(w)/\gamma)}\gamma\nabla f^i(w): "
     r"\text{ higher loss leads to higher weights}",
     readings={"g = exp(·/γ)": literal(sympy.exp(loss / gamma))},
-    false_siblings=[("g = log(1 + ·/γ)", sympy.log(1 + loss / gamma))],
+    false_siblings=[
+        ("g = log(1 + ·/γ)", sympy.log(1 + loss / gamma)),
+        ("g = 1 − exp(−·/γ)", 1 - sympy.exp(-loss / gamma)),
+    ],
     explain="So it is with exp. With another increasing g of (6) it needs a convex g.",
 )
 def higher_loss(outer: Expression) -> list[Step]:

@@ -34,7 +34,10 @@ first, second, a, b = sympy.symbols("n_1 n_2 a b", positive=True)  # counts and 
         "Otherwise (2) gives every client the same weight, not every sample.",
         depends="nothing",
     ),
-    false_siblings=[("weights n_k/m", (first / (first + second), second / (first + second)))],
+    false_siblings=[
+        ("weights n_k/m", (first / (first + second), second / (first + second))),
+        ("weights n_k", (first, second)),
+    ],
     explain="With local means (2) is (4) and (5) only where all clients have equally many samples.",
 )
 def restated(weights: tuple[Expression, Expression]) -> list[Step]:

@@ -17,13 +17,13 @@ from driftproof.verifiers.claim_types.proof import proof
     r"\min_x\max_y\tfrac1m\sum_if_i(x,y), \text{ and } f_i(x) \text{ alone gives } "
     r"\min_x\tfrac1m\sum_if_i(x)",
     readings={"g_i = −f_i": literal(-1)},
-    false_siblings=[("g_i = f_i", 1)],
+    false_siblings=[("g_i = f_i", 1), ("g_i = 0", 0)],
     explain="By definition: argmin of −f is argmax of f. It asks that the maximiser is one.",
 )
 def two_special_cases(sign: int) -> list[Step]:
     x, y, a, b = sympy.symbols("x y a b", real=True)
     outer = a * x * y + b * y - y**2 / 2  # the mean of the f_i, with one maximiser in y
-    (best,) = sympy.solve(sympy.diff(sign * outer, y), y)
+    best = next(iter(sympy.solve(sympy.diff(sign * outer, y), y)), y)
     return [
         vanishes(
             sympy.diff(sign * outer, y, 2) - 1,
