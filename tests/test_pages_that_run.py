@@ -15,7 +15,7 @@ from tests.commands import ROOT, driftproof
 
 PAGES = {
     "README": 5, "worked_example": 3, "tutorial": 5, "own_bilevel": 5, "sets_and_terms": 5,
-    "ground_truth": 1,
+    "ground_truth": 1, "assistant": 2,
 }  # fmt: skip
 """How many commands each has at least."""
 BLOCK = re.compile(r"(?:In `(\w+\.py)`:\n\n)?^```(\w+)\n(.*?)^```$", re.S | re.M)

@@ -98,9 +98,8 @@ def command(kind: str, name: str, origin: str | None) -> None:
             f"it is not in the folder {Path(name).parent}: a {kind}'s name is no path; "
             "move the file where you like"
         )
-    click.echo(
-        f"now: {NEXT[kind].format(path=path, stem=path.stem, symbol=symbol_of(chosen, name))}"
-    )
+    step = NEXT["claim" if start and [*leaves_in(start, "claim")] else kind]
+    click.echo(f"now: {step.format(path=path, stem=path.stem, symbol=symbol_of(chosen, name))}")
 
 
 def symbol_of(leaf: Leaf, name: str) -> str:

@@ -46,11 +46,16 @@ def meaning(rows: Sequence[Row], folder: str) -> list[str]:
     supported = [row for row in rows if row.verdict is Verdict.SUPPORTED]
     by_class = [row for row in supported if row.evidence is Evidence.CLASS]
     theorems = [row for row in supported if row.evidence is Evidence.THEOREM]
+    algebra = [row for row in supported if row.evidence is Evidence.SYMBOLIC]
     proved = by_class + theorems
     forms = [group for groups in grouped(rows).values() for group in groups]
     lines = []
-    if len(proved) < len(supported) and any(f.verdict is Verdict.SUPPORTED for f in forms):
+    if len(proved + algebra) < len(supported) and any(
+        f.verdict is Verdict.SUPPORTED for f in forms
+    ):
         lines.append("SUPPORTED means: on these cases.")
+    if algebra:
+        lines.append("SUPPORTED by symbolic evidence is proved: by algebra, step by step.")
     if by_class:
         lines.append(
             "SUPPORTED by class evidence is proved: for every function of the class, in every "

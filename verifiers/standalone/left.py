@@ -132,6 +132,7 @@ FUNCTIONS = {
     "inner_values": "inner", "objective": "objective", "lower_solution": "lower_solution",
 }  # fmt: skip
 """What a view asks the problem for, and the function of the problem's text."""
+ASKED = {*FUNCTIONS, "last", "minimiser", "gap", "round_start", "client", "cohort_mean"}
 RESERVED = {"gradient", "state", "marks", "cohort", "before", "previous", "begun", "gradients", "inner",
             "objective", "own_gradients", "s", "t", "np", "of_cohort", "start"}  # fmt: skip
 """Names of a script that a function's own variables must not hide."""
@@ -293,6 +294,8 @@ class _Translated(ast.NodeTransformer):
             self._to.shims.add("sq")
             return ast.Name("sq", node.ctx)
         a_state = isinstance(of, ast.Attribute) and of.attr in ("state", "before", "previous")
+        if isinstance(of, ast.Name) and of.id in self._local and node.attr in ASKED:
+            raise NoScriptError(f"its function calls the view {of.id}: name that argument view")
         if node.attr not in ARRAY and not a_state:
             raise NoScriptError(f"its function uses .{node.attr}")
         return self.generic_visit(node)
