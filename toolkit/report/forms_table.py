@@ -50,9 +50,8 @@ def meaning(rows: Sequence[Row], folder: str) -> list[str]:
     proved = by_class + theorems
     forms = [group for groups in grouped(rows).values() for group in groups]
     lines = []
-    if len(proved + algebra) < len(supported) and any(
-        f.verdict is Verdict.SUPPORTED for f in forms
-    ):
+    on_cases = len(proved + algebra) < len(supported)
+    if on_cases and any(form.verdict is Verdict.SUPPORTED for form in forms):
         lines.append("SUPPORTED means: on these cases.")
     if algebra:
         lines.append("SUPPORTED by symbolic evidence is proved: by algebra, step by step.")
