@@ -148,6 +148,7 @@ def test_a_measure_that_grows_like_a_root_is_unbounded():
     assert answer(program).kind == "unbounded"
     assert solving._grows(program)
     assert not solving._grows(small([4.0, 1e4]))
+    assert not solving._grows(small([1e8, 1e-8]))  # large numbers are not growth
 
 
 def test_where_the_ladder_ends_the_row_says_so(monkeypatch):

@@ -72,9 +72,14 @@ def units(program: Matrices) -> Units:
     away = _away(meant.scaled(program), kinds)
     if away.max(initial=1.0) <= FAR:
         return meant
-    fitted, seen = _fitted(program, kinds)
-    of_fitted = _away(fitted.scaled(program), kinds)[seen].max(initial=1.0)
-    return fitted if away[seen].max(initial=1.0) > FAR * of_fitted else meant
+    made, seen = _fitted(program, kinds)
+    of_fitted = _away(made.scaled(program), kinds)[seen].max(initial=1.0)
+    return made if away[seen].max(initial=1.0) > FAR * of_fitted else meant
+
+
+def fitted(program: Matrices) -> Units:
+    """Return units that are fitted, whatever the meaning of the numbers."""
+    return _fitted(program, _kinds(program))[0]
 
 
 def _meant(program: Matrices) -> Units:

@@ -26,7 +26,7 @@ from driftproof.toolkit.errors import DriftproofError, UndecidableError
 from driftproof.verifiers.worst_case.freedom import kept, reduced
 from driftproof.verifiers.worst_case.program import Matrices, Solved, matrices
 from driftproof.verifiers.worst_case.record import WorstCase
-from driftproof.verifiers.worst_case.scaling import equilibrated, units
+from driftproof.verifiers.worst_case.scaling import equilibrated, fitted, units
 
 TOLERANCE = 1e-9
 """Residuals and gap that the solver goes for."""
@@ -142,6 +142,7 @@ def _grows(program: Matrices) -> bool:
     shows it, and ends in rounding errors. With a bound on the trace it has a largest value. That is
     concave in m, so it gains less and less from each hundredfold size once it comes to an end.
     """
+    program = fitted(program).scaled(program)  # where a bound of 15² and one of 15⁻² are both 1
     found = [ROBUST.solved(_within(program, size), TOLERANCE) for size in SIZES]
     if any("DualInfeasible" in of.status for of in found):
         return True  # in the values alone
