@@ -24,7 +24,7 @@ INSTALL = {
     "python3 -m venv .venv", ". .venv/bin/activate", f"pip install -e . {TORCH}",
     f'pip install "git+https://github.com/OWNER/driftproof" {TORCH}',
 }  # fmt: skip
-"""tests/test_wheel.py builds what the last one installs; the rest needs a package index."""
+"""What a package index or an address is needed for; tests/test_wheel.py builds the wheel."""
 BY_HAND = {("worked_example", 2): ("descent.py", "return c.F_gap", "return 2 * c.F_gap")}
 """What a page says to change, by the number of the command before which it is changed."""
 PYTHON = {"python": [sys.executable], "pytest": [sys.executable, "-m", "pytest"]}

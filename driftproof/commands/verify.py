@@ -133,7 +133,7 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path, *, verbose: bool =
         for form, said in about["unlike"].items():
             judged = about["forms"][form]
             shared.tell(f"{name}: the statement says ≤ {said}, but ≤ {judged} was judged.")
-        if about["unread"] and name in own:
+        if about.get("unread") and name in own:
             shared.tell(
                 f"{name}: what was judged is not compared with the statement: {about['unread']}"
             )
