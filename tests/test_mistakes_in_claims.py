@@ -203,6 +203,8 @@ def test_a_proof_has_exact_numbers_and_expressions():
     with pytest.raises(DriftproofError, match="floating-point"):
         dp.nonnegative(x**2 + 1e-17, "x")
     assert dp.vanishes(0.5 * x - x / 2, "x").holds
+    assert dp.vanishes(x / 18 - (1 / 18) * x, "x").holds
+    assert dp.vanishes(0.1 * x - x / 11, "x").holds is False
     assert dp.nonnegative((0.25 * x - 1) ** 2, "x").holds
 
 

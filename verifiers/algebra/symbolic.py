@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.spans.tensor import decimal
 from driftproof.verifiers.algebra import conditioned, domains
 from driftproof.verifiers.algebra.fractions import is_zero_fraction
 
-DYADIC = 2**20
-"""The largest denominator of a double that is taken for the number that was meant: 0.5, 0.375."""
+FINEST = 10**12
+"""The largest denominator of a fraction that a double is taken for: 0.1 is 1/10."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ def _exact(expression: Any) -> Any:
             "of an equation pass left - right to vanishes, of an inequality the difference to "
             "nonnegative",
         )  # fmt: skip
-    numbers = {x: Fraction(float(x)) for x in expression.atoms(sympy.Float)}
-    rounded = [x for x, of in numbers.items() if of.denominator > DYADIC]
+    numbers = {x: decimal(float(x)) for x in expression.atoms(sympy.Float)}
+    rounded = [x for x, of in numbers.items() if of.denominator > FINEST]
     if rounded:
         raise DriftproofError(
             f"a step of a proof with the floating-point number {rounded[0]}",
