@@ -217,10 +217,10 @@ def test_a_formula_that_is_cut_shows_it(opened, verified):
             return [255 - ImageStat.Stat(edge).mean[0] for edge in edges]
 
     left, right = darkness()
-    assert right > left + 20
+    assert right > left + 10
     cut.evaluate("m => { m.scrollTo(1e6, 0); return new Promise(requestAnimationFrame); }")
     left, right = darkness()
-    assert left > right + 20
+    assert left > right + 10
 
 
 def test_the_keyboard_reaches_what_the_mouse_does(opened, verified):
