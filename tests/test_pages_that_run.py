@@ -52,7 +52,7 @@ def told(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         for word in words
         if "*" in word
     }
-    words = [x for word in words for x in glob.get(word, [word])]
+    words = [x for word in words for x in glob.get(word) or [word]]  # as a shell does
     if program == "driftproof":
         alone = [] if words[0] in ("counterexample", "check") else ["--workers", "1"]
         return driftproof(*words, *alone, cwd=folder, env={**os.environ, "COLUMNS": "160"})

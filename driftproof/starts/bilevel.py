@@ -45,8 +45,7 @@ class Fitted(dp.BilevelProblem):
         data = [(torch.tensor([self.slope]),)] * self.clients
         return dp.AutogradBilevel(
             upper, lower, upper_data=data, lower_data=data, upper_dim=1, clients=clients,
-            lower_smoothness=1 + self.slope**2, dtype=dtype, device=device,
-        )  # fmt: skip
+            lower_smoothness=1 + self.slope**2, dtype=dtype, device=device)  # fmt: skip
 
 
 State = namedtuple("State", "x y")  # tensors of each client, [clients, 1, replicates]
