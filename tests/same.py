@@ -53,7 +53,11 @@ def made_by(checkout: Path, out: Path, climbs: int, only: list[str]) -> dict[str
         run("-m", "driftproof", "verify", "--profile", "quick", "--seed", "0", "--out", "verify")
         results = json.loads((out / "verify/results.json").read_text())
         made["verify"] = dict(_rows(results["results"]))
-        made["verify"] |= {f"statement {k}": v for k, v in enumerate(results["statements"])}
+        for statement in results["statements"]:
+            of = f"statement {statement['claim']}"
+            made["verify"][f"{of}, {sum(key.startswith(of + ',') for key in made['verify'])}"] = (
+                statement
+            )
         made["certificates"] = {
             path.name: path.read_text() for path in (out / "verify/certificates").iterdir()
         }
