@@ -55,6 +55,7 @@ class AskedFunctions:
         chances: of each replicate, once the run has ended.
         beyond_gradients: whether anything but clients' gradients was asked.
         needs: that of the algorithm, which says what its implicit steps are of.
+        without_term: whether a proximal method asked for one of no name, where there is no term.
         own: what each client holds beside x_0 as the run begins: unknown vectors, if it may
             begin anywhere.
 
@@ -95,7 +96,7 @@ class AskedFunctions:
         self._errors: list[frozenset[int]] = []
         self.steps: list[np.ndarray] = []
         self.chances: list[Fraction] = []
-        self.beyond_gradients, self.needs = False, ""
+        self.beyond_gradients, self.needs, self.without_term = False, "", False
         self.saddle = any(of.saddle for of in classes)
         self.located, self.directed = dict[Vector, None](), dict[Vector, None]()
         self.following = False
@@ -144,6 +145,16 @@ class AskedFunctions:
         parts = [v.part(second=second) for second in (False, True)[: 1 + self.saddle]]
         sums = (sum(c * weights.get(j, 0) for j, c in of.coefficients.items()) for of in parts)
         return all(_is_nothing(total - by) for total in sums)
+
+    def check_meant(self) -> None:
+        """Raise where a method of gradients and of a term h has none: its steps would be of f."""
+        if self.without_term and self.steps:
+            raise DriftproofError(
+                "gradients of f and an implicit step of a term h (needs = 'proximal'), without h",
+                "functions and a term, F = f + h; or functions by name",
+                "add plus(convex()) to the classes, or plus(indicator()) for a set; or ask "
+                "oracles.at(k).prox, or write needs = 'implicit' for a step of each client's own",
+            )
 
     @property
     def clients(self) -> int:
@@ -533,6 +544,7 @@ class FieldOfClass:
     def field_grad(self, x: Tensor, xi: Tensor | None) -> Tensor:
         """Return each client's gradient at its own x."""
         self.asked.steps.append(points_of(x)[:, 0])
+        self.asked.check_meant()
         return self.asked.gradients(x)
 
     def mean_loss(self, x: Tensor) -> Tensor:
@@ -609,13 +621,8 @@ class FieldOfClass:
             DriftproofError: the algorithm's steps are of a term and there is none, or vice versa.
         """
         term, needs = self.asked.term, self.asked.needs
-        if term is None and needs in ("proximal", "set", "compact-set"):
-            raise DriftproofError(
-                f"an implicit step of a term h (needs = {needs!r}), without a term",
-                "functions and a term, F = f + h; or functions by name",
-                "add plus(convex()) to the classes, or plus(indicator()) for a set; or ask "
-                "oracles.at(k).prox, or write needs = 'implicit' for a step of each client's own",
-            )
+        self.asked.without_term |= term is None and needs == "proximal"
+        self.asked.check_meant()
         if term is not None and needs == "implicit":
             raise DriftproofError(
                 "an implicit step of a client's own function (needs = 'implicit'), beside a term",

@@ -74,12 +74,20 @@ def units(program: Matrices) -> Units:
         return meant
     made, seen = _fitted(program, kinds)
     of_fitted = _away(made.scaled(program), kinds)[seen].max(initial=1.0)
-    return made if away[seen].max(initial=1.0) > FAR * of_fitted else meant
+    better = away[seen].max(initial=1.0) > FAR * of_fitted
+    return made if better and not _louder(made, program, kinds) else meant
 
 
 def fitted(program: Matrices) -> Units:
     """Return units that are fitted, whatever the meaning of the numbers."""
-    return _fitted(program, _kinds(program))[0]
+    kinds = _kinds(program)
+    made, _ = _fitted(program, kinds)
+    return _meant(program) if _louder(made, program, kinds) else made
+
+
+def _louder(made: Units, program: Matrices, kinds: np.ndarray) -> bool:
+    """Tell whether a fit followed what rounding left of a 0, and made other numbers vast."""
+    return bool(_sizes(made.scaled(program), kinds)[0].max(initial=0.0) > FAR)
 
 
 def _meant(program: Matrices) -> Units:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -121,15 +122,19 @@ class Rung:
 
 
 def _solved(program: Matrices, tolerance: float) -> Solved:
+    grows, empty = cache(lambda: _grows(program)), 0
     for number, rung in enumerate(LADDER):
         found = rung.solved(program, tolerance)
-        if found.status in ("PrimalInfeasible", "DualInfeasible"):
-            break
         final = found.status in FINAL
         vast = bool(np.trace(found.gram) > SIZES[-1])  # √m looks solved where m is large
         # the last rung is of another program, which has a largest value whether or not this one has
-        if (vast if final else number + 2 == len(LADDER)) and _grows(program):
+        doubted = vast if final else number + 2 == len(LADDER)
+        # one ray alone may be of rounding errors
+        if (doubted or found.status == "DualInfeasible") and grows():
             raise _unsolved("DualInfeasible")
+        empty += found.status == "PrimalInfeasible"
+        if empty == 2:
+            break
         if final:
             return found
     raise _unsolved(found.status)
