@@ -76,6 +76,16 @@ def test_sympy_compares_as_before_in_and_after_a_formula():
     assert x == sympy.Symbol("x")
 
 
+@pytest.mark.parametrize("again", [None, each("round", torch.ones(1), more=torch.ones(1))])
+def test_a_measure_says_the_same_when_it_is_asked_again(again):
+    said = iter([each("round", torch.ones(1)), *[again] * 100])
+    cases = dp.grid(UsersQuadratic(), FedAvg(), rounds=1)
+    of = bound(name="x/y", source="x", statement="x", right=lambda c: 1, cases=cases)
+    made = of(lambda view: next(said))
+    with pytest.raises(DriftproofError, match="another value when it was called again"):
+        rows_of(made)
+
+
 def test_a_right_side_says_the_same_when_it_is_asked_again():
     count = iter(range(10))
     with pytest.raises(DriftproofError, match="when it was called again"):
@@ -223,27 +233,22 @@ def test_a_comparison_of_what_is_no_number_is_told(odd):
         Comparison("x", odd, 0, 0)
 
 
+def comparing(make):
+    """Return a comparison of what ``make`` returns."""
+    cases = dp.grid(UsersQuadratic(), FedAvg(), rounds=1)
+    of = dp.comparison(name="x/y", source="x", statement="x", right=0, cases=cases)
+    return of(lambda case, right: make())
+
+
 @pytest.mark.parametrize("returned", [Comparison("x", 0, 0, 0), [1.0], 3, "x", None])
 def test_a_comparison_that_returns_no_list_of_them_is_told(returned):
-    made = dp.comparison(
-        name="x/y",
-        source="x",
-        statement="x",
-        right=0,
-        cases=dp.grid(UsersQuadratic(), FedAvg(), rounds=1),
-    )(lambda case, right: returned)
+    made = comparing(lambda: returned)
     with pytest.raises(DriftproofError, match="compar"):
         rows_of(made)
 
 
 def test_a_generator_of_comparisons_is_a_list_of_them():
-    made = dp.comparison(
-        name="x/y",
-        source="x",
-        statement="x",
-        right=0,
-        cases=dp.grid(UsersQuadratic(), FedAvg(), rounds=1),
-    )(lambda case, right: (Comparison("x", k, k, k) for k in range(3)))
+    made = comparing(lambda: (Comparison("x", k, k, k) for k in range(3)))
     assert {row.verdict for row in rows_of(made)} == {Verdict.SUPPORTED}
 
 

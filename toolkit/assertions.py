@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from driftproof.toolkit.located import is_shipped
 from driftproof.toolkit.oracles import OFFERS
 from driftproof.toolkit.problem import Problem
 
@@ -76,7 +77,7 @@ ASSERTIONS: Mapping[str, Assertion] = {
 def asserted(problem: Problem) -> frozenset[str]:
     """Return what is asserted of a problem; g_i = −f_i also where its oracles have it."""
     found = set(problem.asserts)
-    own = not type(problem).__module__.startswith("driftproof.")
+    own = not is_shipped(problem)
     if own and problem.offers == "bilevel" and ASSERTIONS["zero-sum"].of(problem):
         found.add("zero-sum")
     return frozenset(found & {name for name, of in ASSERTIONS.items()

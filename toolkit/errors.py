@@ -33,14 +33,14 @@ class DriftproofError(Exception):
         lines = (("got:", self.got), ("wanted:", self.wanted), ("remedy:", self.remedy))
         return "\n".join(f"{head:<7} {text}" for head, text in lines)
 
+    @property
+    def told(self) -> str:
+        """The error in one line, as the reason of a row."""
+        return f"{self.got}; wanted: {self.wanted}; remedy: {self.remedy}"
+
 
 class UndecidableError(DriftproofError):
     """What keeps a case from being judged: it costs its row, which is INCONCLUSIVE and says why."""
-
-    @property
-    def told(self) -> str:
-        """The reason of such a row."""
-        return f"{self.got}; wanted: {self.wanted}; remedy: {self.remedy}"
 
 
 class MissingError(DriftproofError):

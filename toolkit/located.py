@@ -60,6 +60,11 @@ def located(error: BaseException, path: Path) -> DriftproofError:
     return DriftproofError(message, wanted, remedy)
 
 
+def is_shipped(part: object) -> bool:
+    """Say whether a problem or an algorithm is one of driftproof's own leaves."""
+    return type(part).__module__.startswith("driftproof.")
+
+
 def is_users(file: str) -> bool:
     """Return whether a file is somebody's own: neither driftproof's nor installed."""
     if not file.endswith(".py"):
@@ -161,7 +166,7 @@ def _mended(error: BaseException, frame: FrameType | None) -> tuple[str, str]:
     if isinstance(error, ModuleNotFoundError):
         return "a module that is installed, or a file beside yours", "install it, or rename it"
     holder = getattr(error, "obj", None)
-    ours = hasattr(holder, "_fields") or type(holder).__module__.startswith("driftproof.")
+    ours = hasattr(holder, "_fields") or is_shipped(holder)
     closed = isinstance(error, TypeError) or ours
     if name and closed and 0 < len(visible) <= NAMES_LISTED:
         return f"one of {', '.join(visible)}", "take one of them"

@@ -117,8 +117,9 @@ class Recorder:
         self.measure.memory.clear()
         self.measure.memory.update(kept)
         again = self.measure(tried)
-        parts = zip((once.value, *once.parts.values()), (again.value, *again.parts.values()))  # noqa: B905
-        if not all(same(one, other) for one, other in parts):
+        parts = {"": once.value, **once.parts}
+        others = {"": again.value, **again.parts} if isinstance(again, Reduction) else {}
+        if parts.keys() != others.keys() or not all(same(of, others[x]) for x, of in parts.items()):
             raise DriftproofError(
                 f"{place_of(self._left)}, which returned another value when it was called again",
                 "a function of view alone: a run has to be repeatable",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from contextlib import suppress
 from numbers import Real
 from typing import Any
@@ -161,26 +162,38 @@ def check_gradient(problem: Problem) -> None:
     one = torch.randn(problem.dim, 1, generator=random, dtype=torch.float64)
     along = torch.cat([along, one / one.norm()], 1)
     for direction in along.T[:, :, None]:
-        step = STEP * (1 + x.norm(dim=0))
-        whole, half = (_difference(problem, of, x, direction, h) for h in (step, step / 2))
         slope = (gradient * direction).sum(0)
-        room = 1e-6 * (1 + slope.abs()) + 10 * (whole - half).abs()
-        room = room + 1e3 * 2.0**-52 * values(problem, x, of).abs() / step
-        wrong = ~((half - slope).abs() <= room)
+        rise, wrong = _unlike(lambda at: values(problem, at, of), x, direction, slope)
         if bool(wrong.any()):
             k = int(wrong.float().argmax())
             raise DriftproofError(
                 f"{problem.leaf_name} at x = {shown(x[:, k])}: along {shown(direction[:, 0])} "
-                f"{of} rises by {float(half[k]):g} per unit, gradient says "
+                f"{of} rises by {float(rise[k]):g} per unit, gradient says "
                 f"{float(slope[k]):g}",
                 f"gradient(x) the derivative of {of}(x)",
                 f"mend gradient, {of}, or the oracles that they are made of",
             )
 
 
-def _difference(problem: Problem, of: str, x: Tensor, direction: Tensor, step: Tensor) -> Tensor:
-    ahead, behind = (values(problem, x + sign * step * direction, of) for sign in (1, -1))
-    return (ahead - behind) / (2 * step)
+def _unlike(
+    of: Callable[[Tensor], Tensor], x: Tensor, direction: Tensor, said: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return a function's rise per unit along a direction, and where it is not what is said.
+
+    Args:
+        of: points [(clients,) dim, replicates] → values [(clients,) replicates].
+        said: what a gradient says, like the values.
+    """
+    step = STEP * (1 + x.norm(dim=-2, keepdim=True))
+
+    def rise(h: Tensor) -> Tensor:
+        ahead, behind = (of(x + sign * h * direction) for sign in (1, -1))
+        return (ahead - behind) / (2 * h.squeeze(-2))
+
+    whole, half = rise(step), rise(step / 2)
+    room = 1e-6 * (1 + said.abs()) + 10 * (whole - half).abs()
+    room = room + 1e3 * 2.0**-52 * of(x).abs() / step.squeeze(-2)
+    return half, ~((half - said).abs() <= room)
 
 
 def check_client_gradients(problem: Problem) -> None:
@@ -216,22 +229,13 @@ def check_losses(problem: Problem) -> None:
     x = sample(problem).expand(problem.clients, -1, -1)
     direction = torch.randn(x.shape[1], 1, generator=random, dtype=torch.float64)
     direction = direction / direction.norm()
-    step = STEP * (1 + x.norm(dim=1, keepdim=True))
-
-    def slope(h: Tensor) -> Tensor:
-        ahead, behind = (oracles.mean_loss(x + sign * h * direction) for sign in (1, -1))
-        per_unit: Tensor = (ahead - behind) / (2 * h[:, 0])
-        return per_unit
-
-    said, half = (oracles.field_grad(x, None) * direction).sum(1), slope(step / 2)
-    room = 1e-6 * (1 + said.abs()) + 10 * (slope(step) - half).abs()
-    room = room + 1e3 * 2.0**-52 * oracles.mean_loss(x).abs() / step[:, 0]
-    wrong = (half - said).abs() > room
+    said = (oracles.field_grad(x, None) * direction).sum(1)
+    rise, wrong = _unlike(oracles.mean_loss, x, direction, said)
     if bool(wrong.any()):
         client, k = (int(v) for v in wrong.nonzero()[0])
         raise DriftproofError(
             f"client {client} of {problem.leaf_name} at x = {shown(x[client, :, k])}: along "
-            f"{shown(direction[:, 0])} mean_loss rises by {float(half[client, k]):g} per unit, "
+            f"{shown(direction[:, 0])} mean_loss rises by {float(rise[client, k]):g} per unit, "
             f"field_grad says {float(said[client, k]):g}",
             "field_grad(x, None) the gradient of mean_loss(x)",
             "mend mean_loss or field_grad of the oracles",

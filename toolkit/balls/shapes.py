@@ -75,7 +75,7 @@ def _expand(a: Any, *sizes: Any) -> Balls:
 
 
 @handles("expand_as")
-def _expandsame_sign(a: Any, other: Any) -> Balls:
+def _expand_as(a: Any, other: Any) -> Balls:
     return same_sign(a, np.broadcast_to(lift(a), tuple(other.shape)))
 
 

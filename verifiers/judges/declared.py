@@ -19,8 +19,8 @@ from driftproof.synthetic.attacks.thorough import LEVEL
 from driftproof.synthetic.audit import audit_algorithm, audit_problem
 from driftproof.synthetic.audit.problem import shown
 from driftproof.toolkit.cases import Case
-from driftproof.toolkit.constants import MODULI, ROLES, RUN_ROLES, Letters
-from driftproof.toolkit.located import telling_the_method
+from driftproof.toolkit.constants import MODULI, ROLES, RUN_ROLES, Letters, stated
+from driftproof.toolkit.located import is_shipped, telling_the_method
 from driftproof.toolkit.verdict import Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
@@ -35,11 +35,6 @@ DECLARED = " is declared "
 """What follows the role in the reason of a row whose constant is exceeded."""
 
 _found: dict[tuple[Any, ...], dict[str, str]] = {}
-
-
-def is_shipped(part: object) -> bool:
-    """Say whether a problem or an algorithm is one of driftproof's own leaves."""
-    return type(part).__module__.startswith("driftproof.")
 
 
 def to_check(case: Case) -> bool:
@@ -132,7 +127,7 @@ def used_roles(claim: Claim[Any], case: Case, form: Form) -> set[str]:
     for formula in (form.right, form.range or claim.range):
         if formula is not None:
             letters = Letters(notation)
-            formula(letters)
+            stated(formula, letters)
             roles |= {notation[letter] for letter in letters.used}
     related = (a for a in assumed if a.relation is not None)
     return roles.union(*(relation_of(assumption, notation.key).roles for assumption in related))

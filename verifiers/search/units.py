@@ -212,7 +212,7 @@ def failure(error: Exception) -> str:
 def in_a_line(error: Exception) -> str:
     """Return an error's text in one line."""
     if isinstance(error, DriftproofError):
-        return f"{error.got}; wanted: {error.wanted}; remedy: {error.remedy}"
+        return error.told
     return f"{type(error).__name__}: {error}"
 
 
