@@ -116,3 +116,8 @@ def test_a_legend_stands_below_the_plot_and_a_curve_of_gaps_is_drawn():
     legend, box = axes.get_legend().get_window_extent(), axes.get_window_extent()
     assert legend.y1 < box.y0
     assert legend.y0 > 0
+
+
+def test_a_claim_without_two_sides_on_cases_has_nothing_along_a_letter():
+    with pytest.raises(DriftproofError, match="no letter varies beside two sides"):
+        plotted.of_claim("feddro/theorem-4.1", x="eta")

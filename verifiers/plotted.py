@@ -123,9 +123,16 @@ def _by_rounds(figure: Figure) -> Figure:
 def _along(rows: Sequence[Row], letter: str) -> Figure:
     """Return both sides of each case of the first form over a letter."""
     own = [row for row in rows if row.form_key == rows[0].form_key and row.lhs and row.rhs]
-    values = {name: {row.instance.get(name) for row in own} for name in own[0].instance}
+    names = own[0].instance if own else {}
+    values = {name: {row.instance.get(name) for row in own} for name in names}
     if len(values.get(letter, ())) < 2:
         vary = [name for name, of in values.items() if len(of) > 1]
+        if not vary:
+            raise DriftproofError(
+                f"--x {letter} of {rows[0].claim}, where no letter varies beside two sides",
+                "a bound or a comparison with cases of several values",
+                "leave --x out",
+            )
         raise unknown_name(f"letter that varies over the cases of {rows[0].claim}", letter, vary)
     own.sort(key=lambda row: float(row.instance[letter]))
     series = {
