@@ -121,3 +121,28 @@ def test_a_legend_stands_below_the_plot_and_a_curve_of_gaps_is_drawn():
 def test_a_claim_without_two_sides_on_cases_has_nothing_along_a_letter():
     with pytest.raises(DriftproofError, match="no letter varies beside two sides"):
         plotted.of_claim("feddro/theorem-4.1", x="eta")
+
+
+def test_below_a_rate_stands_what_is_flat_if_its_order_is_right():
+    (figure,) = plotted.of_claim("feddro/linear-speed-up").values()
+    _, sheet, columns = plotted.drawn("feddro/linear-speed-up")
+    scaled = [y * x**0.5 for x, y in zip(columns["x"], columns["mean"], strict=True)]
+    assert columns["scaled"] == pytest.approx(scaled)
+    assert max(scaled) < 1.01 * min(scaled)
+    above, below = sheet.axes
+    assert above.get_legend() is None
+    told = [text.get_text() for text in below.get_legend().get_texts()]
+    assert any(text.startswith("fitted slope") and "leave" in text for text in told)
+    assert "claimed slope −0.5" in told
+    assert (above.get_ylabel(), below.get_ylabel()) == ("𝔼‖∇Φ(x̅^{a(T)})‖²", "left · √K")
+    slopes = [float(text.get_text().replace("−", "-")) for text in below.texts]
+    assert slopes == pytest.approx([-0.5] * len(slopes), abs=0.02)
+    assert figure.lower is not None
+    low, high = below.get_ylim()
+    assert high - low >= 0.06 * min(scaled)  # noise of a part in a thousand does not look steep
+
+
+def test_a_bound_has_nothing_below_it():
+    (figure, *_) = plotted.of_claim("comfedl/lemma-2").values()
+    assert figure.lower is None
+    assert len(figure.drawn()[0].axes) == 1

@@ -165,14 +165,18 @@ def test_a_reading_that_does_not_say_what_it_is_is_refused():
 def test_what_nothing_decides_is_inconclusive_and_says_what_is_known():
     made = make(
         {
-            "for some step size": literal(Undecided("no constant step size does it")),
+            "for some step size": literal(
+                Undecided("no constant step size does it", by="one that changes")
+            ),
             "this step size": narrower(exactly, why="one choice"),
             "every step size": wider(lambda c: exactly(c) / 2, why="a universal reading"),
         }
     )
     rows = {row.reading: row for row in judge([made], Settings())}
     assert rows["for some step size"].verdict is INCONCLUSIVE
-    assert rows["for some step size"].reason == "no constant step size does it"
+    assert rows["for some step size"].reason == (
+        "no constant step size does it. To decide it: one that changes"
+    )
     assert rows["this step size"].verdict is SUPPORTED
     assert rows["every step size"].verdict is REFUTED
     readings = [ReadingVerdict(r.reading, r.reading_kind, r.part, r.verdict) for r in rows.values()]

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -110,12 +111,33 @@ def test_the_plots_of_the_phenomena_are_made_by_the_build(site):
         "scgdm",
         "feddro",
     }
-    for name, which in wanted:
-        plot = site / "_plots" / f"{name.replace('/', '-')}-{which or 1}.svg"
-        drawn = plot.read_text(encoding="utf-8")
-        assert ("right side" if not which else "Case II") in drawn
     shown = [attributes["src"] for tag, attributes in tags(site / "phenomena.html") if tag == "img"]
-    assert len([target for target in shown if target.startswith("_plots/")]) == len(wanted)
+    plots = [target for target in shown if target.startswith("_plots/")]
+    assert len(set(plots)) == len(wanted)
+    for (name, which), plot in zip(wanted, plots, strict=True):
+        assert plot.startswith(f"_plots/{name.replace('/', '-')}-{which or 1}")
+        drawn = (site / plot).read_text(encoding="utf-8")
+        assert ("right side" if not which else "Case II") in drawn
+
+
+def test_every_plot_of_a_page_is_one_that_there_is_and_none_is_kept():
+    """Each names a claim or an experiment; figures/ has no claim's plot but the README's."""
+    claims, experiments = leaves("claim"), leaves("experiment")
+    text = "\n".join(page.read_text(encoding="utf-8") for page in DOCS.glob("*.md"))
+    found = re.findall(r"```\{plot\} (\S+)\n(?::figure: \S+\n)?(?::form: (.+)\n)?", text)
+    assert len(found) > 20
+    for name, form in found:
+        assert name in claims or name in experiments
+        if form:
+            assert any(fnmatchcase(one.key, form) for one in claims[name].load().forms)
+    plots = {file.name for file in (DOCS / "figures").glob("*.svg")}
+    slugs = {name.replace("/", "-") for name in claims}
+    kept = {plot for plot in plots if re.sub(r"-[^-]+\.svg$", "", plot) in slugs}
+    assert kept == {"comfedl-theorem-1-2.svg"}  # the README's
+    assert kept <= set(re.findall(r"figures/([\w.-]+)", (DOCS.parent / "README.md").read_text()))
+
+
+def test_what_is_seen_first_leads_the_table():
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     table = index[index.index("\n| | |\n") :]
     assert re.findall(r"\]\((\w+\.md)", table)[0] == "phenomena.md"

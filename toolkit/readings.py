@@ -72,13 +72,21 @@ class Stated(Generic[R_co]):
 
 @dataclass(frozen=True)
 class Undecided:
-    """Stands for a right side where nothing decides a reading, and says what is known of it.
+    """Stands for a right side where nothing decides a reading, and says what would.
 
     An existence statement ("if the step sizes are chosen properly") is refuted only by a proof over
     all choices. Without one, and without a construction that works, its reading is INCONCLUSIVE.
+
+    Attributes:
+        known: what is known of it.
+        by: what would decide it: a text to read, a proof or a construction to find.
     """
 
     known: str
+    by: str
+
+    def __str__(self) -> str:
+        return f"{self.known}. To decide it: {self.by}"
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from typing import Any
 
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.readings import Undecided
 from driftproof.toolkit.report.lines import fitting
 from driftproof.toolkit.statements import Statement, worst_first
 from driftproof.toolkit.verdict import Verdict, together
@@ -158,7 +159,8 @@ def _form(name: str, form: Form) -> str:
     kind = f", {form.reading_kind}" if form.reading_kind and form.reading else ""
     kind = f", {form.part}" if form.form == "corrected" and form.part else kind
     key = plain(form.key) if name in _statements() else "stated by us"
-    return f"{key}{kind}: {_verdict(name, form.key)}"
+    wanted = f"; to decide it: {form.right.by}" if isinstance(form.right, Undecided) else ""
+    return f"{key}{kind}: {_verdict(name, form.key)}{wanted}"
 
 
 def _verdict(name: str, key: str) -> str:

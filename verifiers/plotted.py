@@ -23,6 +23,7 @@ from driftproof.verifiers.verify import Settings, judge, select
 
 KINDS = ("svg", "pdf", "pgf", "png")
 """What a plot is written as, by the ending of its file."""
+_JUDGED: dict[tuple[str, str, int | None, str], list[Row]] = {}
 Drawn = tuple[str, Any, Mapping[str, Sequence[Any]]]
 """A title, a sheet of matplotlib's, and the columns of its data."""
 
@@ -52,7 +53,10 @@ def of_claim(
             f"driftproof plot {one.name}; driftproof show {one.name} has its cases",
         )
     judged: Source = source if case is None else chosen.on(chosen.judged_on[case - 1])
-    made = [row for row in judge([judged], Settings(profile=profile)) if row.form != "sibling"]
+    key = one.name, str(one.path), case, profile
+    if key not in _JUDGED:  # a page draws several plots of one claim
+        _JUDGED[key] = judge([judged], Settings(profile=profile))
+    made = [row for row in _JUDGED[key] if row.form != "sibling"]
     rows = [row for row in made if fnmatchcase(row.form_key, form)]
     if not rows:
         raise unknown_name(f"form of {one.name}", form, {row.form_key for row in made})

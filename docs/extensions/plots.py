@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,8 +12,9 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.report.canvas import svg
-from driftproof.verifiers.plotted import drawn
+from driftproof.verifiers.plotted import drawn, of_claim
 
 FOLDER = "_plots"
 
@@ -30,21 +32,56 @@ class Plot(SphinxDirective):
     }  # fmt: skip
 
     def run(self) -> list[nodes.Node]:
-        """Draw it into the site's folder."""
+        """Draw it into the site's folder, on the pages that ``plots_on`` names, or on all."""
+        if not self.wanted:
+            return []
         name, options = self.arguments[0], dict(self.options)
         which = options.pop("figure", "")
         title, sheet, _ = drawn(name, which, **options)
-        file = Path(self.env.app.outdir) / FOLDER / f"{name.replace('/', '-')}-{which or 1}.svg"
+        return [self.placed(f"{name}-{which or 1}", title, sheet, " ".join(self.content))]
+
+    @property
+    def wanted(self) -> bool:
+        """Whether this page's plots are drawn."""
+        only = self.config.plots_on
+        return only is None or self.env.docname in only
+
+    def placed(self, name: str, title: str, sheet: Any, caption: str) -> nodes.Node:
+        """Return a plot on the page, its file written."""
+        form = self.options.get("form", "")
+        slug = re.sub(r"[^\w.-]+", "-", f"{name}-{form}").strip("-")
+        file = Path(self.env.app.outdir) / FOLDER / f"{slug}.svg"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(svg(sheet), encoding="utf-8")
-        caption = escape(" ".join(self.content))
         up = "../" * self.env.docname.count("/")
         image = f'<img src="{up}{FOLDER}/{file.name}" alt="{escape(title)}" loading="lazy">'
-        text = f'<figure class="plot">{image}<figcaption>{caption}</figcaption></figure>'
-        return [nodes.raw("", text, format="html")]
+        text = f'<figure class="plot">{image}<figcaption>{escape(caption)}</figcaption></figure>'
+        return nodes.raw("", text, format="html")
+
+
+class Rates(Plot):
+    """``{rates}``: the plot of each measured rate, of every claim under ``@rate``, by papers."""
+
+    required_arguments = 0
+
+    def run(self) -> list[nodes.Node]:
+        """Draw them, each with its statement's verdict and slopes in its title and legend."""
+        made: list[nodes.Node] = []
+        for name, leaf in sorted(leaves("claim").items()) if self.wanted else ():
+            figures = of_claim(name).values() if leaf.decorator == "rate" else ()
+            measured = [figure for figure in figures if figure.lower is not None]
+            for k, figure in enumerate(measured):
+                caption = f"{leaf.metadata.get('source', '')}. {leaf.summary}"
+                made.append(
+                    self.placed(f"{name}-rate-{k}", figure.title, figure.drawn()[0], caption)
+                )
+        return [nodes.raw("", '<div class="two">', format="html"), *made,
+                nodes.raw("", "</div>", format="html")]  # fmt: skip
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive."""
+    app.add_config_value("plots_on", None, "env", [list, type(None)])
     app.add_directive("plot", Plot)
+    app.add_directive("rates", Rates)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

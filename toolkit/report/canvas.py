@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from math import ceil, log10
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ LABEL_LETTERS = 400
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 WIDTH, HEIGHT = 6.4, 3.8
 """Of a sheet, in inches, without its legend."""
+LOWER = 1.1
+"""Height of a lower plot, in inches."""
 BESIDE, LINE = 46, 0.2
 """Letters up to which two entries of a legend stand beside each other; inches of a line of it."""
 
@@ -33,11 +36,23 @@ def canvas() -> tuple[Any, Any]:
     return sheet, sheet.add_subplot()
 
 
+def two_plots() -> tuple[Any, Any, Any]:
+    """Return an empty figure, its axes as ``canvas`` has them, and lower ones over the same x."""
+    sheet, axes = canvas()
+    tall = _inches(axes)
+    sheet.delaxes(axes)
+    below(sheet, LOWER)
+    sheet.subplots_adjust(bottom=sheet.subplotpars.bottom - LOWER / (HEIGHT + LOWER))
+    heights = {"height_ratios": (tall, LOWER), "hspace": 0.1}
+    return sheet, *sheet.subplots(2, sharex=True, gridspec_kw=heights)
+
+
 def finish(axes: Any, title: str, x_label: str, y_label: str, log: str = "") -> None:
     """Label a plot; on a logarithmic axis of several decades only powers of ten have ticks.
 
     Places are fixed and numbers are plain text: matplotlib would measure every label of every tick
-    to find the first, and typeset the second.
+    to find the first, and typeset the second. A legend has what all plots of the sheet label, and
+    is below the last one, which is finished last.
     """
     from matplotlib.ticker import FuncFormatter, NullLocator
 
@@ -58,23 +73,30 @@ def finish(axes: Any, title: str, x_label: str, y_label: str, log: str = "") -> 
                 getattr(axes, f"set_{name}lim")(low - size / 10, high + size / 10)
     axes.set_xlabel(_as_it_is(x_label))
     axes.set_ylabel(_as_it_is(y_label))
-    axes.xaxis.set_label_coords(0.5, -0.105)
+    axes.xaxis.set_label_coords(0.5, -0.3 / _inches(axes))
     axes.yaxis.set_label_coords(-0.165, 0.5)
     axes.set_title(_as_it_is(title), fontsize=10, wrap=True, y=1.0)
     axes.grid(alpha=0.3)
-    _legend(axes)
+    if axes is axes.figure.axes[-1]:
+        _legend(axes)
+
+
+def _inches(axes: Any) -> float:
+    """Return how high a plot is."""
+    return float(axes.get_position().height * axes.figure.get_size_inches()[1])
 
 
 def _legend(axes: Any) -> None:
     """Put the legend below the plot, where it hides no data; the sheet grows by its lines."""
-    handles, labels = axes.get_legend_handles_labels()
+    every = [plot.get_legend_handles_labels() for plot in axes.figure.axes]
+    handles, labels = (list(chain.from_iterable(x)) for x in zip(*every, strict=True))
     if not labels:
         return
     columns = 2 if max(map(len, labels)) <= BESIDE and len(labels) > 1 else 1
     below(axes.figure, LINE * ceil(len(labels) / columns))
     axes.legend(
         handles, list(map(_as_it_is, labels)), fontsize=8, ncols=columns, frameon=False,
-        loc="upper center", bbox_to_anchor=(0.45, -0.14),
+        loc="upper center", bbox_to_anchor=(0.45, -0.4 / _inches(axes)),
     )  # fmt: skip
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import log, sqrt
 from pathlib import Path
 from typing import Any
 
 from driftproof.toolkit.groups import NOTHING, distance, distances_of, drawable, equated, over_class
 from driftproof.toolkit.report import panels as panels_of
-from driftproof.toolkit.report.canvas import canvas, finish, save, svg
+from driftproof.toolkit.report.canvas import canvas, finish, save, svg, two_plots
 from driftproof.toolkit.report.class_lines import lines
+from driftproof.toolkit.report.plain_math import short_math
 from driftproof.toolkit.verdict import Row, Verdict
 
 DRAWN_COLUMNS = ("x", "mean", "low", "high", "bound", "fit", "reference")
@@ -24,6 +26,12 @@ LABELS = {
 }
 
 
+EXACT = 1e-6
+"""A band that is narrower than this, of its mean, is what rounding leaves of an exact number."""
+FLATTEST = 0.03
+"""A lower plot shows at least this share of its mean up and down, so that flat looks flat."""
+SLOPES = 9
+"""Local slopes that are written beside each other."""
 LOOKS: Mapping[str, Mapping[str, Any]] = {
     "bound": {"color": "C3", "ls": "-", "lw": 4.5},
     "mean": {"color": "C0", "ls": "-"},
@@ -69,12 +77,31 @@ class Figure:
             return LABELS | {"mean": "distance", "bound": "margin"}
         if "what" in self.series:
             return LABELS | {"mean": "left side", "band": "its certified enclosure"}
-        return LABELS | _slopes(self.row)
+        return LABELS | _slopes(self.row) if "order" in self.series else LABELS
 
     @property
     def series(self) -> Mapping[str, Any]:
         """The points: x, and any of mean, low, high, bound, fit, reference."""
         return self.row.series or {}
+
+    @property
+    def lower(self) -> Figure | None:
+        """Below a rate's plot: the left side over the claimed order, flat if that is right."""
+        if "order" not in self.series:
+            return None
+        exponent, logs = self.series["order"]
+        size = self.x_label.split(",")[0]
+        over = [x**exponent * log(x) ** logs for x in self.series["x"]]
+        scaled = {
+            key: [y / by for y, by in zip(self.series[key], over, strict=True)]
+            for key in ("mean", "low", "high")
+        }
+        size = size if len(size) == 1 else f"({size})"
+        power = {0: "1", -0.5: f"√{size}", -1: size}.get(exponent, f"{size}^{-exponent:g}")
+        label = "left ÷ order" if logs else f"left · {power}"
+        row = replace(self.row, series={"x": self.series["x"], "labels": {"mean": label}, **scaled})
+        title = f"{label}: flat if the order is right"
+        return Figure(f"{self.name}-scaled", row, title, self.x_label, label, "x")
 
     @property
     def is_line(self) -> bool:
@@ -93,15 +120,22 @@ class Figure:
 
 
 def _slopes(row: Row) -> dict[str, str]:
-    """Return a rate's slopes with their numbers: the fitted, what the data leave, the claimed."""
-    if row.kind != "rate" or row.lhs is None:
-        return {}
-    fitted, low, high = (row.lhs[key] for key in ("mean", "low", "high"))
-    told = f"{LABELS['fit']} {fitted:.3f}".replace("-", "−")
+    """Return a rate's curves with their numbers: how wide the band is, fitted and claimed slope."""
+    series, (fitted, low, high) = row.series, (row.lhs[key] for key in ("mean", "low", "high"))
+    ends = zip(series["low"], series["mean"], series["high"], strict=True)
+    wide = max((high - low) / 2 / mean for low, mean, high in ends)
+    told = f"{LABELS['fit']} {fitted:.3f}"
     if low is not None and high is not None:
-        told += f", the data leave {low:.3f} to {high:.3f}".replace("-", "−")
-    claimed = {"reference": f"{LABELS['reference']} {row.rhs:g}".replace("-", "−")}
-    return {"fit": told} | (claimed if row.rhs is not None else {})
+        told += f", the data leave {low:.3f} to {high:.3f}"
+    named = {
+        "mean": "measured mean" if wide > EXACT else "exact mean",
+        "band": f"95 % band, at most ±{100 * wide:.2g} %"
+        if wide > EXACT
+        else "its enclosure, narrower than the line",
+        "fit": told,
+        "reference": f"{LABELS['reference']} {row.rhs:g}",
+    }
+    return {key: text.replace("-", "−") for key, text in named.items()}
 
 
 def headline(rows: Sequence[Row]) -> list[Figure]:
@@ -212,7 +246,8 @@ def _figure(name: str, row: Row) -> Figure:
     what = f"{row.claim}, {row.form}" + (f" ({row.reading})" if row.reading else "")
     title = f"{what}: {row.verdict}"
     if row.kind == "rate":
-        return Figure(name, row, title, series.get("x_label", "T, local steps"), "left side", "xy")
+        left = short_math(series.get("y_label", "")) or "left side"
+        return Figure(name, row, title, series.get("x_label", "T, local steps"), left, "xy")
     if row.kind == "identity" or (row.kind != "bound" and set(series) == {"x", "mean", "bound"}):
         title = f"{title}, certified distance between the two sides"
         return Figure(
@@ -238,18 +273,18 @@ def _drawn(figure: Figure) -> tuple[Any, Mapping[str, Sequence[Any]]]:
     """Return a plot, drawn, and the columns of its data."""
     if figure.panel is not None:
         return panels_of.drawn(figure.panel), panels_of.points(figure.panel)
-    sheet, axes = canvas()
     s, x = figure.series, figure.series["x"]
-    point = "o" if len(x) < 12 else ""
-    if "low" in s:
-        axes.fill_between(
-            x, s["low"], s["high"], color="C0", alpha=0.2, lw=0, label=figure.labels["band"]
-        )
-    for key, look in LOOKS.items():
-        if key in s:
-            # one comparison makes no line, and of worst cases each point is a case
-            marker = point if key == "mean" or "what" in s or "labels" in s else ""
-            axes.plot(x, s[key], marker=marker, ms=4, label=figure.labels[key], **look)
+    data = {key: s[key] for key in DRAWN_COLUMNS if key in s}
+    if (lower := figure.lower) is not None:
+        sheet, axes, under = two_plots()
+        _curves(axes, figure)
+        finish(axes, figure.title, "", figure.y_label, figure.log)
+        _curves(under, lower)
+        _local_slopes(under, x, s["mean"])
+        finish(under, "", lower.x_label, lower.y_label, lower.log)
+        return sheet, data | {"scaled": lower.series["mean"]}
+    sheet, axes = canvas()
+    point = _curves(axes, figure)
     finish(axes, figure.title, figure.x_label, figure.y_label, figure.log)
     if "x" not in figure.log and all(float(value).is_integer() for value in x):
         from matplotlib.ticker import MaxNLocator
@@ -258,4 +293,37 @@ def _drawn(figure: Figure) -> tuple[Any, Mapping[str, Sequence[Any]]]:
     if point and "labels" in s:
         axes.set_xticks(x, [f"{value:g}" for value in x])
         axes.set_xticks([], minor=True)
-    return sheet, {key: s[key] for key in DRAWN_COLUMNS if key in s}
+    return sheet, data
+
+
+def _curves(axes: Any, figure: Figure) -> str:
+    """Draw the band and the curves of a plot, and return the mark that its points have."""
+    s, x = figure.series, figure.series["x"]
+    point = "o" if len(x) < 12 else ""
+    named = figure.labels if "order" in s or figure.log != "x" else dict.fromkeys(figure.labels)
+    if "low" in s:
+        axes.fill_between(x, s["low"], s["high"], color="C0", alpha=0.35, lw=0, label=named["band"])
+    for key, look in LOOKS.items():
+        if key in s:
+            # one comparison makes no line, and of worst cases each point is a case
+            marker = point if key == "mean" or "what" in s or "labels" in s else ""
+            axes.plot(x, s[key], marker=marker, ms=4, label=named[key], **look)
+    return point
+
+
+def _local_slopes(axes: Any, x: Sequence[float], y: Sequence[float]) -> None:
+    """Write the slope of each octave, or where they are many of longer steps, above its middle."""
+    step = max(2.0, (x[-1] / x[0]) ** (1 / SLOPES))
+    low, high = axes.get_ylim()
+    middle, half = (low + high) / 2, max((high - low) / 2, FLATTEST * (low + high) / 2)
+    axes.set_ylim(middle - 1.1 * half, middle + 1.6 * half)  # the slopes stand above the curve
+    last = 0
+    for k in range(1, len(x)):
+        if x[k] >= step * x[last]:
+            slope = log(y[k] / y[last]) / log(x[k] / x[last])
+            axes.text(
+                sqrt(x[k] * x[last]), 0.95, f"{slope:.2f}".replace("-", "−"), fontsize=7,
+                color="0.35", ha="center", va="top", transform=axes.get_xaxis_transform(),
+            )  # fmt: skip
+            last = k
+    axes.plot([], [], " ", label="numbers: local slopes")

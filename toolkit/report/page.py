@@ -111,7 +111,7 @@ def _policy(scripts: str) -> str:
 
 
 def _drawn(figure: Figure) -> dict[str, Any]:
-    left_out = ("how", "what", "panels", "x_label", "size", "labels")
+    left_out = ("how", "what", "panels", "x_label", "size", "labels", "y_label", "order")
     series = {key: value for key, value in figure.series.items() if key not in left_out}
     if figure.panel is not None:
         (panel,) = drawn_panels([figure.panel], lambda panel: figure.name)
@@ -131,6 +131,7 @@ def _drawn(figure: Figure) -> dict[str, Any]:
             "labels": figure.labels,
             "series": series,
         },
+        "lower": None if figure.lower is None else _drawn(figure.lower),
     }
 
 

@@ -15,6 +15,11 @@ SIGNS = {
     "mid": " | ", "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉",
 }  # fmt: skip
 """What pylatexenc leaves out, or sets without a space."""
+SMALL = {
+    "_": str.maketrans("0123456789aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ"),
+    "^": str.maketrans("0123456789ikn", "⁰¹²³⁴⁵⁶⁷⁸⁹ⁱᵏⁿ"),
+}
+"""Indices and powers that Unicode has."""
 
 
 def plain_math(latex: str) -> str:
@@ -25,6 +30,21 @@ def plain_math(latex: str) -> str:
     """
     text = _converter().latex_to_text(re.sub(r"\\[dt]frac", r"\\frac", latex))
     return "\n".join(re.sub(" +", " ", line).strip() for line in text.strip().splitlines())
+
+
+def short_math(latex: str) -> str:
+    r"""Return a formula for a plot's axis: sums without their ends, small indices.
+
+    >>> short_math(r"\frac1S\sum_{s=0}^{S-1}\mathbb{E}\|\nabla F(\bar w_s)\|^2")
+    '1/S ∑ 𝔼‖∇F(w̅ₛ)‖²'
+    """
+    text = plain_math(re.sub(r"\\[Bb]igg?[lr]?", "", latex)).replace("\n", " ")
+    text = re.sub(r"∑(_\{[^}]*\}|_\w)?(\^\{[^}]*\}|\^\w)?", "∑ ", text)
+    return re.sub(
+        r"([_^])(\w)",
+        lambda x: x[2].translate(SMALL[x[1]]) if ord(x[2]) in SMALL[x[1]] else x[0],
+        text,
+    )
 
 
 @cache

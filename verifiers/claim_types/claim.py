@@ -298,5 +298,5 @@ def _check_readings(name: str, printed: Sequence[Form]) -> None:
         raise DriftproofError(
             f"claim {name} has narrower and wider readings alone",
             "a literal or an intended reading, which decides about the print",
-            'add "as printed": literal(Undecided("what is known")) if nothing decides it',
+            'add "as printed": literal(Undecided("what is known", by="what would decide it"))',
         )

@@ -15,6 +15,8 @@ from driftproof.toolkit.errors import DriftproofError
 
 PLACE = r"\order"
 _BIG_O = re.compile(r"(?:\\mathcal\s*\{?\s*O\s*\}?|(?<![A-Za-z\\])O)\s*(?:\\[Bb]igg?l?)?\s*\(\s*")
+_CONDITIONS = re.compile(r":(?:\\q?quad\b)?|\\q?quad\b")
+"""What ends the conditions before a left side."""
 
 
 def with_order(name: str, statement: str, printed: Iterable[Any]) -> str:
@@ -42,3 +44,14 @@ def with_order(name: str, statement: str, printed: Iterable[Any]) -> str:
             "write right = Schedule(letters, order), from driftproof.verifiers.judges.rates",
         )  # fmt: skip
     return statement.replace(PLACE, order)
+
+
+def has_order(statement: str) -> str:
+    r"""Return the LaTeX of what a rate's statement says has an order, for a plot's axis.
+
+    >>> has_order(r"\eta = 1:\quad \frac1T\sum_t\|\nabla F(x_t)\|^2 \le O(\frac1{\sqrt T})")
+    '\\frac1T\\sum_t\\|\\nabla F(x_t)\\|^2'
+    """
+    before, *_ = _BIG_O.split(statement)
+    *_, left = _CONDITIONS.split(re.sub(r"\s*(=|\\leq?)\s*$", "", before.rstrip()))
+    return left.strip()

@@ -19,6 +19,7 @@ from driftproof.toolkit.statistics import exceeds
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.algebra.orders import Order, leading
 from driftproof.verifiers.claim_types.claim import Form
+from driftproof.verifiers.claim_types.order_in_statement import has_order
 from driftproof.verifiers.claim_types.rate import RateClaim
 from driftproof.verifiers.judges.advice import what_would_do
 from driftproof.verifiers.judges.bands import ROUNDING, bands
@@ -106,7 +107,9 @@ def judge_slope(
         attained=verdict is Verdict.SUPPORTED and _attained(left, claimed, claim.resolution),
         comparisons=len(grid.x), alpha=LEVEL, replicates=len(values[0]),
         series={
-            "x": grid.x.tolist(), "x_label": claim.size_name, "mean": grid.mean.tolist(),
+            "x": grid.x.tolist(), "x_label": claim.size_name,
+            "y_label": has_order(claim.statement), "order": [claimed.exponent, claimed.logs],
+            "mean": grid.mean.tolist(),
             **({"bound": bounds} if len(bounds) == len(grid.x) else {}),
             "low": grid.low.tolist(), "high": grid.high.tolist(),
             "fit": (np.exp(offset) * grid.x**slope * np.log(grid.x) ** claimed.logs).tolist(),

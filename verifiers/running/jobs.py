@@ -257,10 +257,10 @@ def _steps_of(claim: Claim[Any], form: Form) -> Sequence[Any]:
 
 
 def _undecided(claim: Claim[Any], form: Form) -> Job:
-    """Say what is known of a reading that nothing decides."""
+    """Say what is known of a reading that nothing decides, and what would decide it."""
     yield []
     case = {"key": "open", "label": "for all choices"}
-    return [row_of(claim, form, case, Verdict.INCONCLUSIVE, None, form.right.known)]
+    return [row_of(claim, form, case, Verdict.INCONCLUSIVE, None, str(form.right))]
 
 
 def _where_believed(

@@ -41,7 +41,10 @@ READINGS: Mapping[str, Stated[Other] | Stated[Undecided]] = {
         part="Gao et al. (2022)",
     ),
     "Guo et al.": literal(
-        Undecided("the text of Guo et al. is not among the papers at hand"),
+        Undecided(
+            "the text of Guo et al. is not among the papers at hand",
+            by="the rounds of communication that Guo et al. (2022) state, and for which ε",
+        ),
         part="Guo et al. (2022)",
     ),
 }

@@ -39,7 +39,11 @@ READINGS: Mapping[str, Stated[Guarantee] | Stated[Undecided]] = {
         Guarantee("fednest/theorem-single-level", "printed"), part="Tarzanagh"
     ),
     "Haddadpour et al.": literal(
-        Undecided("their text is not among those that driftproof has read"), part="Haddadpour"
+        Undecided(
+            "their text is not among those that driftproof has read",
+            by="how the rate that Haddadpour et al. state depends on the number of clients",
+        ),
+        part="Haddadpour",
     ),
 }
 

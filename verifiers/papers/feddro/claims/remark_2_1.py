@@ -78,7 +78,8 @@ READINGS: Mapping[str, Stated[Rest] | Stated[Undecided]] = {
     "Gao et al.: Local-SCGDM": literal(
         Undecided(
             "on the instance below Local-SCGDM comes to the solution of (2) as its steps "
-            "become small; that it does so on every problem is not proven"
+            "become small; that it does so on every problem is not proven",
+            by="a problem on which it does not, with the averages of u as printed, or a proof",
         ),
         part="Gao et al.",
     ),

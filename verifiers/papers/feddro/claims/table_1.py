@@ -75,7 +75,11 @@ def feddro(batch: int, samples: int) -> list[Step]:
 
 def gcivr(batch: int, samples: int) -> list[Step]:
     return [
-        computed(r"\min\{\sqrt m\,\epsilon^{-1},\epsilon^{-3/2}\}", None, "open: no text to check")
+        computed(
+            r"\min\{\sqrt m\,\epsilon^{-1},\epsilon^{-3/2}\}",
+            None,
+            "open. To decide it: the complexity that its paper states (arXiv 2203.09607)",
+        )
     ]
 
 

@@ -50,7 +50,10 @@ READINGS: Mapping[str, Stated[Columns] | Stated[Undecided]] = {
         Columns(FedNest(), "bilevel", "variance reduction", QuadraticBilevel()), part="FedNest"
     ),
     "GCIVR": literal(
-        Undecided("the paper of GCIVR is not at hand, and to read our own text of it is a circle"),
+        Undecided(
+            "the paper of GCIVR is not at hand, and to read our own text of it is a circle",
+            by="the problem and the updates that its paper (arXiv 2203.09607) states",
+        ),
         part="GCIVR",
     ),
     "FedDRO": literal(Columns(FedDRO(), "composition", "SGD"), part="FedDRO"),

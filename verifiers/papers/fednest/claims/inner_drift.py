@@ -37,7 +37,10 @@ def inner_steps(case: Case[QuadraticBilevel, FedInn]) -> float:
     readings={
         "τβ²": literal(Schedule(LINE, TAU * BETA**2)),
         "τ²β², as the conference paper may have it": intended(
-            Undecided("τ²β² holds; the conference paper, which may have it, is not at hand"),
+            Undecided(
+                "τ²β² holds; the conference paper, which may have it, is not at hand",
+                by="the lemma on this drift in the ICML 2022 text (PMLR 162, arXiv 2205.02215)",
+            ),
             quote="the slides’ last page: “Paper: ICML 2022, arXiv”, which they sum up",
         ),
     },

@@ -42,7 +42,10 @@ def outer_steps(case: Case[QuadraticBilevel, FedOut]) -> float:
     readings={
         "τα²": literal(Schedule(LINE, TAU_X * ALPHA**2 + ERROR)),
         "τ²α², as the conference paper may have it": intended(
-            Undecided("τ²α² holds; the conference paper, which may have it, is not at hand"),
+            Undecided(
+                "τ²α² holds; the conference paper, which may have it, is not at hand",
+                by="the lemma on this drift in the ICML 2022 text (PMLR 162, arXiv 2205.02215)",
+            ),
             quote="the slides’ last page: “Paper: ICML 2022, arXiv”, which they sum up",
         ),
     },

@@ -38,7 +38,9 @@ def at(horizon: int) -> rates.FedNestCase:
         "some choice of α^k, β^k and N": literal(
             Undecided(
                 "no step size that is constant over the run gives 1/√K; on the instance that shows "
-                "it α_k = 1/(k + 1) does, and whether some choice does on every problem is open"
+                "it α_k = 1/(k + 1) does, and whether some choice does on every problem is open",
+                by="a problem on which each choice fails, or step sizes α_k, β_k with a proof; the "
+                "ICML 2022 text (arXiv 2205.02215) may name its own",
             )
         ),
     },

@@ -48,7 +48,10 @@ def at(horizon: int) -> rates.FedNestCase:
             why="with this choice the theorem's other half is not of order 1/√K",
         ),
         "some choice, for both halves": literal(
-            Undecided("half of fednest/theorem: whether some choice gives both halves is open")
+            Undecided(
+                "half of fednest/theorem: whether some choice gives both halves is open",
+                by="what decides fednest/theorem, for one choice and both halves",
+            )
         ),
     },
     horizon=rates.K,

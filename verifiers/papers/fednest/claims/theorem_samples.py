@@ -52,7 +52,8 @@ READINGS: Mapping[str, Stated[Budget] | Stated[Undecided]] = {
     "bilevel": literal(
         Undecided(
             "constant step sizes need more than (C/ε)² iterations; whether some step sizes "
-            "that change with k need no more is open"
+            "that change with k need no more is open",
+            by="step sizes with a proof of O(1/ε²) samples, or a lower bound for all choices",
         ),
         part="bilevel",
     ),

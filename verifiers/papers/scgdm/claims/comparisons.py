@@ -57,7 +57,8 @@ READINGS: dict[str, Stated[Complexity] | Stated[Undecided]] = {
     "Wang et al.": literal(
         Undecided(
             "the text of Wang et al. is not among the papers at hand; given its O(1/ε⁵) and "
-            "O(1/ε³), 4 < 5 and 3 = 3 are right"
+            "O(1/ε³), 4 < 5 and 3 = 3 are right",
+            by="the orders that Wang et al. state themselves, and what their ε is a bound on",
         ),
         part="Wang et al.",
     ),
