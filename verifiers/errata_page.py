@@ -50,24 +50,27 @@ BAR = r"\|"
 HEAD = """\
 # Errata
 
-Statements of four papers that do not hold as printed, worst first ([what the severities
-mean](verdicts.md#errata-have-a-severity)). The papers were read from conversions of their PDF files
-to text. A finding that rests on a single character says so.
+This page lists the statements of four papers that do not hold as printed, worst first. A statement
+is *false* only if it is false in every sense that a fair referee would accept; if what was plainly
+meant is true, it is a *misprint* ([all four severities](verdicts.md#errata-have-a-severity)). We
+read the papers in text form, converted from their PDF files. If a finding depends on a single
+character, it says so.
 
 Each refuted statement has a *counterexample*: a script that recomputes both sides with numpy alone,
-without driftproof. It uses the smallest instance that we know, and this page shows what it prints,
-to six digits. A verdict may rest on larger cases; the papers' pages have those numbers.
-A mistake may affect several statements. It counts once, and the others say *counted at*.
+without driftproof. It uses the smallest instance that we know, and this page shows its output, to
+six digits. A verdict may also use larger cases; their numbers are on the papers' pages.
+If one mistake affects several statements it is counted once, and the other statements name the
+place (*counted at*, in the table *counted elsewhere*).
 
-For each mistake that affects a theorem there is a one-page note, to hand to an author or an editor,
-and for each paper one of two pages. `make notes` writes them as LaTeX, and as PDF if pdflatex is
+For each mistake that affects a theorem there is a one-page note, to hand to an author or an editor.
+Each paper has a note of two pages. `make notes` writes them as LaTeX, and as PDF if pdflatex is
 installed.
 
-**To cite an erratum**, take its BibTeX entry. Its anchor is its name, with `-` for `/` and `.`,
-such as `errata.html#comfedl-theorem-1`, and does not change. The entry's `url` is the erratum's own
-once the site has an address (`html_baseurl` in `docs/conf.py`), until then the paper's. There is no
-DOI yet: version, date and anchor name what is meant, and `driftproof counterexample NAME` repeats
-it. `driftproof errata --json` has the same as data. `CITATION.cff` says how to cite driftproof.
+**To cite an erratum**, copy its BibTeX entry. Its anchor is its name, with `-` for `/` and `.`,
+such as `errata.html#comfedl-theorem-1`, and does not change. The `url` of an entry is the paper's,
+until this site has an address (`html_baseurl` in `docs/conf.py`). There is no DOI yet: version,
+date and anchor identify the erratum, and `driftproof counterexample NAME` reproduces it.
+`driftproof errata --json` has the same content as data. `CITATION.cff` says how to cite driftproof.
 
 ```{toctree}
 :hidden:
@@ -88,7 +91,7 @@ def page() -> str:
     made = [HEAD, *counted(errata.of_papers())]
     made += [
         "\n## All of them\n",
-        "| kind | what depends on it | claim | what it changes |\n|---|---|---|---|",
+        "| severity | affects | statement | what it changes |\n|---|---|---|---|",
     ]
     made += [
         f"| {entry['severity']} | {entry['depends'] or 'counted elsewhere'} | "

@@ -52,7 +52,7 @@ TASKS = MAML(
     },
     erratum=Erratum(
         "misprint",
-        changes="Nothing, once Σ p_i = 1 is read for Σ p_i = 0 in (8).",
+        changes="Read Σ p_i = 1 for Σ p_i = 0 in (8); nothing else changes.",
         same_as="comfedl/equation-8",
     ),
     false_siblings=[("twice the temperature", Simplex(1.0, 0.5)), ("total 2", Simplex(2.0))],

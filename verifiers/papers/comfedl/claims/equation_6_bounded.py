@@ -73,7 +73,7 @@ def _stays() -> Step:
     erratum=Erratum(
         "incomplete",
         changes="The losses must be bounded from above. Logistic regression on R^d, the paper's "
-        "own experiment, does not meet Assumption 2, and Algorithm 1 does not stay in a ball.",
+        "own experiment, does not satisfy Assumption 2, and Algorithm 1 does not stay in a ball.",
         depends="theorem",
     ),
     false_siblings=[

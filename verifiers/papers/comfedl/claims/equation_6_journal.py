@@ -41,7 +41,7 @@ from driftproof.verifiers.papers.comfedl.claims import _equation_6
     },
     erratum=Erratum(
         "misprint",
-        changes="Nothing for the paper, which goes on with exp(f/γ). Code that takes the formula "
+        changes="The paper is not affected: it goes on with exp(f/γ). Code that takes the formula "
         "literally solves the robust problem with γ² for γ.",
         depends="nothing",
     ),

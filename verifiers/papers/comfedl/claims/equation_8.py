@@ -33,7 +33,8 @@ from driftproof.verifiers.papers.comfedl.claims._maml import points, task_losses
     },
     erratum=Erratum(
         "misprint",
-        changes="Nothing, once Σ p_i = 1 is read for Σ p_i = 0. As printed the set has one point.",
+        changes="Read Σ p_i = 1 for Σ p_i = 0; nothing else changes. As printed the set has one "
+        "point.",
         depends="nothing",
     ),
     false_siblings=[("total 2", 2.0), ("total 1/2", 0.5)],

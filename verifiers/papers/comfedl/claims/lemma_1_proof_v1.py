@@ -21,8 +21,8 @@ from driftproof.verifiers.papers.comfedl.claims._lemma_1_proof import displays, 
     right=gamma / n,
     erratum=Erratum(
         "false",
-        changes="Nothing for Lemma 1. Only the multiplier λ of the proof is off, by γ − γ/n. The "
-        "journal version has the right derivative.",
+        changes="Lemma 1 is not affected. Only the multiplier λ of the proof is wrong, by γ − γ/n. "
+        "The journal version has the right derivative.",
         depends="nothing",
     ),
     corrected=gamma,

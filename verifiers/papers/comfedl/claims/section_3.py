@@ -85,8 +85,8 @@ ESTIMATED = {
     },
     erratum=Erratum(
         "misprint",
-        changes="Nothing: take the formulas of Algorithm 1. Those of section 3 do not even have "
-        "the right dimensions.",
+        changes="Use the formulas of Algorithm 1. Those of section 3 do not even have the right "
+        "dimensions.",
         depends="nothing",
     ),
     false_siblings=[

@@ -40,8 +40,9 @@ class Says(Enum):
     },
     erratum=Erratum(
         "overstated",
-        changes="They converge, to a wrong point, whose bias does not vanish with the step size. "
-        "In Case I client drift is not the cause: it is there with one local step, without drift.",
+        changes="The iterates converge, but to a wrong point, whose bias does not vanish with the "
+        "step size. In Case I client drift is not the cause: the bias is there with one local "
+        "step, without drift.",
         depends="nothing",
     ),
     false_siblings=[

@@ -60,8 +60,8 @@ READINGS: Mapping[str, Stated[Other] | Stated[Undecided]] = {
     readings=READINGS,
     erratum=Erratum(
         "false",
-        changes="It equals the order that Gao et al. print, whose ε is on the norm and not on its "
-        "square. It is better than that of Huang et al.",
+        changes="FedDRO's order equals the one that Gao et al. print, whose ε bounds the norm and "
+        "not its square. It is better than that of Huang et al.",
         depends="nothing",
     ),
     corrected=Other("Local-SCGDM", sympy.Rational(-1, 2), sympy.Rational(1, 4), better=False),

@@ -51,7 +51,8 @@ def steps_of_local_updates(right: RightSide) -> list[Step]:
     right=parts.printed,
     erratum=Erratum(
         "false",
-        changes="The choice of I is right; the term of the first embedding is Theorem 5.1's.",
+        changes="The choice of I is right; the term for the first embedding has the mistake of "
+        "Theorem 5.1.",
         same_as="feddro/theorem-5.1",
     ),
     corrected=Stated(parts.corrected, part="σ = Δ = 0"),

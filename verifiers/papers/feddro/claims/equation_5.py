@@ -104,8 +104,8 @@ def steps(right: Reformulation) -> list[Step]:
     },
     erratum=Erratum(
         "false",
-        changes="Do not minimise the printed objective: it spreads the losses as far as they go. "
-        "The mean loss has to be added and the signs of h and f turned; and that form is (3) only "
+        changes="Do not minimise the printed objective: it makes the losses as unequal as "
+        "possible. Add the mean loss, and reverse the signs of h and f; that form equals (3) only "
         "where λ is at least ℓ̄ − min ℓ_i.",
         depends="theorem",
     ),
@@ -124,9 +124,9 @@ def steps(right: Reformulation) -> list[Step]:
     ],
     prove=steps,
     explain=(
-        "The print is −Var(ℓ)/(2λ): minimising it makes the losses as unequal as it can, the "
-        "opposite of robust learning, and the mean loss does not enter. The composition that (3) "
-        "has is h = mean(ℓ + ℓ²/(2λ)), f(g) = −g²/(2λ), and only where no weight is clipped at 0."
+        "(5) is −Var(ℓ)/(2λ): minimising it makes the losses as unequal as possible, the "
+        "opposite of robust learning, and the mean loss is missing. (3) is the composition with "
+        "h = mean(ℓ + ℓ²/(2λ)) and f(g) = −g²/(2λ), but only where no weight is clipped at 0."
     ),
 )
 def reformulation(case: Case[PenalisedDRO, None], right: Reformulation) -> list[Comparison]:

@@ -30,8 +30,8 @@ first, second, a, b = sympy.symbols("n_1 n_2 a b", positive=True)  # counts and 
     },
     erratum=Erratum(
         "incomplete",
-        changes="With clients of unequal size multiply each local mean by Kn_k/m, in g and in h. "
-        "Otherwise (2) gives every client the same weight, not every sample.",
+        changes="If clients have unequal numbers of samples, multiply each local mean by Kn_k/m, "
+        "in g and in h. Otherwise (2) gives every client the same weight, not every sample.",
         depends="nothing",
     ),
     false_siblings=[

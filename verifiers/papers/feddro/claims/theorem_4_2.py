@@ -134,8 +134,8 @@ def steps(right: RightSide) -> list[Step]:
     },
     erratum=Erratum(
         "incomplete",
-        changes="Φ has to be bounded below, as losses are; and what converges is the mean of "
-        "‖∇Φ(x̄^t)‖² over t, not each iterate.",
+        changes="Assume that Φ is bounded below, as losses are; and it is the mean of ‖∇Φ(x̄^t)‖² "
+        "over t that converges, not each iterate.",
         depends="theorem",
     ),
     false_siblings=[

@@ -75,10 +75,10 @@ def steps(right: RightSide) -> list[Step]:
     right=parts.printed,
     erratum=Erratum(
         "false",
-        changes="What the error of the first embedding costs is larger by the factor 1/(16B_g²) "
-        "where B_g is small. Start with an error of order B_g: a first minibatch of σ_g²/B_g² "
-        "samples has it, and the term is no larger than the others. (With σ_g > 0 no number of "
-        "samples makes the embedding exact.)",
+        changes="If B_g is small, the error of the first embedding costs more than stated, by the "
+        "factor 1/(16B_g²). Start with an error of order B_g: a first minibatch of σ_g²/B_g² "
+        "samples achieves it, and the term is no larger than the others. (With σ_g > 0 no number "
+        "of samples makes the embedding exact.)",
         depends="constant",
     ),
     corrected=Stated(parts.corrected, part="σ = Δ = 0"),

@@ -114,8 +114,8 @@ def by_formula(problem: BilevelProblem, x: Tensor, formula: Formula) -> np.ndarr
     },
     erratum=Erratum(
         "misprint",
-        changes="With g the mean of the g_i, as in the problem itself, write (1/m) Σ for the sum "
-        "in the bracket; else the indirect part of the hypergradient is m times too small.",
+        changes="If g is the mean of the g_i, as in the problem itself, write (1/m) Σ for the sum "
+        "in the bracket; otherwise the indirect part of the hypergradient is m times too small.",
         depends="constant",
     ),
     corrected=Formula(lambda m: m / m),

@@ -48,9 +48,9 @@ def inner_steps(case: Case[QuadraticBilevel, FedInn]) -> float:
     correction="fednest/inner-drift-from-start: ‖y_{i,ν} − y‖² ≤ τ²β²ℓ_{g,1}²‖y − y*(x)‖².",
     erratum=Erratum(
         "misprint",
-        changes="Misprint or false, undecided until the conference paper is read. The drift of τ "
-        "local steps of size β is of order τ²β², not τβ². A step size that shrinks like 1/√τ does "
-        "not keep it bounded; one that shrinks like 1/τ does.",
+        changes="A misprint or a false statement: only the conference paper can tell. The drift of "
+        "τ local steps of size β is of order τ²β², not τβ². A step size that shrinks like 1/√τ "
+        "does not keep it bounded; one that shrinks like 1/τ does.",
         depends="step",
         one_character=True,
     ),

@@ -132,7 +132,7 @@ def error_of(case: LightCase) -> float:
     },
     erratum=Erratum(
         "incomplete",
-        changes="Run LFedNest without its local series on minimax problems, as the public code "
+        changes="On minimax problems run LFedNest without its local series, as the public code "
         "does. With the series of the slides it stops farther from the saddle than FedAvg-S.",
         depends="nothing",
     ),

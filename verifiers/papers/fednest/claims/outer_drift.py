@@ -56,8 +56,8 @@ def outer_steps(case: Case[QuadraticBilevel, FedOut]) -> float:
     ),
     erratum=Erratum(
         "misprint",
-        changes="Misprint or false, as fednest/inner-drift. The drift of τ local steps of size α "
-        "is of order τ²α², not τα².",
+        changes="A misprint or a false statement, as in fednest/inner-drift. The drift of τ local "
+        "steps of size α is of order τ²α², not τα².",
         same_as="fednest/inner-drift",
         one_character=True,
     ),

@@ -32,7 +32,8 @@ x, xi = sympy.symbols("x xi", real=True)
     },
     erratum=Erratum(
         "overstated",
-        changes="It may be biased: it is not for f(y) = y²/2 and g(x; ξ) = x + ξ.",
+        changes="The gradient can be biased, but need not be: for f(y) = y²/2 and g(x; ξ) = x + ξ "
+        "it is unbiased.",
         depends="nothing",
     ),
     false_siblings=[("without noise", x), ("noise of a constant", 2 * x + 3 * xi)],

@@ -75,8 +75,8 @@ READINGS: dict[str, Stated[Complexity] | Stated[Undecided]] = {
     readings=READINGS,
     erratum=Erratum(
         "false",
-        changes="The comparison stands with two independent samples a step, for clients with one g "
-        "or if u stays on its client.",
+        changes="The comparison holds with two independent samples a step, if the clients share "
+        "one g or u stays on its client.",
         same_as="scgdm/theorem-3.4",
     ),
     false_siblings=[

@@ -91,7 +91,7 @@ def faster(c: Letters) -> Expression:
     readings=readings(scheduled(printed), scheduled(mended)),
     erratum=Erratum(
         "false",
-        changes="As for Theorem 3.4; the schedule is put in correctly.",
+        changes="It has the mistakes of Theorem 3.4; the schedule is inserted correctly.",
         same_as="scgdm/theorem-3.4",
     ),
     corrected=Stated(scheduled(corrected), assumes=VALID),

@@ -41,8 +41,8 @@ class Split(NamedTuple):
     },
     erratum=Erratum(
         "false",
-        changes="The cross term 2α²η²E⟨C, D⟩ is left out: v_t is in both. Lemma 4.1 does not need "
-        "the step, as its corrected form is proved without it.",
+        changes="The cross term 2α²η²E⟨C, D⟩ is missing: both C and D contain v_t. Lemma 4.1 does "
+        "not need the step, as its corrected form is proved without it.",
         depends="step",
     ),
     corrected=Split(True, cross=2),

@@ -35,7 +35,8 @@ Third: TypeAlias = Callable[[Expression, Expression, Expression], Expression]
     },
     erratum=Erratum(
         "false",
-        changes="The third difference is g^(k)(x̄) − S: the clients' spread at one point is in it.",
+        changes="The third difference is g^(k)(x̄) − S, which contains the clients' spread at one "
+        "point.",
         same_as="scgdm/lemma-a.1",
     ),
     corrected=lambda mean, at, of_client: of_client - mean,

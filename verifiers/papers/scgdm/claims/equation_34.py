@@ -85,7 +85,7 @@ class Unrolled:
     erratum=Erratum(
         "incomplete",
         changes="In the first round the first direction has the weight 1, not αη (or γη). Lemmas "
-        "4.3 and A.1 have to pay for it apart.",
+        "4.3 and A.1 need a separate term for it.",
         depends="step",
     ),
     corrected=Unrolled("m", first=1),

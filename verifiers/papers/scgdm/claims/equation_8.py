@@ -143,9 +143,9 @@ def _with_slope(function: Value, device: Device, at: float) -> tuple[float, list
     },
     erratum=Erratum(
         "incomplete",
-        changes="With several tasks a device Algorithm 1 needs one block of u a task, as section "
-        "5.1 has it for one experiment. One u for all tasks solves another problem. Section 2.2 "
-        "calls such a state for each task a limitation of earlier work.",
+        changes="If a device has several tasks, Algorithm 1 needs one block of u for each task, as "
+        "section 5.1 has it for one experiment. One u for all tasks solves another problem. "
+        "Section 2.2 calls such a state for each task a limitation of earlier work.",
         depends="theorem",
     ),
     corrected=Composed(own_step, stacked),

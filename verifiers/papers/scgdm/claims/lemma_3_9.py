@@ -94,7 +94,7 @@ def minkowski(c: Letters) -> Expression:
     },
     erratum=Erratum(
         "false",
-        changes="From two dimensions on C_g² is (1 + λL_1 + λσ_2)² in the spectral norm, up to "
+        changes="In two or more dimensions C_g² is (1 + λL_1 + λσ_2)² in the spectral norm, up to "
         "twice what is printed. The admissible β of Theorem 3.4 gets smaller. The other seven "
         "constants hold.",
         depends="constant",

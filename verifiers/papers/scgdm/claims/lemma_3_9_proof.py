@@ -66,7 +66,7 @@ def minkowski(first: Expression, second: Expression) -> Expression:
     },
     erratum=Erratum(
         "false",
-        changes="(21) has to be Minkowski's inequality. The I in the middle of (23) is a misprint "
+        changes="Replace (21) by Minkowski's inequality. The I in the middle of (23) is a misprint "
         "for x that changes nothing.",
         same_as="scgdm/lemma-3.9",
     ),

@@ -57,7 +57,7 @@ mended = Terms(
     },
     erratum=Erratum(
         "false",
-        changes="The step after a communication has to be paid for by ‖x_t − x_{t−1}‖², not by "
+        changes="For the step after a communication the bound needs ‖x_t − x_{t−1}‖², not "
         "β²η²‖m_t‖².",
         same_as="scgdm/lemma-4.1",
     ),

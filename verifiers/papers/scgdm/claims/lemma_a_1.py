@@ -81,8 +81,8 @@ mended = Terms(
     },
     erratum=Erratum(
         "false",
-        changes="If the clients' inner functions differ, their spread at one point has to be "
-        "added. It does not vanish with the noise or the step size.",
+        changes="If the clients' inner functions differ, the bound needs one more term: their "
+        "spread at one point. It does not vanish with the noise or the step size.",
         depends="theorem",
     ),
     corrected=mended,

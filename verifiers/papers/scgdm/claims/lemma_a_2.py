@@ -110,8 +110,8 @@ mended = Terms(
     },
     erratum=Erratum(
         "false",
-        changes="Clients whose f or g differ have different gradients without any noise: the "
-        "spread of ∇g^(k)(x̄)ᵀ∇f^(k)(ū) over clients has to be added.",
+        changes="Clients whose f or g differ have different gradients, even without noise: add the "
+        "spread of ∇g^(k)(x̄)ᵀ∇f^(k)(ū) over clients.",
         depends="constant",
     ),
     corrected=mended,

@@ -135,7 +135,7 @@ decrease, forty = Terms(DECREASE), Terms(DECREASE | BRACKET)
     },
     erratum=Erratum(
         "false",
-        changes="The potential falls like this for one client only. For clients that differ its "
+        changes="The potential decreases like this for one client only. If clients differ, its "
         "terms have to be taken along x̄_t and m̄_t, as in the corrected Theorem 3.4.",
         same_as="scgdm/potential-descent",
     ),

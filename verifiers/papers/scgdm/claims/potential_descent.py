@@ -102,7 +102,7 @@ printed, mended = with_momentum("each_momentum"), with_momentum("mean_momentum")
     },
     erratum=Erratum(
         "false",
-        changes="Only the mean momentum lowers F. Where clients differ, (βη/4)‖m̄_{t+1}‖² may be "
+        changes="Only the mean momentum lowers F. If clients differ, (βη/4)‖m̄_{t+1}‖² may be "
         "subtracted, not the mean of the ‖m_{t+1}^(k)‖².",
         depends="step",
     ),

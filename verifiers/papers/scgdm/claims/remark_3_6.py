@@ -63,7 +63,7 @@ def largest_step_factor(right: Schedule) -> list[Step]:
     },
     erratum=Erratum(
         "false",
-        changes="The rate holds with two independent samples a step, for clients with one g or if "
+        changes="The rate holds with two independent samples a step, if the clients share one g or "
         "u stays on its client. For clients with different g, and with the one sample that "
         "Algorithm 1 prints, the squared gradient need not go to 0 at all.",
         same_as="scgdm/theorem-3.4",

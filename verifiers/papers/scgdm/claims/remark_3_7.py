@@ -42,8 +42,8 @@ from driftproof.verifiers.papers.scgdm.claims._orders import (
     },
     erratum=Erratum(
         "false",
-        changes="The orders hold with two independent samples a step, for clients with one g or if "
-        "u stays on its client. Otherwise no number of samples reaches a small ε.",
+        changes="The orders hold with two independent samples a step, if the clients share one g "
+        "or u stays on its client. Otherwise no number of samples reaches a small ε.",
         same_as="scgdm/theorem-3.4",
     ),
     corrected=Complexity(given_the_order, PRINTED),

@@ -131,9 +131,9 @@ def crossing(
     readings=readings(printed, mended),
     erratum=Erratum(
         "false",
-        changes="For clients with different g the algorithm can converge to a point where ∇F is "
-        "not 0, unless u stays on its client. For clients with one g the rate O(1/√T) holds, with "
-        "other constants, if f and g get two independent samples; Algorithm 1 prints one.",
+        changes="If the clients' g differ, the algorithm can converge to a point where ∇F is not "
+        "0, unless u stays on its client. If they share one g, the rate O(1/√T) holds, with other "
+        "constants, provided that f and g get two independent samples; Algorithm 1 prints one.",
         depends="theorem",
     ),
     corrected=Stated(corrected, assumes=VALID),
@@ -160,7 +160,7 @@ def crossing(
         assumes=VALID,
     ),
     explain=(
-        "Nothing in the print pays for clients that differ; an L_g stands for an L_f; and the "
+        "The printed bound has no term for clients that differ, and an L_g in place of an L_f; the "
         "printed algorithm draws one sample where the proof needs two. The corrected form "
         "holds for different f on every client, needs no condition on p, and averages the noise "
         "of gradients over clients. Untested, for no case comes near enough: the first estimate in "
