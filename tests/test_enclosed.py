@@ -419,7 +419,7 @@ def test_a_long_run_is_enclosed_as_far_as_what_refutes_it():
     ((true,), tasks), ((false,), _) = map(rows_of, long)
     assert tasks == ["attack", "exact", "enclosed"]
     assert (true.verdict, true.evidence) == (Verdict.INCONCLUSIVE, None)
-    assert "up to where doubles refute it, it holds: they lose digits" in true.reason
+    assert "it holds up to the point where doubles refute it: they lose digits" in true.reason
     assert "more operations" in true.reason
     assert true.lhs["low"] == pytest.approx(2.5e-35)  # what balls have, and not what doubles had
     assert (false.verdict, false.evidence) == (Verdict.REFUTED, Evidence.ENCLOSED)

@@ -168,7 +168,7 @@ def test_a_statement_that_was_forgotten_is_told(tmp_path):
     (tmp_path / "mine.py").write_text(DRIFT.replace(r"\le \tau", r"\le C\tau"), encoding="utf-8")
     made = driftproof("verify", "mine.py", "--workers", "1", cwd=tmp_path)
     assert (
-        r"mine/drift: what was judged is not compared with the statement: cannot read C\tau"
+        r"mine/drift: the statement was not compared with what was judged: cannot read C\tau"
     ) in made.stdout
     (tmp_path / "mine.py").write_text(DRIFT.replace(r"\tau\eta", r"\tau^2\eta"), encoding="utf-8")
     made = driftproof("verify", "mine.py", "--workers", "1", cwd=tmp_path)

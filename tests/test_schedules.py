@@ -122,7 +122,7 @@ def test_a_term_of_the_bound_that_is_not_of_the_order_leaves_a_rate_open():
 def test_a_schedule_without_a_bound_or_a_floor_is_open():
     row = decided(Schedule({"eta": ROOT}, ROOT))
     assert row.verdict is INCONCLUSIVE
-    assert row.reason == "no bound to derive it from, and no floor that it falls below"
+    assert row.reason == "no bound is named that implies the rate, and no floor refutes it"
 
 
 @pytest.mark.parametrize("derived", [None, True])

@@ -76,7 +76,7 @@ def _on_record(claim: str, form: str, folder: Path, *, quiet: bool) -> tuple[Pat
     if not forms:
         raise DriftproofError(
             f"{claim} has no printed form on record as REFUTED",
-            "a claim that is refuted in some reading",
+            "a claim of which a printed form is refuted",
             "driftproof errata lists the statements that are not true as printed",
         )
     matching = {key for key in forms if key == form or fnmatchcase(key, form)}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--climbs", type=click.IntRange(1), default=None,
-    help="Instead: how many climbs; what is found then depends on the seed alone.",
+    help="Instead of a budget: the number of climbs. The result then depends on the seed alone.",
 )  # fmt: skip
 @click.option(
     "--controls/--no-controls", default=True, show_default=True,

@@ -23,7 +23,7 @@ COLUMNS = ["theorem", "claim", "verdict", "evidence", "cases", "since", "as boun
 @click.argument("main", metavar="MAIN.tex", type=click.Path(dir_okay=False, path_type=Path))
 @click.argument("claims", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
-    "--bind", is_flag=True, help="Take it that each theorem says what its claim says, as of now."
+    "--bind", is_flag=True, help="Accept that each theorem and its claim say the same now."
 )
 @click.option(
     "--by-eye", is_flag=True,

@@ -135,13 +135,15 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path, *, verbose: bool =
             shared.tell(f"{name}: the statement says ≤ {said}, but ≤ {judged} was judged.")
         if about.get("unread") and name in own:
             shared.tell(
-                f"{name}: what was judged is not compared with the statement: {about['unread']}"
+                f"{name}: the statement was not compared with what was judged: {about['unread']}"
             )
     _exceeded(rows, {group.reason for group in shown})
     _totals(head, rows, news)
     _errata_at_odds(head, rows)
     if head["profile"] == "smoke":
-        shared.tell("profile smoke: the first case of each claim alone, which tells little of it.")
+        shared.tell(
+            "profile smoke runs only the first case of each claim, so these verdicts say little."
+        )
     for line in (*meaning(rows, str(out)), chance(head["union_bound"])):
         shared.tell(line)
     shared.tell(on_record(rows))

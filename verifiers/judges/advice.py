@@ -45,7 +45,7 @@ def what_would_do(
         left = possible(grid, mean * (1 - half), mean * (1 + half), claimed)
         if left.exponents and left.exponents[1] <= claimed.exponent + claim.resolution:
             if far == many == 1:
-                return "left sides of exactly this order would do on this very grid"
+                return "left sides of exactly this order would decide it on this grid"
             parts = [f"horizons to {x[-1] * far:.3g}"] if far > 1 else []
             parts += [f"{replicates * many} replicates"] if many > 1 else []
             return f"{' with '.join(parts)} would do"

@@ -496,8 +496,8 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     facts: dict[str, Any] = {"comparisons": len(values), "replicates": values.shape[1]}
     if sides.measured.how[:1] == ("smallest",):
         reason = (
-            "which expectation is the smallest is not tested by sampling: take cases whose noise "
-            "can be enumerated, or average(…), which is at least as large"
+            "the smallest of several expectations cannot be tested by sampling: take cases whose "
+            "noise can be enumerated, or average(…), which is at least as large"
         )
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
     facts |= {"alpha": LEVEL, "vacuous": sides.vacuous, "rhs": sides.high}
@@ -599,9 +599,9 @@ def what_to_change(x: np.ndarray, low: float, high: float) -> str:
         if high < WIDE:
             return (
                 f"{finding}, which is {1 / high:.3g} times smaller than range(c): sharpen the "
-                "range, what the assumptions allow one replicate"
+                "range, the largest value that the assumptions allow one replicate"
             )
-        advice = "too small a margin to be seen by sampling; choose a case farther from it"
+        advice = "too close to be told by sampling; choose a case whose two sides are farther apart"
         return f"{finding}: {advice}"
     return f"{finding}; about {min(sizes)} replicates would (--profile full takes {MOST})"
 

@@ -276,7 +276,7 @@ def judge(
         reason += f"; {where}" if where else ""
         return _row(claim, case, form, Verdict.REFUTED, reason, **facts)
     if end is not None and decisive is Verdict.SUPPORTED:
-        why = f"up to where doubles refute it, it holds: they lose digits; further on, {why}"
+        why = f"it holds up to the point where doubles refute it: they lose digits; later on, {why}"
         return _row(claim, case, form, Verdict.INCONCLUSIVE, why, **facts)
     if decisive is Verdict.INCONCLUSIVE:
         why = "the enclosures of left and right overlap, and are too wide to be called equal"

@@ -43,7 +43,7 @@ def judge_schedule(
     t = claim.horizon
     refuted = _below_floor(claim, form, schedule)
     if claim.derived is None:
-        reason = "no bound to derive it from, and no floor that it falls below"
+        reason = "no bound is named that implies the rate, and no floor refutes it"
         return refuted or _row(claim, form, Verdict.INCONCLUSIVE, None, reason)
     notation = {**notation, **claim.derived.letters}
     right = stated(claim.derived.right, Letters(notation))
