@@ -30,6 +30,8 @@ EXACT = 1e-6
 """A band that is narrower than this, of its mean, is what rounding leaves of an exact number."""
 FLATTEST = 0.03
 """A lower plot shows at least this share of its mean up and down, so that flat looks flat."""
+SCALED = "-scaled"
+"""Ends the name of a lower plot."""
 SLOPES = 9
 """Local slopes that are written beside each other."""
 LOOKS: Mapping[str, Mapping[str, Any]] = {
@@ -101,7 +103,7 @@ class Figure:
         label = "left ÷ order" if logs else f"left · {power}"
         row = replace(self.row, series={"x": self.series["x"], "labels": {"mean": label}, **scaled})
         title = f"{label}: flat if the order is right"
-        return Figure(f"{self.name}-scaled", row, title, self.x_label, label, "x")
+        return Figure(self.name + SCALED, row, title, self.x_label, label, "x")
 
     @property
     def is_line(self) -> bool:

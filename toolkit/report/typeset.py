@@ -23,7 +23,7 @@ MARKS = re.compile(r"``([^`]+)``|(?<!\S)\*\*(?=\S)([^*]+)(?<=\S)\*\*(?!\w)")
 SHIFTED = re.compile(
     r"(?<=[^\s_^])(?P<sign>(?<![A-Za-z]{3})_|\^)"  # not in FedNest_SGD
     r"(?:\{(?P<braced>(?:[^{}]|\{[^{}]*\})*)\}|\((?P<bracketed>[^()]*)\)"
-    r"|(?P<plain>[-−+]?(?:[a-z]{3,}|[xy]{2}|[^\W\d_](?:,\d+)?|\d+|[*½])[\u0300-\u036f']*))"
+    r"|(?P<plain>[-−+]?(?:[a-z]{3,}|[xy]{2}|[^\W\d_](?:,\d+)?|\d+(?:\.\d+)?|[*½])[\u0300-\u036f']*))"
 )
 """What is raised or lowered: a group in brackets, a number, a letter, or a word of three."""
 

@@ -183,10 +183,13 @@ const keys = (plot, legend) => {
       return wide ? splits.map(v => whole(v) ? v : null) : splits;
     };
     const axis = {stroke: colour.ink, grid: {stroke: colour.grid, width: 1, filter}, ticks: {stroke: colour.grid, filter}};
-    const size = () => ({width: place.clientWidth, height: Math.min(340, Math.max(260, place.clientWidth * .5))});
-    // numbers that agree to rounding would ask for more ticks than an array holds
+    const tall = data.least ? 200 : 340;  // what stands below another plot is lower
+    const size = () => ({width: place.clientWidth, height: Math.min(tall, Math.max(260, place.clientWidth * .5))});
+    // numbers that agree to rounding would ask for more ticks than an array holds; and where flat has
+    // to look flat, a range is at least that share of them up and down
     const range = (u, low, high) => {
-      const most = Math.max(Math.abs(low), Math.abs(high));
+      const most = Math.max(Math.abs(low), Math.abs(high)), spare = (data.least || 0) * most - (high - low) / 2;
+      if (spare > 0) return [low - spare, high + spare];
       if (high - low > 1e-6 * most) return uPlot.rangeNum(low, high, .1, true);
       return [low - (most / 2 || 1), high + (most / 2 || 1)];
     };
