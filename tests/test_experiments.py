@@ -11,7 +11,7 @@ import pytest
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.experiment import Plan
-from driftproof.verifiers.gallery import MARK, main, runs_in
+from driftproof.verifiers.gallery import MARK, lead, main, runs_in
 from tests.commands import driftproof
 from tests.once import experiment, once
 
@@ -93,6 +93,58 @@ def test_every_experiment_is_in_the_gallery_with_its_plots():
         assert plots, name
         for plot in plots:
             assert (GALLERY.parent / plot).is_file()
+
+
+def test_the_gallery_begins_with_a_figure_of_each_paper_and_the_table_of_its_sections():
+    text = GALLERY.read_text(encoding="utf-8")
+    table = lead(text)
+    assert table in text
+    before = text[: text.index(table)]
+    papers = {name.split("/")[0] for name, _ in MARK.findall(text)}
+    assert sorted(re.findall(r"\]\(figures/gallery/([a-z]+)-", before)) == sorted(papers)
+    rows, undecided = table.count("\n| ["), table.count("| undecided |")
+    assert f"**{rows} sentences: " in table
+    assert f", {undecided} undecided.**" in table
+
+
+@pytest.mark.parametrize(
+    ("rows", "seen"),
+    [
+        (
+            [("undecided", "size: 8 of 32 filters (it would be reproduced: mean difference +0.3)"),
+             ("undecided", "early: it gains (it would be not reproduced: mean difference -0.25)")],
+            "| undecided | not reproduced, 1 of 2 | -0.25 (no interval): B",
+        ),
+        (
+            [("undecided", "mean difference -0.1234 [-0.3, +0.1] over 8 seeds, p = 0.3 > 0.02"),
+             ("**reproduced**", "mean difference +0.5 [+0.4, +0.6] over 8 seeds, p = 0.004")],
+            "| undecided | no difference shown, 1 of 2 | -0.12 [-0.3, +0.1]: A",
+        ),
+        (
+            [("***not reproduced***", "mean difference +0.1 [+0, +0.2], margin -0.3"),
+             ("***not reproduced***", "mean difference +0.0 [-0.1, +0.1], margin -0.3")],
+            "| not reproduced, 2 of 2 | +0 [-0.1, +0.1] (has to exceed 0.3): B",
+        ),
+        (
+            [("undecided", "size: 1 of 2; trivial: a constant (it would be reproduced: …)")],
+            "| undecided | trivial models, 1 of 1 | –",
+        ),
+        (
+            [("undecided", "mean difference +0.1 [-0.1, +0.3] over 8 seeds, margin 0.02, p = 0.5")],
+            "| undecided | neither shown, 1 of 1 | +0.1 [-0.1, +0.3] (margin 0.02): A",
+        ),
+        ([("undecided", "no data")], "| undecided | not run | –"),
+    ],
+)  # fmt: skip
+def test_the_table_says_what_runs_show_where_size_or_time_leaves_it_undecided(rows, seen):
+    cells = "\n".join(
+        f"| it wins | {where} (diverged on 1 of 8 seeds, in local step 2) | {verdict} | {why} |"
+        for where, (verdict, why) in zip("AB", rows, strict=False)
+    )
+    table = lead(f"<!-- figure: a/b -->\n{cells}\n<!-- end -->")
+    assert "| [a/b](#ab) | it wins | " in table
+    assert seen in table
+    assert "local step" not in table
 
 
 def test_a_section_is_made_anew_and_the_rest_kept(tmp_path, smoke):

@@ -14,6 +14,7 @@ import json
 import re
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,15 @@ ROW = re.compile(
     re.M,
 )
 EFFECT = re.compile(r"mean difference ([+-][\d.e+-]+)(?: (\[[^]]+\]))?")
-OLDER = "An older run"
-"""Begins the sections of runs that were judged by other rules; a new run replaces it."""
+NUMBER = re.compile(r"[+-][\d.e+-]+")
+MARGIN = re.compile(r", margin (-?)([\d.e+-]+)")
+WOULD = re.compile(r"\(it would be (reproduced|not reproduced): ")
+FATE = re.compile(r" \(diverged on [^)]*\)")
+KINDS = (
+    "not reproduced", "no difference shown", "neither shown", "trivial models", "not run",
+    "reproduced",
+)  # fmt: skip
+"""What runs show of a comparison; of a sentence, the first that one of its comparisons shows."""
 SHOWN = 4
 """Plots of an experiment that the page shows; the run's own page has all of them."""
 SHAPES = {"reproduced": "**reproduced**", "not reproduced": "***not reproduced***"}
@@ -117,36 +125,81 @@ def _with_interval(sentence: Mapping[str, Any]) -> str:
     return EFFECT.sub(lambda found: f"{found[0]} [{low:+.4g}, {high:+.4g}]", str(why), count=1)
 
 
+def at_hand(row: Mapping[str, str]) -> str:
+    """Return what the runs show of a comparison, one of KINDS.
+
+    Of an undecided one that is what it would be if it were neither too small nor too early.
+
+    >>> at_hand({"verdict": "undecided", "why": "size: 8 of 32 (it would be reproduced: …)"})
+    'reproduced'
+    """
+    verdict, would = row["verdict"].strip("*"), WOULD.search(row["why"])
+    if verdict != "undecided":
+        return verdict
+    if "trivial: " in row["why"]:
+        return "trivial models"
+    if would:
+        return would[1]
+    if not EFFECT.search(row["why"]):
+        return "not run"
+    return "neither shown" if MARGIN.search(row["why"]) else "no difference shown"
+
+
 def lead(page: str) -> str:
     """Return the table that leads the page: a row a printed sentence, of all sections.
 
-    A sentence is reproduced if each of its comparisons is, not reproduced if one is not. Shown is
-    the comparison that is nearest to the other answer, or that gave this one.
+    A sentence is reproduced if each of its comparisons is, not reproduced if one is not. Beside
+    that stands what the runs at hand show, whatever their size (``at_hand``), and the effect in the
+    comparison that is nearest to another answer, or that gave this one. Counts come first.
     """
-    rows = [
-        "| experiment | sentence | verdict | comparisons | effect [95 % interval] |",
-        "|---|---|---|---|---|",
-    ]
+    rows, counts = [], Counter[str]()
     for name, section in MARK.findall(page):
         sentences: dict[str, list[re.Match[str]]] = {}
         for row in ROW.finditer(section):
             sentences.setdefault(row["text"], []).append(row)
         for text, own in sentences.items():
             verdicts = [row["verdict"].strip("*") for row in own]
-            kinds = ("not reproduced", "undecided", "reproduced")
-            verdict = next((kind for kind in kinds if kind in verdicts), "undecided")
-            of_kind = [row for row in own if row["verdict"].strip("*") == verdict]
-            told = {row: found for row in of_kind if (found := EFFECT.search(row["why"]))}
-            most = max if verdict == "not reproduced" else min
-            shown = most(told, key=lambda row: abs(float(told[row][1])), default=None)
-            effect = "–" if shown is None else (
-                f"{told[shown][1]} {told[shown][2] or '(no interval)'}: {shown['where']}"
-            )  # fmt: skip
-            counts = ", ".join(f"{verdicts.count(k)} {k}" for k in kinds if k in verdicts)
-            anchor = name.replace("/", "")
-            said = SHAPES.get(verdict, verdict) + (" (older run)" if OLDER in section else "")
-            rows.append(f"| [{name}](#{anchor}) | {text} | {said} | {counts} | {effect} |")
-    return "\n".join(["<!-- sentences -->", *rows, "<!-- end -->"])
+            verdict = next(
+                k for k in ("not reproduced", "undecided", "reproduced") if k in verdicts
+            )
+            kinds = [at_hand(row.groupdict()) for row in own]
+            kind = min(kinds, key=KINDS.index)
+            told = [
+                _effect(row)
+                for row, its in zip(own, kinds, strict=True)
+                if its == kind and EFFECT.search(row["why"])
+            ]
+            most = max if kind == "not reproduced" else min
+            effect = most(told, key=lambda one: one[0])[1] if told else "–"
+            counts.update([verdict, *([f"{verdict}: {kind}"] if verdict == "undecided" else [])])
+            said = kind if kind == "not run" else f"{kind}, {kinds.count(kind)} of {len(kinds)}"
+            link = f"[{name}](#{name.replace('/', '')})"
+            rows.append(f"| {link} | {text} | {SHAPES.get(verdict, verdict)} | {said} | {effect} |")
+    verdicts = [f"{counts[k]} {k}" for k in ("reproduced", "not reproduced", "undecided")]
+    open_ones = [f"{counts[f'undecided: {k}']} {k}" for k in KINDS if counts[f"undecided: {k}"]]
+    return "\n".join([
+        "<!-- sentences -->",
+        f"**{len(rows)} sentences: {', '.join(verdicts)}.** What the runs at hand show of the "
+        f"undecided ones: {', '.join(open_ones)}.",
+        "",
+        "| experiment | sentence | verdict | the run shows | effect [95 % interval] |",
+        "|---|---|---|---|---|",
+        *rows,
+        "<!-- end -->",
+    ])  # fmt: skip
+
+
+def _effect(row: re.Match[str]) -> tuple[float, str]:
+    """Return how far an effect is from the least that its test asks for, and a cell about it."""
+    effect, margin = EFFECT.search(row["why"]), MARGIN.search(row["why"])
+    assert effect is not None
+    asked = f" ({'has to exceed' if margin[1] else 'margin'} {margin[2]})" if margin else ""
+    far = abs(float(effect[1]) + (float(margin[1] + margin[2]) if margin else 0.0))
+    where = FATE.sub(" (diverged)", row["where"])
+    numbers = NUMBER.sub(
+        lambda n: f"{float(n[0]):+.2g}", f"{effect[1]} {effect[2] or '(no interval)'}"
+    )
+    return far, f"{numbers}{asked}: {where}"
 
 
 def copied(page: Path, runs: Mapping[str, tuple[Path, dict[str, Any]]]) -> None:
