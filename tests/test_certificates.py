@@ -10,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from fractions import Fraction
+from itertools import permutations, product
 from pathlib import Path
 
 import numpy as np
@@ -28,10 +29,12 @@ from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.certificate import certify
 from driftproof.verifiers.worst_case.check import (
     SCHEMA,
+    THEOREM,
     RefusedCertificateError,
     check,
     positive_semidefinite,
 )
+from driftproof.verifiers.worst_case.check_counterexample import COUNTEREXAMPLE, functions_of
 from driftproof.verifiers.worst_case.digest import digest, sealed
 from driftproof.verifiers.worst_case.expression import ends, evaluate
 from driftproof.verifiers.worst_case.program import matrices
@@ -653,3 +656,82 @@ def test_what_says_nothing_of_values_has_none(kind, letters):
     of["classes"] = {kind: letters}
     with pytest.raises(ValueError, match="says nothing"):
         check(json.dumps(file))
+
+
+# -- the conditions of subgradients, of the normals of a set, and of its diameter
+
+
+def of_two_points(kind, letters, products, right, values=None, **more):
+    """Return a file of one function, with points p and q where it has gradients n and m."""
+    with_values = ("u", "v") if kind == "convex" else ()
+    points = {
+        x: {"x": {x: "1"}, "g": {g: "1"}, "f": {f: "1"} if with_values else {}}
+        for x, g, f in (("p", "n", "u"), ("q", "m", "v"))
+    }
+    return {
+        "schema": SCHEMA, "about": "", "vectors": ["p", "q", "n", "m"], "values": [*with_values],
+        "functions": {"f": {"classes": {kind: letters}, "points": points}}, "assumptions": {},
+        "conclusion": {"products": products, "values": values or {}, "constant": "0",
+                       "right": right, "letters": {}},
+        **more,
+    }  # fmt: skip
+
+
+def follows(file, *used):
+    """Tell whether a certificate with these multipliers is accepted."""
+    try:
+        check(sealed(file | {"multipliers": used}))
+    except RefusedCertificateError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("kind", ["convex", "normal-cone"])
+def test_a_gradient_speaks_of_the_other_points_from_its_own(kind):
+    """⟨g, x_i − x_j⟩ ≤ 0, or f_i − f_j of a convex function: if g is that at x_j, and else not."""
+    values = {"p": "u", "q": "v"}
+    for (i, j), g in product(permutations("pq"), "nm"):
+        less = {values[j]: "1", values[i]: "-1"} if kind == "convex" else {}
+        file = of_two_points(kind, {}, [["1", {g: "1"}, {i: "1", j: "-1"}]], "0", less)
+        shown = [follows(file, ["1", kind, "f", *order]) for order in permutations("pq")]
+        assert any(shown) == ((j, g) in (("p", "n"), ("q", "m"))), (i, j, g)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_projection_brings_points_nearer_and_no_reflection_does(sign):
+    """‖p − q‖ ≤ ‖(p + n) − (q + m)‖ of normals n and m; of p − n and q − m it is false."""
+    apart = {"p": "1", "q": "-1"}
+    before = apart | {"n": str(sign), "m": str(-sign)}
+    products = [["1", apart, apart], ["-1", before, before]]
+    file = of_two_points("normal-cone", {}, products, "0")
+    both = [["2", "normal-cone", "f", *order] for order in permutations("pq")]
+    assert follows(file, *both) == (sign == 1)
+
+
+@pytest.mark.parametrize("D", ["2", "1/2"])
+def test_points_of_a_set_are_within_its_diameter(D):
+    """‖p − q‖² ≤ D² follows, and nothing smaller; and a set may have two points D apart."""
+    apart = [["1", {"p": "1", "q": "-1"}, {"p": "1", "q": "-1"}]]
+    little = fmpq(1, 10**9)
+    for right, holds in ((fmpq(D) ** 2, True), (fmpq(D) ** 2 - little, False)):
+        file = of_two_points("diameter", {"D": D}, apart, str(right))
+        assert follows(file, ["1", "diameter", "f", "p", "q"]) is holds
+    file["functions"]["f"]["classes"]["normal-cone"] = {}
+    file |= {"schema": COUNTEREXAMPLE, "numbers": {}, "fields": {}}
+    inside = {"p": ["0"], "q": [D], "n": ["-1"], "m": ["1"]}
+    assert functions_of(sealed(file | {"coordinates": inside})).left == fmpq(D) ** 2
+    farther = str(fmpq(D) + little)
+    for other, kind in (({"q": [farther]}, "diameter"), ({"n": ["1"], "m": ["-1"]}, "normal-cone")):
+        with pytest.raises(RefusedCertificateError, match=f"f is not {kind}"):
+            functions_of(sealed(file | {"coordinates": inside | other}))
+
+
+def test_a_letter_that_is_free_has_no_number():
+    """Else "for all D > 0" and "where D = 1" would both be said of one statement."""
+    apart = [["1", {"p": "1", "q": "-1"}, {"p": "1", "q": "-1"}]]
+    file = of_two_points("diameter", {"D": "D"}, apart, "D**2", schema=THEOREM,
+                         region=[["0", "<", "D"]])  # fmt: skip
+    assert follows(file, ["1", "diameter", "f", "p", "q"])
+    file["conclusion"]["letters"] = {"D": "1"}
+    with pytest.raises(ValueError, match="is free, and has a number"):
+        follows(file, ["1", "diameter", "f", "p", "q"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
+from itertools import count
 
 import numpy as np
 import pytest
@@ -35,6 +36,7 @@ from driftproof.verifiers.worst_case.check_counterexample import functions_of as
 from driftproof.verifiers.worst_case.counterexample import simple
 from driftproof.verifiers.worst_case.digest import sealed
 from driftproof.verifiers.worst_case.exact import fraction
+from driftproof.verifiers.worst_case.expression import ends, evaluate
 from driftproof.verifiers.worst_case.solve import solve
 from driftproof.verifiers.worst_case.witness import witness
 from driftproof.verifiers.worst_case.written import Right, counterexample
@@ -320,6 +322,23 @@ def test_an_equality_has_to_hold():
     start["equals"] = start.pop("at_most")
     with pytest.raises(RefusedCertificateError, match="assumption start"):
         check(sealed(file))
+
+
+def test_what_lies_in_the_enclosure_of_an_irrational_right_side_does_not_exceed_it():
+    """√2 is known to 2^−500 or so; a number above the lower end and below √2 is no more than √2."""
+    low, high = ends(evaluate("sqrt(2)", {}))
+    below = next(x for k in count(1) if (x := low + (high - low) / 2**k) ** 2 < 2)
+    assert low < below
+    file = BOUNDED | {"vectors": ["x"], "values": ["F"], "functions": {}}
+    file["coordinates"] = {"x": ["0"]}
+    file["conclusion"] = BOUNDED["conclusion"] | {
+        "products": [], "values": {"F": "1"}, "right": "sqrt(2)",
+    }  # fmt: skip
+    for left in (below, high):
+        with pytest.raises(RefusedCertificateError, match="the conclusion holds"):
+            check(sealed(file | {"numbers": {"F": str(left)}}))
+    above = high + (high - low)
+    assert check(sealed(file | {"numbers": {"F": str(above)}})).left == above
 
 
 def test_both_orders_of_a_pair_count():
