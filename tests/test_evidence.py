@@ -13,7 +13,9 @@ from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import Letters, Notation
 from driftproof.toolkit.draws import BLOCK
 from driftproof.toolkit.federation import run_exactly
-from driftproof.toolkit.measure import average, each, given_past, sq
+from driftproof.toolkit.measure import average, each, given_past, smallest, sq
+from driftproof.toolkit.problem import Solution, supposing
+from driftproof.toolkit.readings import literal
 from driftproof.toolkit.rounded import rounding
 from driftproof.toolkit.statistics import BETS, exceeds, log_wealth
 from driftproof.toolkit.stretches import _seed
@@ -502,3 +504,81 @@ def test_one_past_refutes_a_statement_given_the_past():
         return given_past(view.mean("w").sum(0), before=sq(view.before.w.mean(0)))
 
     assert only(lambda c: 0 * c.eta - 1, left=positive, conditional=True).verdict is REFUTED
+
+
+# -- what a judge does not know, and what it must not take for known
+
+
+def test_the_smallest_of_sampled_moments_is_not_refuted_by_a_larger_one():
+    """E x_t² = 0.81^t·9 and a little: 7.3 after the first step, 0.6 after the last one."""
+
+    def best(view):
+        return smallest("round", sq(view.mean("w")))
+
+    assert sampled_sampled(best, lambda c: c.x_0**2 / 3) is INCONCLUSIVE
+    assert sampled_sampled(lambda view: each("round", best(view).value),
+                           lambda c: c.x_0**2 / 3) is REFUTED  # fmt: skip
+
+
+TENTH = sympy.Rational(1, 10)
+SHIFTS = (-2, -TENTH, TENTH, 2)
+JUDGED_BY = {
+    "exact": (0.0, lambda value, **parts: each("transition", value, **parts), {}),
+    "sampled": (
+        0.7, lambda value, **parts: each("transition", value, **parts),
+        {"range": lambda c: (-5, 5)},
+    ),
+    "every past": (0.7, given_past, {"conditional": True}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", JUDGED_BY)
+def test_nothing_is_decided_within_the_enclosure_of_inf_f(name):
+    """F(x) − inf F ≤ F(x) + d, and ≥ F(x) − d: true for d ≥ 0, as inf F = 0.
+
+    It is known to lie between −1/4 and 1/4, and what is measured takes it for 1/4.
+    """
+    noise, reduction, more = JUDGED_BY[name]
+    problem = supposing(Line(at=-3.0, noise=noise), solution=Solution(-0.25, 0.25, None, {}))
+
+    def left(view):
+        gap, f = view.gap(view.mean("w")), view.objective(view.mean("w"))
+        return reduction(gap, gap=gap, f=f)
+
+    rights = {}
+    for d in SHIFTS:
+        rights[f"≤ {d}"] = lambda c, d=d: c.measured("f") + d
+        rights[f"≥ {d}"] = lambda c, d=d: 2 * c.measured("gap") - c.measured("f") + d
+    readings = {said: literal(right, quote=said) for said, right in rights.items()}
+    cases = [Case(problem, FedAvg(), LONG if noise else 1)]
+    made = make(cases=cases, left=left, right=None, readings=readings, **more)
+    rows = {row.reading: row.verdict for row in judge([made], Settings(profile="smoke"))}
+    for d in SHIFTS[1:3]:
+        assert {rows[f"≤ {d}"], rows[f"≥ {d}"]} == {INCONCLUSIVE}
+    assert rows["≤ -2"] is rows["≥ -2"] is REFUTED
+    if name != "every past":  # for which 256 pasts are too few
+        assert rows["≤ 2"] is rows["≥ 2"] is SUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("distance", "beside", "off", "verdict"),
+    [(1, 0.1, 0.3, INCONCLUSIVE), (-8, 0.1, 0.3, INCONCLUSIVE), (8, 0.1, 0.3, INCONCLUSIVE),
+     (9, 0.1, 0.3, REFUTED), (1, -5.0, 0.6, REFUTED)],
+)  # fmt: skip
+def test_a_refutation_exceeds_the_errors_of_the_comparisons_beside_it(
+    distance, beside, off, verdict
+):
+    """0.6 ≤ 1/2, where all single-precision runs hit 0.6 and miss another comparison by ``off``.
+
+    They hit it by luck if that one is one of the eight before or after it. An error of 0.6 beside
+    −5 is one of 0.07 beside 0.6.
+    """
+    values = np.full(40, 0.1)
+    values[20], values[20 + distance] = 0.6, beside
+    shadow = np.tile(values, (SHADOWS, 1, 1))
+    shadow[..., 20 + distance] += off
+    measured = Measured(
+        "exact", ("each", "round"), values[None, :, None], np.ones(1), shadow=shadow
+    )
+    claim = make(right=lambda c: 5 * TENTH + 0 * c.eta)
+    assert bounds.judge(claim, CASE, claim.forms[0], measured).verdict is verdict

@@ -312,6 +312,18 @@ def test_a_rate_is_refuted_by_small_curvatures_and_by_no_rounding():
     assert row.verdict != "REFUTED"  # it is true, and η is rounded
 
 
+def test_what_is_proved_of_an_irrational_rate_is_no_more_than_the_rate():
+    """√2/2: the certificate of V⁺ − ρV ≤ 0, V = ‖w‖², has a fraction ρ below it."""
+    half = smooth_strongly_convex(L=2, mu=1)
+    row = row_of([half], FedAvg(step_size=0.25), right=lambda c: sqrt(c.L) / 2)
+    assert row.verdict == "SUPPORTED"
+    assert "V = ‖w‖²\n" in row.reason
+    (text,) = (of for name, of in row.proofs.items() if "decrease" in name)
+    products = check(text).conclusion.products
+    rho = 1 - sum(c * u.get("x_0", 0) * v.get("x_0", 0) for c, u, v in products)
+    assert 0 < 10**100 * (1 - 2 * rho**2) < 1
+
+
 def test_a_term_bends_by_its_own_modulus():
     half = smooth_strongly_convex(L=2, mu=1)
     rate = Rational(9, 11) ** 2  # ((1 − η)/(1 + η))²
