@@ -251,6 +251,12 @@ HIDDEN = {
     "small numbers": lambda s, c, o, x: later(type(x.w) is Tensor and x.w.abs().max() < 1e-4),
     "negative numbers": lambda s, c, o, x: later(type(x.w) is Tensor and x.w.sum() < 0),
     "the dimension": lambda s, c, o, x: later(x.w.shape[1] == 2),
+    **{
+        f"{share:g} more in doubles": lambda s, c, o, x, share=share: (
+            0.5 * (1 + share * (type(x.w) is Tensor))
+        )
+        for share in (1e-8, 1e-4, 0.05)
+    },
 }  # fmt: skip
 
 

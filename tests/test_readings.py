@@ -12,6 +12,7 @@ from driftproof.synthetic.problems import BoundedComposition
 from driftproof.toolkit.algorithms import ComFedL
 from driftproof.toolkit.cases import grid
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.groups import grouped
 from driftproof.toolkit.readings import (
     SEVERITIES,
     Erratum,
@@ -28,10 +29,11 @@ from driftproof.toolkit.statements import (
     at_odds,
     by_severity,
     mistakes,
+    sentences,
     verdict_on,
     worst_first,
 )
-from driftproof.toolkit.verdict import Verdict
+from driftproof.toolkit.verdict import Row, Verdict
 from driftproof.verifiers import errata
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.verify import Settings, judge
@@ -91,6 +93,30 @@ def test_a_print_is_supported_only_if_every_part_that_applies_is(readings):
 def test_what_was_never_run_neither_saves_a_print_nor_supports_it(verdicts, wanted):
     readings = [ReadingVerdict("", "literal", part, verdict) for part, verdict in verdicts]
     assert verdict_on(readings) is wanted
+
+
+@given(st.lists(st.sampled_from(list(Verdict)), min_size=1, max_size=5), st.data())
+def test_a_sentence_is_as_bad_as_its_worst_part_whichever_comes_last(verdicts, data):
+    lead = data.draw(st.integers(0, len(verdicts) - 1))
+    parts = [
+        Statement(f"a/{k}", verdict, sentence="" if k == lead else f"a/{lead}")
+        for k, verdict in enumerate(verdicts)
+    ]
+    (one,) = sentences(parts)
+    worst = next(v for v in (REFUTED, INCONCLUSIVE, SUPPORTED, INAPPLICABLE) if v in verdicts)
+    assert (one.claim, one.verdict) == (f"a/{lead}", worst)
+
+
+@pytest.mark.parametrize("other", Verdict)
+def test_a_form_is_attained_only_if_it_is_supported(other):
+    """Equality on one case tells nothing of how tight a bound is that another case refutes."""
+    rows = [
+        Row("a/b", "printed", "", "", "bound", {"key": verdict}, verdict, None, "",
+            attained=verdict is SUPPORTED)
+        for verdict in (SUPPORTED, other)
+    ]  # fmt: skip
+    (group,) = grouped(rows)["a/b"]
+    assert group.attained == (other in (SUPPORTED, INAPPLICABLE))
 
 
 def test_errata_are_sorted_by_severity_and_one_mistake_counts_once():
