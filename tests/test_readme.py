@@ -23,7 +23,7 @@ SUPPORTED = Verdict.SUPPORTED
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FINDINGS = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
-(TABLE,) = re.findall(r"```\n(.*?)```", FINDINGS, re.S)
+(TABLE,) = re.findall(r"^<!-- verdicts: .*\n```\n(.*?)^```$", FINDINGS, re.S | re.M)
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
