@@ -79,7 +79,9 @@ class Figure:
             return LABELS | {"mean": "distance", "bound": "margin"}
         if "what" in self.series:
             return LABELS | {"mean": "left side", "band": "its certified enclosure"}
-        return LABELS | _slopes(self.row) if "order" in self.series else LABELS
+        if "order" in self.series:
+            return LABELS | _slopes(self.row.lhs or {}, self.row.rhs, self.series)
+        return LABELS
 
     @property
     def series(self) -> Mapping[str, Any]:
@@ -89,9 +91,9 @@ class Figure:
     @property
     def lower(self) -> Figure | None:
         """Below a rate's plot: the left side over the claimed order, flat if that is right."""
-        if "order" not in self.series:
+        exponent, logs = self.series.get("order", (None, 0.0))
+        if exponent is None or (logs and min(self.series["x"]) <= 1):  # log 1 is 0
             return None
-        exponent, logs = self.series["order"]
         size = self.x_label.split(",")[0]
         over = [x**exponent * log(x) ** logs for x in self.series["x"]]
         scaled = {
@@ -121,9 +123,11 @@ class Figure:
     _repr_svg_ = svg
 
 
-def _slopes(row: Row) -> dict[str, str]:
+def _slopes(
+    left: Mapping[str, float | None], claimed: float | None, series: Mapping[str, Any]
+) -> dict[str, str]:
     """Return a rate's curves with their numbers: how wide the band is, fitted and claimed slope."""
-    series, (fitted, low, high) = row.series, (row.lhs[key] for key in ("mean", "low", "high"))
+    fitted, low, high = (left[key] for key in ("mean", "low", "high"))
     ends = zip(series["low"], series["mean"], series["high"], strict=True)
     wide = max((high - low) / 2 / mean for low, mean, high in ends)
     told = f"{LABELS['fit']} {fitted:.3f}"
@@ -135,7 +139,7 @@ def _slopes(row: Row) -> dict[str, str]:
         if wide > EXACT
         else "its enclosure, narrower than the line",
         "fit": told,
-        "reference": f"{LABELS['reference']} {row.rhs:g}",
+        "reference": f"{LABELS['reference']} {claimed:g}",
     }
     return {key: text.replace("-", "−") for key, text in named.items()}
 
