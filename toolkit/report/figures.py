@@ -101,8 +101,8 @@ class Figure:
             for key in ("mean", "low", "high")
         }
         size = size if len(size) == 1 else f"({size})"
-        power = {0: "1", -0.5: f"√{size}", -1: size}.get(exponent, f"{size}^{-exponent:g}")
-        label = "left ÷ order" if logs else f"left · {power}"
+        power = {-0.5: f"√{size}", -1: size}.get(exponent, f"{size}^{-exponent:g}")
+        label = "left ÷ order" if logs or not exponent else f"left · {power}"
         row = replace(self.row, series={"x": self.series["x"], "labels": {"mean": label}, **scaled})
         title = f"{label}: flat if the order is right"
         return Figure(self.name + SCALED, row, title, self.x_label, label, "x")
