@@ -11,7 +11,7 @@ from sympy import Rational, sqrt
 from torch import Tensor
 
 from driftproof import Algorithm, Reduction, Steps, algorithm, average, bound, each, sq, sweep
-from driftproof.algorithms import FrankWolfe, OnlineGradient, ProximalGradient, ProximalPoint
+from driftproof.algorithms import FrankWolfe, ProximalGradient, ProximalPoint
 from driftproof.classes import (
     bounded_gradients,
     cocoercive,
@@ -692,6 +692,18 @@ def optimistic_gradient(view):
 
 
 # -- losses that change
+
+
+@algorithm(
+    name="online-gradient", source="Zinkevich 2003, greedy projection, with a constant step",
+    statement=r"x_{t+1} = P(x_t - \eta\nabla f_t(x_t))",
+)  # fmt: skip
+class OnlineGradient(OneMachine):
+    step_size: float = 0.1
+
+    def step(self, ctx, oracles, state):
+        g = oracles.at(ctx.t).field_grad(state.w, None)
+        return state._replace(w=oracles.project(state.w - self.step_size * g))
 
 
 @bound(

@@ -15,7 +15,6 @@ from driftproof.algorithms import (
     FedAvg,
     HeavyBall,
     Nesterov,
-    OnlineGradient,
     ProximalGradient,
     Scaffold,
 )
@@ -295,7 +294,7 @@ def test_a_regret_has_a_client_for_each_time():
     for rounds, clients in ((1, 2), (3, 2)):
         claim = bound(
             name="own/regret", source="tests", statement="x", right=lambda c: c.G * c.D,
-            classes=over(online, OnlineGradient(step_size=0.5), rounds=rounds, clients=clients),
+            classes=over(online, Linear(), rounds=rounds, clients=clients),
         )(regret)  # fmt: skip
         with pytest.raises(DriftproofError, match=f"clients={rounds}, rounds={rounds}"):
             verify(claim)

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftproof.synthetic.problems import CompositeQuadratic
+from driftproof.toolkit.algorithm import algorithm
 from driftproof.toolkit.algorithms import (
     FedAvg,
     FrankWolfe,
-    OnlineGradient,
     ProximalGradient,
     ProximalPoint,
 )
@@ -24,6 +24,12 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.measure import each, sq
 from driftproof.toolkit.problem import supposing
+
+
+@algorithm(name="online", source="tests", statement="a step along the gradient of each time")
+class Online(FedAvg):
+    needs = "online"
+
 
 TERMS = ["l1", "box", "ball", "none"]
 
@@ -120,4 +126,4 @@ def test_a_sum_with_a_term_has_no_gradient_and_no_plain_steps():
         with pytest.raises(DriftproofError, match="CompositeQuadratic with other parameters"):
             last(member(term), method, 1)
     with pytest.raises(DriftproofError, match="classes=over"):
-        last(member("box"), OnlineGradient(), 1)
+        last(member("box"), Online(), 1)

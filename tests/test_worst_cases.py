@@ -108,7 +108,7 @@ def test_the_worst_case_is_pepits(name):
     assert found.value == pytest.approx(value, rel=1e-6)
 
 
-COORDINATES = {"adam", "error-feedback", "sign-descent"}
+COORDINATES = {"adam", "sign-descent"}
 """They change a gradient coordinate by coordinate, and leave the span."""
 FIELDS = [
     leaf for leaf in leaves("algorithm").values()

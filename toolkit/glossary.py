@@ -31,7 +31,6 @@ PARAMETERS: Mapping[str, str] = {
     "outer_step_size": "step size of the upper level",
     "outer_steps": "local steps of the upper level in a call",
     "penalty": "weight of a penalty in the objective",
-    "period": "steps from one average to the next, on average: 1/p of a coin that decides",
     "personal_step_size": "step size of a client's personal model",
     "proximity": "weight of the distance of a personal model from the common one",
     "radius": "half the width of the box that the steps stay in",
