@@ -55,7 +55,7 @@ TESTS = (
     "judges", "statistics", "domains", "evidence", "rates",
     "readings", "ground_truth_bounds", "measured_means", "declared", "enclosed",
     "signs", "schedules", "comparisons", "constants", "judged_branches", "recorded",
-    "certificates", "worst_counterexamples", "limits",
+    "certificates", "worst_counterexamples", "limits", "fednest_minimax",
 )  # fmt: skip
 LONG = "tests/test_statistics.py::test_verdicts_on_simulated_claims_err_no_more_often_than_promised"
 """It judges thousands of claims to count verdicts, and takes minutes with every line counted."""

@@ -13,7 +13,7 @@ from driftproof.gpu_bench.prepared import Prepared
 from driftproof.synthetic.problems import RandomMinimax
 from driftproof.toolkit.algorithms import FedAvgS, FedNest, LFedNest
 from driftproof.toolkit.federation import run, sampled_context
-from driftproof.verifiers.minimax_rounds import moments
+from driftproof.verifiers.papers.fednest.claims._minimax import moments
 from driftproof.verifiers.papers.fednest.experiments.minimax import (
     WITHOUT,
     MinimaxRun,

@@ -17,6 +17,8 @@ vectors with one sign switched on at a time (``Probing``), and the left side is 
 round that is not of this form, or a left side that is not quadratic, is refused: random states and
 random signs must give what the matrices predict. The first round is read on its own, since an
 algorithm may begin in another way.
+
+Where cohorts are sampled, a paper's own maps of its clients give the recursion (``of_cohort``).
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -80,27 +83,81 @@ class Maps:
     @property
     def on_moments(self) -> np.ndarray:
         """Return the matrix that maps vec P to vec P⁺."""
-        size = self.affine.shape[-1] ** 2
-        lifted: np.ndarray = np.einsum("oj,ojab,ojcd->acbd", self.weights, self.affine, self.affine)
-        return lifted.reshape(size, size)
+        dim = self.affine.shape[-1]
+        # by torch, which keeps to a worker's one thread
+        maps = torch.from_numpy(self.affine.reshape(-1, dim * dim))
+        weights = torch.from_numpy(self.weights.reshape(-1, 1))
+        lifted: np.ndarray = ((weights * maps).mT @ maps).numpy().reshape(dim, dim, dim, dim)
+        return lifted.transpose(0, 2, 1, 3).reshape(dim * dim, dim * dim)
+
+
+def of_cohort(maps: np.ndarray, size: int) -> Maps:
+    """Return what the mean of a cohort's maps does, drawn uniformly without replacement.
+
+    The mean is L̄ + Σ_i s_i (L_i − L̄). As Σ_i (L_i − L̄) = 0, the s_i count as uncorrelated, with the
+    variance γ/m, γ = (m − n)/(n(m − 1)).
+
+    Args:
+        maps: L_i of ẑ, of all clients, [clients, dim, dim].
+        size: n, how many of the m clients are drawn.
+    """
+    clients, mean = len(maps), maps.mean(0, keepdims=True)
+    variance = (clients - size) / (size * max(clients - 1, 1)) / clients
+    weights = np.append(1.0, np.full(clients, variance))
+    return Maps(np.append(mean, maps - mean, 0)[None], weights[None])
 
 
 @dataclass(frozen=True)
-class SecondMoments:
-    """The recursion of second moments of one case.
+class Recursion:
+    """The second moments of ẑ, round by round.
 
     Attributes:
         start, second: vec P of the start, and after the first round.
         step: L, with vec P⁺ = L vec P, of every later round.
-        dim: the size of ẑ.
+    """
+
+    start: np.ndarray
+    second: np.ndarray
+    step: np.ndarray
+
+    @property
+    def dim(self) -> int:
+        """The size of ẑ."""
+        return isqrt(len(self.start))
+
+    @property
+    def rate(self) -> float:
+        """The linear rate of E z: the spectral radius of its map, less the constant."""
+        mean = self.step.reshape((self.dim,) * 4)[:-1, -1, :-1, -1]
+        return float(np.abs(np.linalg.eigvals(mean)).max())
+
+    def squares(self, rounds: int) -> np.ndarray:
+        """Return E z², before each round and after the last, [rounds + 1, dim − 1]."""
+        curve = [self.start, self.second]
+        while len(curve) <= rounds:
+            curve.append(self.step @ curve[-1])
+        return np.array(curve[: rounds + 1])[:, :: self.dim + 1][:, :-1]
+
+    def limit(self) -> np.ndarray:
+        """Return what E z² tends to, where it converges, [dim − 1]."""
+        step = torch.from_numpy(self.step[:-1])
+        rest = torch.eye(len(step), dtype=torch.float64) - step[:, :-1]
+        fixed = torch.linalg.solve(rest, step[:, -1])
+        limit: np.ndarray = fixed[:: self.dim + 1].numpy()
+        return limit
+
+
+@dataclass(frozen=True)
+class SecondMoments(Recursion):
+    """The recursion of second moments of one case.
+
+    Attributes:
+        case: what runs.
+        fields: what of the state a round hands to the next.
     """
 
     case: Case
     fields: tuple[str, ...]
-    start: np.ndarray
-    second: np.ndarray
-    step: np.ndarray
-    dim: int
 
     def average(self, left: Callable[[Any], Any]) -> float:
         """Return the mean over the case's rounds of a left side that is an average, exactly.
@@ -185,11 +242,9 @@ def second_moments(case: Case, fields: Sequence[str]) -> SecondMoments:
     fields = tuple(fields)
     begun, first = (_maps(case, fields, free=False, rounds=n).on_moments for n in (0, 1))
     later = _maps(case, fields, free=True, rounds=1).on_moments
-    size = round(np.sqrt(len(later)))
-    nothing = np.zeros((size, size))
-    nothing[-1, -1] = 1.0  # ẑ = (0, 1), which a start does not look at
-    start, second = begun @ nothing.reshape(-1), first @ nothing.reshape(-1)
-    return SecondMoments(case, fields, start, second, later, size)
+    nothing = np.zeros(len(later))
+    nothing[-1] = 1.0  # ẑ = (0, 1), which a start does not look at
+    return SecondMoments(begun @ nothing, first @ nothing, later, case, fields)
 
 
 def _maps(case: Case, fields: tuple[str, ...], *, free: bool, rounds: int) -> Maps:

@@ -1,9 +1,8 @@
 r"""Linear convergence of FedNest on the minimax problem (slide "Minimax Experiment").
 
 **Kind.** Existence, on f_i = −[½‖y‖² − b_iᵀy + yᵀA_i x] + (λ/2)‖x‖²: z_K = (x^K, y^K) → z*, the
-saddle, with E‖z_K − z*‖² a sum of geometric terms. One round is an affine map
-(``verifiers.minimax_rounds``), so errors and floors are exact numbers; the federation is run too,
-for every cohort.
+saddle, with E‖z_K − z*‖² a sum of geometric terms. One round is an affine map (``_minimax``), so
+errors and floors are exact numbers; the federation is run too, for every cohort.
 
 **Assumed**: no series (N = 0), as the experiment's public code has it: ∇_y f = 0 at y*(x) = argmax
 f; and step sizes for which the moments do not grow. The slides give neither. With all clients and
@@ -29,7 +28,6 @@ from driftproof.toolkit.parameters import sweep
 from driftproof.toolkit.readings import Stated, literal, wider
 from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.claim_types.comparison import comparison
-from driftproof.verifiers.minimax_rounds import moments
 from driftproof.verifiers.papers.fednest.claims import _minimax as exact
 
 ALL = Assumption(
@@ -135,7 +133,7 @@ def squared_error(view: Steps) -> Reduction:
 def limit_of_the_error(case: Case[QuadraticMinimax, Nested], stated: Limit) -> list[Comparison]:
     problem, method = case.problem, case.algorithm
     ended = exact.limit(problem, method)
-    what = f"E‖z − z*‖² in the limit (E z at rate {moments(problem, method).rate:.4f})"
+    what = f"E‖z − z*‖² in the limit (E z at rate {exact.moments(problem, method).rate:.4f})"
     comparisons = [Comparison(what, ended, ended, stated(problem, method))]
     with suppress(TooManyAtoms):
         # the same of the federation: the mean of the errors at the starts of two rounds

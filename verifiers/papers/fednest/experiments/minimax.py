@@ -30,7 +30,7 @@ from driftproof.toolkit.algorithms.fednest import FedNest
 from driftproof.toolkit.algorithms.lfednest import LFedNest
 from driftproof.verifiers import experiment as study
 from driftproof.verifiers.experiment import Figure, Outcome, Outcomes, Run, Says, experiment
-from driftproof.verifiers.minimax_rounds import moments
+from driftproof.verifiers.papers.fednest.claims._minimax import moments
 
 RATE = 0.01
 """lr and hlr of the public notebook."""
