@@ -2,8 +2,8 @@
 
 Slips are put into the right sides of shipped claims that are not refuted: a term left out, a
 constant halved, an exponent off by one, a sign changed, one local step less. Of each kind some are
-drawn at random, and of identities, rates and bounds some of the negative controls that were written
-by hand. Each is searched as ``driftproof falsify`` does. A slip that survives need not be false.
+drawn at random, and of identities and bounds some of the negative controls that were written by
+hand. Each is searched as ``driftproof falsify`` does. A slip that survives need not be false.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def changed(claim):
     made, refuted = [], refuted_on_record()
     for form in claim.forms:
         stated = Stated(form.right, left=form.left, range=form.range, assumes=form.assumes)
-        if form.form == "sibling" and claim.kind in ("bound", "identity", "rate"):
+        if form.form == "sibling" and claim.kind in ("bound", "identity"):
             made.append((f"by hand, {claim.kind}", stated))
     for form, right in right_sides_of(claim):
         if (claim.name, form.key) not in refuted:

@@ -12,7 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from driftproof import Assumption, Case, average, bound, each, grid, rate, sq, verify
+from driftproof import Assumption, Case, bound, each, grid, sq, verify
 from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
 from driftproof.synthetic.problems.bounded_composition import BoundedComposition
 from driftproof.synthetic.problems.piecewise_composition import PiecewiseComposition
@@ -24,8 +24,6 @@ from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
 from driftproof.toolkit.climb import climb
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.ledger import Ledger
-from driftproof.toolkit.measure import States
-from driftproof.verifiers.claim_types.rate import Schedule
 from driftproof.verifiers.search.finding import FAILED, NOTHING, VERIFIED, power
 from driftproof.verifiers.search.generic import Generic, ratio
 from driftproof.verifiers.search.score import score
@@ -189,44 +187,13 @@ def test_a_condition_on_the_whole_case_is_asked():
     assert not finding.found
 
 
-def rate_claim(order, **fields):
-    T = sympy.Symbol("T", positive=True)
-    return rate(
-        name="tests/rate", source="tests", statement=r"\order", horizon=T,
-        right=Schedule({"eta": T ** sympy.Rational(-1, 2)}, order(T)),
-        cases=[
-            Case(BoundedComposition(), FedAvg(step_size=rounds**-0.5), rounds)
-            for rounds in (16, 32, 64, 128, 256)
-        ],
-        **fields,
-    )  # fmt: skip
-
-
-def mean_squared_gradient(view: States):
-    return average("step", sq(view.gradient(view.mean("w"))))
-
-
-@pytest.mark.parametrize(
-    ("order", "status"),
-    [
-        (lambda T: T ** sympy.Rational(-1, 2), "nothing found"),
-        (lambda T: T**-2, "candidate"),
-    ],
-)
-def test_a_rate_is_searched_for_growth(order, status):
-    claim = rate_claim(order)(mean_squared_gradient)
-    (finding,) = falsify([claim], Effort(climbs=3, controls=False))
-    assert finding.status == status
-    if status == "candidate":
-        assert finding.growth > 0.2
-        assert "No finite run refutes a rate" in finding.reason
-
-
-def test_a_schedule_that_gives_no_numbers_is_not_searched():
-    leaf = leaves("claim")["feddro/linear-speed-up"]
-    findings = falsify([leaf], Effort(climbs=2, controls=False))
+def test_a_rate_is_judged_and_not_searched():
+    findings = falsify([leaves("claim")["feddro/linear-speed-up"]], Effort(climbs=2))
+    assert {"printed", "sibling"} <= {f.form.partition(":")[0] for f in findings}
     assert {f.status for f in findings} == {"not searched"}
-    assert all("different problems" in f.reason for f in findings)
+    (why,) = {f.reason for f in findings}
+    assert why == "a rate is not searched: driftproof verify judges it"
+    assert power(findings, "feddro/linear-speed-up") == (0, 0)
 
 
 def test_an_equality_gives_the_step_size_and_the_horizon():

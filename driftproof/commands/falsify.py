@@ -131,8 +131,6 @@ def _summary(
             found, controls = power(findings, f.claim)
             note = f"power {found} of {controls}" if controls else "no control: power unknown"
         ratio = _tightness(f.ratio) if f.found or f.ratio is not None else ""
-        if f.growth is not None:
-            ratio = f"grows like T^{f.growth:.2f}"
         note = ", ".join([
             *filter(None, [note]), *(f"without {family}" for family in f.left_out),
             *(["refuted on record"] if (f.claim, f.form) in known else []),

@@ -34,7 +34,6 @@ class Finding:
         evaluations: candidates that were looked at.
         climbs: how many climbs.
         seconds: of work, on one core each.
-        growth: of a rate: the power of T by which left / order grows on the case.
         left_out: the problem families that could not be searched, and why.
     """
 
@@ -52,7 +51,6 @@ class Finding:
     evaluations: int = 0
     climbs: int = 0
     seconds: float = 0.0
-    growth: float | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -80,7 +78,7 @@ def remade(finding: Finding, claim: Claim[Any]) -> Case:
 def power(findings: list[Finding], claim: str) -> tuple[int, int]:
     """Return of how many of a claim's false siblings a violation was met, and how many there are.
 
-    Of rates and identities, which no search refutes by itself, candidates count.
+    Of identities, which no search refutes by itself, candidates count.
     """
     controls = [f for f in findings if f.claim == claim and f.is_control]
     searched = [f for f in controls if f.status not in (NOT_SEARCHED, FAILED)]

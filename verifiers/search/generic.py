@@ -27,7 +27,6 @@ from driftproof.toolkit.measure import Measure, Reduction, States, Steps
 from driftproof.toolkit.problem import Problem
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Form
-from driftproof.verifiers.claim_types.rate import RateClaim
 from driftproof.verifiers.judges import bounds
 from driftproof.verifiers.search import equalities
 from driftproof.verifiers.search.conditions import Conditions
@@ -75,8 +74,7 @@ class Generic:
     """
 
     def __init__(
-        self, claim: BoundClaim | RateClaim, form: Form, algorithm: Algorithm,
-        structure: Structure, seed: int,
+        self, claim: BoundClaim, form: Form, algorithm: Algorithm, structure: Structure, seed: int,
     ) -> None:  # fmt: skip
         of = structure
         share = {"local_steps": of.local_steps, "participation": of.taking_part / of.clients}
@@ -169,11 +167,11 @@ class Generic:
     def _decoded(self, z: np.ndarray) -> tuple[Batch, int]:
         rows = Rows(z, self.structure)
         parts = self.family.parts(rows, self.structure)
-        numbers = {name: self._number(name, rows.take(1)[0]) for name in self.real}
+        numbers = {
+            name: parameter(rows.take(1)[0], constraint, getattr(self.algorithm, name))
+            for name, constraint in self.real.items()
+        }
         return Batch(parts, numbers), rows.used
-
-    def _number(self, name: str, z: np.ndarray) -> np.ndarray:
-        return parameter(z, self.real[name], getattr(self.algorithm, name))
 
     def _member(self, parts: Parts) -> Problem:
         return self.family.member(parts, self.structure)
@@ -189,11 +187,8 @@ class Generic:
         return (
             named & {"strong_convexity"}  # there may be none; the others always are
             | letters_of(self.assumes, self.notation)
-            | self._of_right()
+            | roles_in(self.form.right, self.notation)
         )
-
-    def _of_right(self) -> set[str]:
-        return roles_in(self.form.right, self.notation)
 
     def _roles(self, batch: Batch, members: Members) -> dict[str, Any]:
         of = self.structure

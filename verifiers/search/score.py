@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,8 @@ from driftproof.toolkit.federation import Outcome, run, run_exactly, sampled_con
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.comparison import ComparisonClaim
-from driftproof.verifiers.claim_types.rate import RateClaim
 from driftproof.verifiers.judges import bounds
 from driftproof.verifiers.search.generic import in_total_expectation, largest_ratio, ratio
-from driftproof.verifiers.search.horizons import Horizons, horizons_of, tells_nothing
 
 OUTCOMES_ALONE = 1024
 """Outcomes that are enumerated; beyond them 64 replicates are sampled."""
@@ -34,9 +31,8 @@ OUTSIDE = -1.0
 def score(claim: Claim[Any], form: Form, case: Case, seed: int = 0) -> float:
     """Return the largest left / right on a case; ``OUTSIDE`` if it breaks an assumption.
 
-    Of an identity, the distance of its sides in units of one that is clearly no rounding; of a
-    rate, how fast left / order grows with the horizon (``horizons``). So a score above 1 is a
-    violation, whatever the statement.
+    Of an identity, the distance of its sides in units of one that is clearly no rounding. So a
+    score above 1 is a violation, whatever the statement.
     """
     try:
         if bounds.unmet(claim, case, form) is not None:
@@ -45,10 +41,6 @@ def score(claim: Claim[Any], form: Form, case: Case, seed: int = 0) -> float:
             return _compared(claim, form, case)
         if isinstance(claim, BoundClaim):
             return _bound(claim, form, case, seed)
-        if isinstance(claim, RateClaim):
-            horizons = horizons_of(claim, form)
-            lefts = over_horizons(claim, form, case, horizons, seed)
-            return OUTSIDE if lefts is None else float(horizons.scores(lefts[:, None])[0])
     except (DriftproofError, Drew, ArithmeticError, ValueError, RuntimeError, IndexError):
         # no such constant, no number on the right side, a side that is none, noise where the
         # statement speaks of a run without, or a shape that the claim's function was not made for
@@ -90,33 +82,7 @@ def _bound(claim: BoundClaim, form: Form, case: Case, seed: int) -> float:
     return float(largest_ratio(means, outcome.names, right, factors)[0])
 
 
-def over_horizons(
-    claim: RateClaim, form: Form, case: Case, horizons: Horizons, seed: int, times: int = 1
-) -> np.ndarray | None:
-    """Return the left sides of a rate, [horizons].
-
-    None where a horizon breaks an assumption, nothing is measured, or the instance tells nothing of
-    a rate (``tells_nothing``).
-
-    Args:
-        case: at the longest horizon of a climb.
-        times: run each horizon's hyperparameters for so many times its rounds.
-    """
-    if tells_nothing({**case.problem.constants, "initial_gap": case.problem.initial_gap[1]}).any():
-        return None
-    lefts = []
-    for number in range(len(horizons.cases)):
-        at = horizons.at(case, number)
-        if bounds.unmet(claim, at, form) is not None:
-            return None
-        outcome = measured(claim, form, replace(at, rounds=times * at.rounds), seed)
-        if not outcome.taken.shape[1]:
-            return None
-        lefts.append(float(outcome.taken[0, -1] @ outcome.weights))
-    return np.array(lefts)
-
-
-def measured(claim: BoundClaim | RateClaim, form: Form, case: Case, seed: int) -> Outcome:
+def measured(claim: BoundClaim, form: Form, case: Case, seed: int) -> Outcome:
     """Return what a run gave: with every outcome of its noise where these are few.
 
     Expectations are over the whole run. Given the past a bound says more, which takes a run from

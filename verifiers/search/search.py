@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Generator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,7 +21,6 @@ from driftproof.toolkit.readings import ByProof, Undecided
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.comparison import ComparisonClaim
-from driftproof.verifiers.claim_types.rate import RateClaim
 from driftproof.verifiers.running.jobs import Source, blaming, loaded
 from driftproof.verifiers.running.scheduler import Cache, Result, Task, run_jobs
 from driftproof.verifiers.search.families import FAMILIES, family_for
@@ -36,7 +34,6 @@ from driftproof.verifiers.search.finding import (
     Finding,
 )  # fmt: skip
 from driftproof.verifiers.search.generic import ENOUGH
-from driftproof.verifiers.search.horizons import UnscheduledError, horizons_of
 from driftproof.verifiers.search.letters import known_violation, letters_of
 from driftproof.verifiers.search.shipped import movable
 from driftproof.verifiers.search.structure import (
@@ -198,7 +195,6 @@ def _search(
     nearest = -np.inf, ""  # to the assumptions, where none met them all
     seconds, climbs, evaluations = 0.0, 0, 0
     candidate: dict[str, Any] | None = None
-    rate = isinstance(claim, RateClaim)  # its horizons are those of its cases
 
     def ended(**result: Any) -> dict[str, Any]:
         left_out = {at.family: at.useless for at in visited if at.useless}
@@ -218,7 +214,7 @@ def _search(
             chosen = [least, also]
         wanted = []
         for at in chosen:
-            draw, most = at.space.choices, 0 if rate else int(at.longest)
+            draw, most = at.space.choices, int(at.longest)
             at.climbs, at.longest = at.climbs + 1, min(at.longest * GROWTH, MOST_STEPS)
             again = at.drawn >= KINDS and bool(at.leaders) and at.changed <= at.new
             for attempt in range(DRAWS):
@@ -233,7 +229,7 @@ def _search(
                     structure, at.drawn = draw.draw(random, most, nth), at.drawn + 1
                 if attempt >= DRAWS // 2:
                     structure = _with_many_clients(structure, random)
-                mended = structure if rate else with_rounds(claim, form, structure, random, most)
+                mended = with_rounds(claim, form, structure, random, most)
                 if mended is not None:
                     structure = mended
                     break
@@ -277,7 +273,7 @@ def _search(
                     return ended(**result)
                 if result["status"] == CANDIDATE:
                     candidate = result
-                else:  # growth that ended, rounding, lucky draws
+                else:  # rounding, or lucky draws
                     best = (0.0, where) if best[0] < 0 else best
                 at.leaders = at.leaders[1:]  # what no judge confirms leads nowhere
     if candidate is not None:
@@ -285,7 +281,7 @@ def _search(
     if best[0] < 0:
         unmet = f"none of {evaluations:,} candidates met every assumption; the nearest: "
         return ended(reason=(unmet if evaluations else "") + (nearest[1] or "no climb was made"))
-    return ended(status=NOTHING, ratio=None if rate else max(best[0], 0.0), **best[1])
+    return ended(status=NOTHING, ratio=max(best[0], 0.0), **best[1])
 
 
 @dataclass(frozen=True)
@@ -302,8 +298,6 @@ def spaces_of(claim: Claim[Any]) -> tuple[list[Space], dict[str, str]]:
     Returns:
         And the families that may not stand in for its problems, with the reason.
     """
-    if isinstance(claim, RateClaim):
-        return _spaces_of_rate(claim)
     if not isinstance(claim, BoundClaim | ComparisonClaim) or claim.kind == "existence":
         return [], {}
     cases = claim.cases_for("full")
@@ -336,20 +330,6 @@ def spaces_of(claim: Claim[Any]) -> tuple[list[Space], dict[str, str]]:
 
 def _is_piecewise(case: Case) -> bool:
     return case.problem.leaf_name in FAMILIES
-
-
-def _spaces_of_rate(claim: RateClaim) -> tuple[list[Space], dict[str, str]]:
-    """Return a rate's spaces: the cases' horizons and schedules are kept."""
-    case = claim.cases_for("full")[0]
-    family, why = family_for(case.algorithm, case.problem)
-    if family is None:
-        return [], {why.partition(" ")[0]: why} if why else {}
-    drawn = family.choices(case.algorithm, case.problem, _asked(claim))
-    free: set[str] = set()
-    for form in claim.forms:
-        with suppress(UnscheduledError):
-            free |= set(horizons_of(claim, form).free)
-    return [Space(replace(drawn, counts_move=False, free=tuple(sorted(free))), (0,))], {}
 
 
 def _with_many_clients(structure: Structure, random: np.random.Generator) -> Structure:

@@ -24,20 +24,19 @@ STEPS = 200
 
 def shrunk(
     case: Case, breaks: Callable[[Case], bool], attempts: int,
-    kept: Callable[[Case], Case | None] = lambda case: case, scales_move: bool = True,
+    kept: Callable[[Case], Case | None] = lambda case: case,
 ) -> Case:  # fmt: skip
     """Return a case as simple as was found that still ``breaks``.
 
     Args:
         attempts: how many cases are tried; one of ``STEPS`` steps more counts once more.
         kept: mends a simpler case so that it keeps what is assumed (None: it cannot).
-        scales_move: whether numbers may become defaults, or 0 and 1, and not only rounder.
     """
     left = attempts
     changed = True
     while changed and left > 0:
         changed = False
-        for step in (_counts, _plainer, _rounder) if scales_move else (_counts, _rounder):
+        for step in (_counts, _plainer, _rounder):
             for simpler in list(step(case)):
                 simple = simpler(case)
                 tried = None if simple is None else kept(simple)

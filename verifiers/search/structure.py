@@ -101,7 +101,6 @@ class Choices:
         moved: of a shipped family, the parameters that may be moved.
         fixed: what of a structure cannot be chosen, by name.
         counts_move: whether the algorithm's whole numbers (a batch) may be others than its own.
-        free: those that may be if the others may not.
     """
 
     family: str
@@ -113,7 +112,6 @@ class Choices:
     moved: tuple[str, ...] = ()
     fixed: tuple[tuple[str, Any], ...] = ()
     counts_move: bool = True
-    free: tuple[str, ...] = ()
 
     def draw(self, random: np.random.Generator, longest: int, number: int) -> Structure:
         """Return a structure with at most ``longest`` steps.
@@ -190,11 +188,9 @@ class Choices:
         """
         options: list[tuple[str, Any]] = []
         algorithm = self.algorithm
-        if algorithm is None:
+        if algorithm is None or not self.counts_move:
             return options
         for name, constraint in counted(type(algorithm)).items():
-            if not self.counts_move and name not in self.free:
-                continue
             if random.random() < 0.5:
                 counts = (*WHOLE, 30) if name.endswith("_steps") else WHOLE
                 values = [k for k in counts if constraint.allows(k)]

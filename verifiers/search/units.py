@@ -21,20 +21,17 @@ from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.comparison import ComparisonClaim
-from driftproof.verifiers.claim_types.rate import RateClaim
 from driftproof.verifiers.judges import bounds, enclosed
 from driftproof.verifiers.running.jobs import Source, blaming, loaded, users_file
 from driftproof.verifiers.search.equalities import kept
 from driftproof.verifiers.search.families import FAMILIES
 from driftproof.verifiers.search.finding import CANDIDATE, CONFIRMED, NOTHING, VERIFIED, place
 from driftproof.verifiers.search.generic import ENOUGH, Generic
-from driftproof.verifiers.search.growth import Growth
-from driftproof.verifiers.search.horizons import UnscheduledError, horizons_of
 from driftproof.verifiers.search.letters import LackingError
-from driftproof.verifiers.search.score import measured, over_horizons, score
+from driftproof.verifiers.search.score import measured, score
 from driftproof.verifiers.search.shipped import Shipped
 from driftproof.verifiers.search.shrink import shrunk
-from driftproof.verifiers.search.structure import MOST_STEPS, Structure, altered
+from driftproof.verifiers.search.structure import Structure, altered
 from driftproof.verifiers.verify import Settings, judge
 
 GENERATIONS, SHIPPED_GENERATIONS = (8, 60), (3, 15)
@@ -122,15 +119,12 @@ class Climb:
             if isinstance(space, Generic):
                 length = max(1, self.structure.rounds * self.structure.local_steps)
                 generations = min(generations, max(2, STEPS[self.long] // length))
-            # the horizons of a rate are those of its cases, and may be long
-            steps = space.horizons.cases[-1].rounds if isinstance(space, Growth) else 0
             climbed = climb(
                 space.ratios, space.size, population=min(POPULATION, space.candidates),
-                first=space.candidates, seed=self.seed,
-                generations=generations // max(1, steps // MOST_STEPS),
+                first=space.candidates, seed=self.seed, generations=generations,
                 enough=ENOUGH,  # a violation is made small afterwards, not large
             )  # fmt: skip
-        except (DriftproofError, LackingError, TooManyAtoms, UnscheduledError) as error:
+        except (DriftproofError, LackingError, TooManyAtoms) as error:
             return {"ratio": None, "why": in_a_line(error)}
         except Exception as error:
             if self.structure.family not in FAMILIES:
@@ -141,9 +135,7 @@ class Climb:
             **self._place(space, climbed.at, met=climbed.ratio >= 0),
         }  # fmt: skip
 
-    def _place(
-        self, space: Generic | Growth | Shipped, at: np.ndarray, met: bool
-    ) -> dict[str, Any]:
+    def _place(self, space: Generic | Shipped, at: np.ndarray, met: bool) -> dict[str, Any]:
         """Return where a climb ended, or the first assumption that is not met there."""
         claim = loaded(self.claim)
         try:
@@ -155,12 +147,10 @@ class Climb:
             return {"unmet": in_a_line(error)}
         return {"place": place(case)} if met else {"unmet": unmet or "a condition on the run"}
 
-    def space(self) -> Generic | Growth | Shipped:
+    def space(self) -> Generic | Shipped:
         """Return the candidates that it climbs over."""
         claim: Claim[Any] = loaded(self.claim)
         form, template = claim.forms[self.form], claim.cases_for("full")[self.template]
-        if isinstance(claim, RateClaim):  # which is searched on the piecewise families alone
-            return Growth(claim, form, self.structure, self.seed)
         algorithm = template.algorithm
         if algorithm is not None:
             algorithm = _plain(algorithm, counts=isinstance(claim, BoundClaim))
@@ -218,8 +208,6 @@ def in_a_line(error: Exception) -> str:
 
 def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str, Any]:
     """Return what becomes of a candidate: its status, its simplest case and both sides."""
-    if isinstance(claim, RateClaim):
-        return _grown(claim, form, case, seed)
     first = judged(claim, form, case, seed)
     if first.verdict is not Verdict.REFUTED:
         shorter = [replace(case, rounds=rounds) for rounds in FEW_ROUNDS if rounds < case.rounds]
@@ -273,56 +261,6 @@ def _without_noise(case: Case) -> Case:
     }
     problem = altered(case.problem, fields)
     return case if problem is None else replace(case, problem=problem)
-
-
-def _grown(claim: RateClaim, form: Form, case: Case, seed: int) -> dict[str, Any]:
-    """Return what becomes of an instance on which left / order grows over a climb's horizons."""
-    longer = horizons_of(claim, form, longer=True)
-
-    def breaks(tried: Case) -> bool:
-        # its counts are the horizon's, or follow it
-        kept_counts = all(
-            getattr(tried.algorithm, name) == getattr(case.algorithm, name)
-            for name in ("local_steps", *longer.scheduled)
-            if isinstance(getattr(case.algorithm, name), int)
-        )
-        same = tried.rounds == case.rounds and kept_counts
-        return same and score(claim, form, tried, seed) >= ENOUGH
-
-    for tried in (shrunk(case, breaks, FEW_ATTEMPTS, scales_move=False), case):
-        lefts = over_horizons(claim, form, tried, longer, seed + 1)  # other draws
-        if lefts is None or longer.scores(lefts[:, None])[0] < ENOUGH:
-            continue
-        if not _is_settled(claim, form, tried, seed):
-            continue
-        power = float(longer.growth(lefts[:, None])[0])
-        symbol = claim.size_name.partition(",")[0]
-        ratios = zip(lefts / longer.orders, longer.sizes, strict=True)
-        shown = ", ".join(f"{ratio:.3g} at {x:,.0f}" for ratio, x in ratios)
-        last = horizons_of(claim, form).sizes[-1]
-        return {
-            "status": CANDIDATE, **place(tried),
-            "growth": power,
-            "reason": f"left / order grows at last like {symbol}^{power:.2f}, with the claim's "
-            f"schedule: {shown} ({claim.size_name}). The case is the one at {last:,.0f}. No finite "
-            "run refutes a rate: a floor in closed form does (floors=[…])",
-        }  # fmt: skip
-    return {"status": NOTHING}
-
-
-def _is_settled(claim: RateClaim, form: Form, case: Case, seed: int) -> bool:
-    """Whether left / order grows even if each horizon's run goes on for much longer.
-
-    Where the run was only on its way, what is measured falls as it goes on.
-    """
-    horizons = horizons_of(claim, form)
-    if horizons.extension == 1:
-        return True
-    lefts = over_horizons(claim, form, case, horizons, seed)
-    later = over_horizons(claim, form, case, horizons, seed, times=horizons.extension)
-    if lefts is None or later is None:
-        return False
-    return float(horizons.scores(np.minimum(lefts, later)[:, None])[0]) >= ENOUGH
 
 
 def judged(claim: Claim[Any], form: Form, case: Case, seed: int) -> Row:
