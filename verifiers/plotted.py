@@ -14,9 +14,10 @@ from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError, MissingError, unknown_name
 from driftproof.toolkit.report import panels
 from driftproof.toolkit.report.canvas import rendered
+from driftproof.toolkit.report.class_lines import LETTERS, longest
 from driftproof.toolkit.report.figures import Figure, headline
 from driftproof.toolkit.report.results_table import csv_of
-from driftproof.toolkit.verdict import Row
+from driftproof.toolkit.verdict import Row, together
 from driftproof.verifiers.experiment import Plan, run_experiment
 from driftproof.verifiers.running.jobs import Source, loaded
 from driftproof.verifiers.verify import Settings, judge, select
@@ -63,6 +64,8 @@ def of_claim(
     figures = headline(rows) if x in ("", "rounds") else [_along(rows, x)]
     if x == "rounds":
         figures = [_by_rounds(figure) for figure in figures if figure.x_label == "local steps"]
+    if case is not None:
+        figures = [replace(one, title=f"{one.title} on case {case}") for one in figures]
     slug = one.name.replace("/", "-")
     return {figure.name.removeprefix(f"{slug}-"): figure for figure in figures if figure.is_line}
 
@@ -86,8 +89,14 @@ def drawn(name: str, which: str = "", **options: Any) -> Drawn:
         sheet = panels.drawn(known[which], panels.colours_of(known.values()))
         return known[which]["title"], sheet, panels.points(known[which])
     plots = of_claim(name, **options)
-    if not plots or (which and which not in plots):
-        raise unknown_name(f"plot of {name}", which or "first", plots)
+    if not plots:
+        raise DriftproofError(
+            f"{name}, of which no row has a curve",
+            "a claim that is judged along rounds, horizons or a letter",
+            "driftproof verify writes its numbers into results.csv",
+        )  # fmt: skip
+    if which and which not in plots:
+        raise unknown_name(f"plot of {name}", which, plots)
     figure = plots[which] if which else next(iter(plots.values()))
     return figure.title, *figure.drawn()
 
@@ -138,13 +147,20 @@ def _along(rows: Sequence[Row], letter: str) -> Figure:
                 "leave --x out",
             )
         raise unknown_name(f"letter that varies over the cases of {rows[0].claim}", letter, vary)
-    own.sort(key=lambda row: float(row.instance[letter]))
+    line, told = longest(own, letter), "all else equal"
+    if len(line) < 2:  # it does not vary alone
+        tightest: dict[float, Row] = {}
+        for row in sorted(own, key=lambda row: (row.instance[letter], row.ratio or 0.0)):
+            tightest[row.instance[letter]] = row
+        line, told = list(tightest.values()), "the tightest case at each"
     series = {
-        "x": [float(row.instance[letter]) for row in own],
-        "mean": [(row.lhs or {})["mean"] for row in own],
-        "bound": [row.rhs for row in own],
+        "x": [float(row.instance[letter]) for row in line],
+        "mean": [(row.lhs or {})["mean"] for row in line],
+        "bound": [row.rhs for row in line],
+        "labels": {"mean": "left side"},
     }
-    title = f"{rows[0].claim}, {rows[0].form_key}: a point a case"
-    row = replace(own[0], series=series, case={"label": ""})
+    verdict = together([row.verdict for row in line])
+    title = f"{rows[0].claim}, {rows[0].form_key}, {told}: {verdict}"
+    row = replace(line[0], series=series, case={"label": ""})
     name = f"{rows[0].claim}-{letter}".replace("/", "-")
-    return Figure(name, row, title, letter, "both sides", "xy")
+    return Figure(name, row, title, LETTERS.get(letter, letter), "both sides", "xy")

@@ -18,14 +18,19 @@ from driftproof.toolkit.errors import DriftproofError
     help="Print the checker as one file, which needs Python and python-flint alone.",
 )  # fmt: skip
 def command(certificates: tuple[str, ...], standalone: bool) -> int:
-    """Check certificates of worst cases: exactly, without a solver, by 540 lines in all.
+    """Check certificates of worst cases: exactly, without a solver.
 
-    Where letters are free it takes 370 lines more. A counterexample's file is checked too: that
-    its functions are of the class, and exceed the bound. The exit status is 0 if every file shows
+    A counterexample's file is checked too: that its functions are of the class, and exceed the
+    bound. The exit status is 0 if every file shows
     what it says, 1 if one does not, 2 if one cannot be read. docs/certificates.md says how to read
     them. For somebody who has no driftproof: driftproof check --standalone > check.py
     """
     if standalone:
+        if certificates:
+            raise DriftproofError(
+                f"--standalone and {certificates[0]}", "the checker as a file, or a check",
+                "driftproof check --standalone > check.py; python check.py FILE",
+            )  # fmt: skip
         from driftproof.verifiers.worst_case.one_file import one_file
 
         click.echo(one_file(), nl=False)

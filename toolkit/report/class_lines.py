@@ -63,6 +63,11 @@ def lines(rows: Sequence[Row]) -> list[Line]:
     return made
 
 
+def longest(rows: Sequence[Row], letter: str) -> list[Row]:
+    """Return the cases of the longest line along a letter, all others equal (τ: or ητ is)."""
+    return [row for row, *_ in max(_along(_points(rows), letter), key=len, default=[])]
+
+
 def _points(rows: Sequence[Row]) -> list[list[Row]]:
     """Return the rows of each case, the forms that are shown beside each other."""
     cases: dict[str, list[Row]] = {}

@@ -6,7 +6,7 @@ gives takes the place of what was drawn.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, cast
@@ -42,20 +42,32 @@ def _given(formulas: tuple[Any, ...], key: Key, names: frozenset[str]) -> dict[s
 
     notation = Notation.of(key)
     solved: dict[str, Any] = {}
-    for formula in formulas:
-        for equality in conjuncts(formula):
-            if not isinstance(equality, sympy.Eq):
-                continue
-            symbols = sorted(equality.free_symbols, key=str)
-            for symbol in (s for s in symbols if notation[s.name] in names - set(solved)):
-                # every letter stands for a number above 0 where a root is taken; alone it may be 0
-                sign = {"nonnegative" if len(symbols) == 1 else "positive": True}
-                positive = {s: sympy.Symbol(s.name, **sign) for s in symbols}
-                solutions = sympy.solve(equality.xreplace(positive), positive[symbol])
-                if len(solutions) == 1:
-                    solved[notation[symbol.name]] = solutions[0]
-                    break
+    for equality in _equalities([part for formula in formulas for part in conjuncts(formula)]):
+        symbols = sorted(equality.free_symbols, key=str)
+        for symbol in (s for s in symbols if notation[s.name] in names - set(solved)):
+            # every letter stands for a number above 0 where a root is taken; alone it may be 0
+            sign = {"nonnegative" if len(symbols) == 1 else "positive": True}
+            positive = {s: sympy.Symbol(s.name, **sign) for s in symbols}
+            solutions = sympy.solve(equality.xreplace(positive), positive[symbol])
+            if len(solutions) == 1:
+                solved[notation[symbol.name]] = solutions[0]
+                break
     return solved
+
+
+def _equalities(parts: Sequence[Any]) -> Iterator[Any]:
+    """Yield what is said to be equal, also as a ≤ b and b ≤ a."""
+    import sympy
+
+    bounded: set[Any] = set()
+    for part in parts:
+        if isinstance(part, sympy.Eq):
+            yield part
+        elif isinstance(part, sympy.LessThan | sympy.GreaterThan):
+            spare = sympy.expand(part.gts - part.lts)
+            if sympy.expand(-spare) in bounded:
+                yield sympy.Eq(part.lts, part.gts)
+            bounded.add(spare)
 
 
 def put_in(

@@ -296,7 +296,7 @@ def _docstring(claim: Claim[Any], form: Form) -> list[str]:
     quotes = '"""'
     statement = f"{claim.source}: {claim.statement}".replace(quotes, "'''")
     lines = textwrap.wrap(statement, WIDEST, break_on_hyphens=False)
-    title = f"{claim.name}, {form.key}: a case that breaks it, found by driftproof falsify."
+    title = f"{claim.name}, {form.key}: a case that breaks it, written by driftproof."
     first, *more = textwrap.wrap(title, WIDEST - 4)
     return [f"r{quotes}{first}", *more, *lines, quotes, ""]
 

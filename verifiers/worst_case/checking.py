@@ -76,8 +76,12 @@ def main(
     """Check files, print what each shows, and return 0 if all hold, 1 if one does not.
 
     Raises:
-        ValueError: a file is no certificate.
+        ValueError: a file is no certificate, or there is none.
     """
+    if not names:
+        raise ValueError(
+            "no file; wanted: certificates or counterexamples, one name after the other"
+        )
     held: Counter[str] = Counter()
     for name in names:
         text = text_of(name)
