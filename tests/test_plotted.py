@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 
 import pytest
 
@@ -155,3 +156,20 @@ def test_a_bound_has_nothing_below_it():
     (figure, *_) = plotted.of_claim("comfedl/lemma-2").values()
     assert figure.lower is None
     assert len(figure.drawn()[0].axes) == 1
+
+
+def test_only_what_stands_below_another_plot_leaves_its_legend_to_that():
+    """A plot over a logarithmic x alone, as of a class along a letter, has a legend of its own."""
+    (rate,) = plotted.of_claim("feddro/linear-speed-up").values()
+    series = {"x": [1.0, 10.0, 100.0], "mean": [1.0, 2.0, 3.0], "bound": [2.0, 3.0, 4.0]}
+    alone = replace(rate, row=replace(rate.row, series=series), log="x")
+    (axes,) = alone.drawn()[0].axes
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["right side", "measured"]
+
+
+def test_what_was_judged_before_is_not_judged_again(monkeypatch):
+    before = {}
+    first = plotted.of_claim("comfedl/lemma-2", case=5, judged_before=before)
+    monkeypatch.setattr(plotted, "judge", lambda *_: pytest.fail("judged again"))
+    again = plotted.of_claim("comfedl/lemma-2", case=5, judged_before=before)
+    assert list(again) == list(first)

@@ -24,14 +24,16 @@ from driftproof.verifiers.verify import Settings, judge, select
 
 KINDS = ("svg", "pdf", "pgf", "png")
 """What a plot is written as, by the ending of its file."""
-_JUDGED: dict[tuple[str, str, int | None, str], list[Row]] = {}
+Judged = dict[tuple[str, int | None, str], list[Row]]
+"""Rows by claim, case and profile."""
 Drawn = tuple[str, Any, Mapping[str, Sequence[Any]]]
 """A title, a sheet of matplotlib's, and the columns of its data."""
 
 
 def of_claim(
-    claim: str, *, case: int | None = None, form: str = "*", x: str = "", profile: str = "quick"
-) -> dict[str, Figure]:
+    claim: str, *, case: int | None = None, form: str = "*", x: str = "", profile: str = "quick",
+    judged_before: Judged | None = None,
+) -> dict[str, Figure]:  # fmt: skip
     """Return a claim's plots by what ends their names.
 
     Args:
@@ -40,6 +42,7 @@ def of_claim(
         form: a glob of the form to draw, as tables name it.
         x: below a bound's plot, "rounds" in place of local steps, or a letter: both sides of each
             case over what the letter is there. "": what the report has.
+        judged_before: rows that are not judged again; those that are judged are put there.
 
     Raises:
         DriftproofError: several claims, a case or a form that there is not, or an x that does not
@@ -54,10 +57,11 @@ def of_claim(
             f"driftproof plot {one.name}; driftproof show {one.name} has its cases",
         )
     judged: Source = source if case is None else chosen.on(chosen.judged_on[case - 1])
-    key = one.name, str(one.path), case, profile
-    if key not in _JUDGED:  # a page draws several plots of one claim
-        _JUDGED[key] = judge([judged], Settings(profile=profile))
-    made = [row for row in _JUDGED[key] if row.form != "sibling"]
+    judged_before = {} if judged_before is None else judged_before
+    key = one.name, case, profile
+    if key not in judged_before:
+        judged_before[key] = judge([judged], Settings(profile=profile))
+    made = [row for row in judged_before[key] if row.form != "sibling"]
     rows = [row for row in made if fnmatchcase(row.form_key, form)]
     if not rows:
         raise unknown_name(f"form of {one.name}", form, {row.form_key for row in made})
@@ -65,7 +69,7 @@ def of_claim(
     if x == "rounds":
         figures = [_by_rounds(figure) for figure in figures if figure.x_label == "local steps"]
     if case is not None:
-        figures = [replace(one, title=f"{one.title} on case {case}") for one in figures]
+        figures = [replace(figure, title=f"{figure.title} on case {case}") for figure in figures]
     slug = one.name.replace("/", "-")
     return {figure.name.removeprefix(f"{slug}-"): figure for figure in figures if figure.is_line}
 

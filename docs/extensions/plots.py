@@ -14,9 +14,11 @@ from sphinx.util.docutils import SphinxDirective
 
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.report.canvas import svg
-from driftproof.verifiers.plotted import drawn, of_claim
+from driftproof.verifiers.plotted import Judged, drawn, of_claim
 
 FOLDER = "_plots"
+JUDGED: Judged = {}
+"""Of this build: several pages draw plots of one claim."""
 
 
 class Plot(SphinxDirective):
@@ -37,7 +39,7 @@ class Plot(SphinxDirective):
             return []
         name, options = self.arguments[0], dict(self.options)
         which = options.pop("figure", "")
-        title, sheet, _ = drawn(name, which, **options)
+        title, sheet, _ = drawn(name, which, judged_before=JUDGED, **options)
         return [self.placed(f"{name}-{which or 1}", title, sheet, " ".join(self.content))]
 
     @property
@@ -68,7 +70,9 @@ class Rates(Plot):
         """Draw them, each with its statement's verdict and slopes in its title and legend."""
         made: list[nodes.Node] = []
         for name, leaf in sorted(leaves("claim").items()) if self.wanted else ():
-            figures = of_claim(name).values() if leaf.decorator == "rate" else ()
+            figures = (
+                of_claim(name, judged_before=JUDGED).values() if leaf.decorator == "rate" else ()
+            )
             measured = [figure for figure in figures if figure.lower is not None]
             for k, figure in enumerate(measured):
                 caption = f"{leaf.metadata.get('source', '')}. {leaf.summary}"

@@ -21,9 +21,9 @@ def command(certificates: tuple[str, ...], standalone: bool) -> int:
     """Check certificates of worst cases: exactly, without a solver.
 
     A counterexample's file is checked too: that its functions are of the class, and exceed the
-    bound. The exit status is 0 if every file shows
-    what it says, 1 if one does not, 2 if one cannot be read. docs/certificates.md says how to read
-    them. For somebody who has no driftproof: driftproof check --standalone > check.py
+    bound. The exit status is 0 if every file shows what it says, 1 if one does not, 2 if one cannot
+    be read. docs/certificates.md says how to read them. For somebody who has no driftproof:
+    driftproof check --standalone > check.py
     """
     if standalone:
         if certificates:

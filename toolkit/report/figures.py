@@ -103,9 +103,15 @@ class Figure:
         size = size if len(size) == 1 else f"({size})"
         power = {-0.5: f"√{size}", -1: size}.get(exponent, f"{size}^{-exponent:g}")
         label = "left ÷ order" if logs or not exponent else f"left · {power}"
-        row = replace(self.row, series={"x": self.series["x"], "labels": {"mean": label}, **scaled})
+        labels = {"mean": label, "band": self.labels["band"]}
+        row = replace(self.row, series={"x": self.series["x"], "labels": labels, **scaled})
         title = f"{label}: flat if the order is right"
         return Figure(self.name + SCALED, row, title, self.x_label, label, "x")
+
+    @property
+    def is_lower(self) -> bool:
+        """Whether it stands below another plot, whose legend serves both."""
+        return self.name.endswith(SCALED)
 
     @property
     def is_line(self) -> bool:
@@ -306,7 +312,7 @@ def _curves(axes: Any, figure: Figure) -> str:
     """Draw the band and the curves of a plot, and return the mark that its points have."""
     s, x = figure.series, figure.series["x"]
     point = "o" if len(x) < 12 else ""
-    named = figure.labels if "order" in s or figure.log != "x" else dict.fromkeys(figure.labels)
+    named = dict.fromkeys(figure.labels) if figure.is_lower else figure.labels
     if "low" in s:
         axes.fill_between(x, s["low"], s["high"], color="C0", alpha=0.35, lw=0, label=named["band"])
     for key, look in LOOKS.items():

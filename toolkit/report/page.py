@@ -18,7 +18,7 @@ from driftproof.toolkit.groups import (
     statements,
 )
 from driftproof.toolkit.readings import SEVERITIES
-from driftproof.toolkit.report.figures import DRAWN_COLUMNS, FLATTEST, SCALED, Figure, headline
+from driftproof.toolkit.report.figures import DRAWN_COLUMNS, FLATTEST, Figure, headline
 from driftproof.toolkit.report.mathml import font_face
 from driftproof.toolkit.report.panels import drawn_panels
 from driftproof.toolkit.report.papers import Reference, by_paper, findings, references
@@ -128,7 +128,7 @@ def _drawn(figure: Figure) -> dict[str, Any]:
             "x": figure.x_label,
             "y": figure.y_label,
             "log": figure.log,
-            "least": FLATTEST if figure.name.endswith(SCALED) else 0,
+            "least": FLATTEST if figure.is_lower else 0,
             "labels": figure.labels,
             "series": series,
         },
