@@ -24,7 +24,7 @@ from driftproof.toolkit.verdict import Evidence, Verdict
 from driftproof.verifiers import record
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.judges import bounds, enclosed
-from driftproof.verifiers.judges.enclosed import Comparison, enclose, left_open
+from driftproof.verifiers.judges.enclosed import Enclosed, decided, enclose, left_open
 from driftproof.verifiers.judges.evidence import Measured
 from driftproof.verifiers.running.jobs import jobs_for
 from driftproof.verifiers.verify import select
@@ -118,15 +118,15 @@ def test_constants_are_allowed_their_own_rounding():
         made = enclose(constant, constant.cases[0], constant.forms[0])[0]
         exact = Fraction(0.1) + Fraction(noise)
         assert made.ends[2] <= exact <= made.ends[3]
-        assert made.verdict is Verdict.SUPPORTED
+        assert decided([made]).verdict is Verdict.SUPPORTED
 
 
 def comparison(left, right, size=1.0):
-    return Comparison(arb(*left), arb(*right), arb(size))
+    return Enclosed(arb(*left), arb(*right), arb(size))
 
 
 @pytest.mark.parametrize(
-    ("left", "right", "verdict", "equal"),
+    ("left", "right", "verdict", "attained"),
     [
         ((1.0, 1e-20), (2.0, 1e-20), Verdict.SUPPORTED, False),
         ((2.0, 1e-20), (1.0, 1e-20), Verdict.REFUTED, False),
@@ -135,12 +135,12 @@ def comparison(left, right, size=1.0):
         ((1.0, 6e-13), (1.0, 1e-14), Verdict.INCONCLUSIVE, False),
         ((1.0, 4e-13), (1.0, 1e-14), Verdict.SUPPORTED, True),
         ((1.0 + 1e-9, 1e-14), (1.0, 1e-14), Verdict.REFUTED, False),
-        ((0.0, 0.0), (0.0, 0.0), Verdict.SUPPORTED, True),
+        ((0.0, 0.0), (0.0, 0.0), Verdict.SUPPORTED, False),  # a bound of 0 is not attained
     ],
 )
-def test_a_comparison_is_decided_by_its_ends(left, right, verdict, equal):
-    made = comparison(left, right)
-    assert (made.verdict, made.equal) == (verdict, equal)
+def test_a_comparison_is_decided_by_its_ends(left, right, verdict, attained):
+    made = decided([comparison(left, right)])
+    assert (made.verdict, made.attained) == (verdict, attained)
 
 
 def test_balls_that_are_too_wide_are_not_called_equal(monkeypatch):
@@ -257,7 +257,7 @@ def test_the_initial_gap_is_enclosed_where_it_nearly_vanishes():
     made = enclose(gap, gap.cases[0], gap.forms[0])[0]
     assert made.ends[2] <= Fraction(1e-9) ** 2 / 2 <= made.ends[3]
     assert made.right.rad() < 1e-40
-    assert made.verdict is Verdict.SUPPORTED
+    assert decided([made]).verdict is Verdict.SUPPORTED
 
 
 def test_gradients_of_a_bilevel_objective_have_no_rounding():

@@ -25,6 +25,7 @@ from driftproof.toolkit.verdict import Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.judges.assumed import relation_of
+from driftproof.verifiers.judges.decide import inapplicable
 from driftproof.verifiers.judges.rows import case_entry, row_of
 
 EFFORT = 0.25
@@ -161,9 +162,7 @@ def believing(
         for case, sentences in zip(cases, audits, strict=True):
             reason = refusal(claim, case, form, sentences)
             if reason is not None and id(form) not in rows:
-                rows[id(form)] = row_of(
-                    claim, form, case_entry(case), Verdict.INAPPLICABLE, None, reason
-                )
+                rows[id(form)] = row_of(claim, form, case_entry(case), inapplicable(), None, reason)
     kept = [form for form in forms if id(form) not in rows]
     judged = (yield from judge(kept)) if kept else []
     unused = [text for sentences in audits for text in sentences.values()]

@@ -25,6 +25,7 @@ from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.claim_types.limit import LimitClaim, converges
 from driftproof.verifiers.judges import worst_cases
+from driftproof.verifiers.judges.decide import inapplicable, settled, undecided
 from driftproof.verifiers.judges.theorems import has_letters
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.on_quadratics import runs, slowest
@@ -51,9 +52,9 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
             the iterate is; or ρ is not in (0, 1].
     """
     row = partial(worst_cases.row, claim, case, form)
-    reason = worst_cases.inapplicable(claim, case, form)
+    reason = worst_cases.why_not(claim, case, form)
     if reason is not None:
-        return row(Verdict.INAPPLICABLE, reason)
+        return row(inapplicable(), reason)
     _check(claim, case, form)
     right = worst_cases.right_side(claim, case, form)
     if not 0 < right.low <= right.high <= 1:
@@ -74,10 +75,10 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
     }  # fmt: skip
     if mode is not None and mode.exceeds(None if only_converges else right.high):
         facts["lhs"] = facts["lhs"] | {"mean": least}
-        return row(Verdict.REFUTED, str(mode), Evidence.ENCLOSED, **facts)
+        return row(settled(False), str(mode), Evidence.ENCLOSED, **facts)
     one_minimiser = whole.function_class.parameters.get("mu")
     if one_minimiser and not bounded and (cycle := _cycle(claim, case, whole, [1])) is not None:
-        return row(Verdict.REFUTED, **facts | cycle)
+        return row(settled(False), **facts | cycle)
     found, why = None, "no linear rate holds where mu = 0"  # (λ/2)‖x‖² has none for all λ > 0
     if one_minimiser or bounded:
         found, why = _potential(case, whole, None if only_converges else right.low)
@@ -93,13 +94,13 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
         }
         _check_runs(case, whole, found)
         reason = f"{found}\n  {worst_cases.REPLAYED}"
-        return row(Verdict.SUPPORTED, reason, **facts)
+        return row(settled(True), reason, **facts)
     sampled = case.algorithm.cohort_size(whole.clients) < whole.clients  # a run is many paths
     if not bounded and not sampled:
         if (cycle := _cycle(claim, case, whole, LENGTHS)) is not None:
-            return row(Verdict.REFUTED, **facts | cycle)
+            return row(settled(False), **facts | cycle)
         why += f"; no cycle of {LENGTHS[0]} to {LENGTHS[-1]} rounds was found"
-    return row(Verdict.INCONCLUSIVE, why, **facts)
+    return row(undecided(), why, **facts)
 
 
 def _check(claim: LimitClaim, case: Case, form: Form) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.verdict import Evidence, Row, Verdict
+from driftproof.toolkit.verdict import Evidence, Row
 from driftproof.verifiers.algebra.symbolic import Step
 from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.judges.decide import settled
 from driftproof.verifiers.judges.rows import row_of
 
 
@@ -29,9 +30,9 @@ def judge(claim: Claim[Any], form: Form, steps: Sequence[Step]) -> Row:
     failed = [step for step in steps if step.holds is False and step.computed]
     said = [step for step in steps if step.holds is False and not step.computed]
     open_ = [step for step in steps if step.holds is None]
-    verdict, reason = Verdict.INCONCLUSIVE, ""
+    holds, reason = None, ""
     if failed:
-        verdict, reason = Verdict.REFUTED, f"{_step(steps, failed[0])} fails: {failed[0].why}"
+        holds, reason = False, f"{_step(steps, failed[0])} fails: {failed[0].why}"
     elif said:
         reason = f"{_step(steps, said[0])} fails by an argument, not by a computation: "
         reason += said[0].why
@@ -40,9 +41,9 @@ def judge(claim: Claim[Any], form: Form, steps: Sequence[Step]) -> Row:
     elif not any(step.computed for step in steps):
         reason = "every step is argued in words, and none is computed"
     else:
-        verdict = Verdict.SUPPORTED
+        holds = True
     return row_of(
-        claim, form, {"key": "proof", "label": "algebra, step by step"}, verdict,
+        claim, form, {"key": "proof", "label": "algebra, step by step"}, settled(holds),
         Evidence.SYMBOLIC, reason, comparisons=len(steps),
         series={"proof": [[step.says, step.holds, _reason(step)] for step in steps]},
     )  # fmt: skip

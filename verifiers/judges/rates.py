@@ -20,11 +20,12 @@ from typing import Any
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import Letters, stated, substituted
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.verdict import Evidence, Row, Verdict
+from driftproof.toolkit.verdict import Evidence, Row
 from driftproof.verifiers.algebra.orders import exponents, leading, plain
 from driftproof.verifiers.algebra.sample_cost import demands, rate_in_samples
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.claim_types.rate import RateClaim, Schedule
+from driftproof.verifiers.judges.decide import Decision, inapplicable, settled, undecided
 from driftproof.verifiers.judges.followed import (
     broken_assumption,
     measured_exponents,
@@ -44,7 +45,7 @@ def judge_schedule(
     refuted = _below_floor(claim, form, schedule)
     if claim.derived is None:
         reason = "no bound is named that implies the rate, and no floor refutes it"
-        return refuted or _row(claim, form, Verdict.INCONCLUSIVE, None, reason)
+        return refuted or _row(claim, form, undecided(), reason)
     notation = {**notation, **claim.derived.letters}
     right = stated(claim.derived.right, Letters(notation))
     bound = substituted(right, {"T": t} | dict(schedule.letters))
@@ -57,7 +58,7 @@ def judge_schedule(
             f"has at least one sample; the bound of {claim.derived} would grow like "
             f"T^({_worst(claim, growth)})"
         )
-        return _row(claim, form, Verdict.INAPPLICABLE, None, reason, empty_hypothesis=True)
+        return _row(claim, form, inapplicable(), reason, empty_hypothesis=True)
     if refuted is not None:
         return refuted
     allowed = exponents(schedule.in_horizon, t)
@@ -69,10 +70,10 @@ def judge_schedule(
         power, factor = missing[0]
         term = f"({plain(factor)})·T^({plain(power)})"
         reason = f"the bound of {claim.derived} has a term {term}, which is not of the order"
-        return _row(claim, form, Verdict.INCONCLUSIVE, None, reason)
+        return _row(claim, form, undecided(), reason)
     broken = broken_assumption(claim, schedule, notation)
     if broken:
-        return _row(claim, form, Verdict.INCONCLUSIVE, None, broken)
+        return _row(claim, form, undecided(), broken)
     proof = [
         [
             f"T^{{{sympy.latex(e)}}}\\cdot\\left({sympy.latex(c)}\\right)",
@@ -84,7 +85,7 @@ def judge_schedule(
     if claim.size is None:  # else the horizon is not a number of steps that cost samples
         proof += _terms(claim, schedule)
     return _row(
-        claim, form, Verdict.SUPPORTED, Evidence.SYMBOLIC, "", comparisons=len(growth),
+        claim, form, settled(True), comparisons=len(growth),
         series={"proof": proof},
         case={"key": "schedule", "label": "schedule, for all T", "derived": claim.derived.public()},
     )  # fmt: skip
@@ -124,7 +125,7 @@ def _below_floor(claim: RateClaim, form: Form, schedule: Schedule) -> Row | None
         if sympy.limit(ratio, claim.horizon, sympy.oo) == sympy.oo:
             least = plain(sympy.simplify(value.subs(special)))
             reason = f"{floor.instance}: left ≥ {least} for large T"
-            return _row(claim, form, Verdict.REFUTED, Evidence.SYMBOLIC, reason)
+            return _row(claim, form, settled(False), reason)
     return None
 
 
@@ -180,10 +181,9 @@ def _worst(claim: RateClaim, growth: Mapping[Any, Any]) -> Any:
 def _row(
     claim: RateClaim,
     form: Form,
-    verdict: Verdict,
-    evidence: Evidence | None,
-    reason: str,
+    decision: Decision,
+    reason: str = "",
     **facts: Any,
 ) -> Row:
     case = facts.pop("case", {"key": "schedule", "label": "schedule, for all T"})
-    return row_of(claim, form, case, verdict, evidence, reason, **facts)
+    return row_of(claim, form, case, decision, Evidence.SYMBOLIC, reason, **facts)

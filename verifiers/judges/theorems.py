@@ -25,6 +25,7 @@ from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.judges import assumed, bounds, worst_cases
+from driftproof.verifiers.judges.decide import inapplicable, settled, undecided, withdrawn
 from driftproof.verifiers.judges.evidence import instance
 from driftproof.verifiers.judges.rows import case_entry, row_of
 from driftproof.verifiers.worst_case.builder import build
@@ -344,7 +345,7 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
     found, region = measured["forms"][form.key], measured["region"]
     if "point" not in found:
         return row_of(
-            claim, form, case_entry(case), Verdict.INAPPLICABLE, None, found["unmet"],
+            claim, form, case_entry(case), inapplicable(), None, found["unmet"],
         )  # fmt: skip
     point = {name: Fraction(of) for name, of in found["point"].items()}
     row = None
@@ -356,7 +357,7 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
         right = float(worst_cases.right_side(claim, numbers, form).low)
         value = min(found["value"], right) if "files" in found else found["value"]
         row = row_of(
-            claim, form, case_entry(case), Verdict.INCONCLUSIVE, None, rhs=right, comparisons=1,
+            claim, form, case_entry(case), undecided(), rhs=right, comparisons=1,
             lhs={"mean": value, "low": None, "high": None},
             instance=instance(bounds.roles_of(numbers), claim.notation(numbers)),
         )  # fmt: skip
@@ -370,10 +371,10 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
         if case.problem.of_all_rounds:
             reason += f"; {worst_cases.REPLAYED}"
         return replace(
-            row, verdict=Verdict.SUPPORTED, evidence=Evidence.THEOREM, reason=reason,
+            row, verdict=settled(True).verdict, evidence=Evidence.THEOREM, reason=reason,
             proofs={**row.proofs, **found["files"]},
         )  # fmt: skip
     known = "proved" if row.verdict is Verdict.SUPPORTED else "not refuted"
     reason = f"{known} at {where}, the tightest point that was looked at; for all {region} open: "
     reason += found["open"]
-    return replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, reason=reason)
+    return withdrawn(row, reason)

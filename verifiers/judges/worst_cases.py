@@ -25,10 +25,19 @@ from driftproof.toolkit.engines.symbolic import ROUNDS
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.spans.exact import Quantity, Second, Vector
 from driftproof.toolkit.spans.tensor import decimal
+from driftproof.toolkit.tolerances import CLASS
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.judges import bounds
+from driftproof.verifiers.judges.decide import (
+    Comparisons,
+    Decision,
+    Interval,
+    decide,
+    inapplicable,
+    undecided,
+)
 from driftproof.verifiers.judges.evidence import instance
 from driftproof.verifiers.judges.rows import case_entry, row_of
 from driftproof.verifiers.worst_case.builder import build
@@ -53,8 +62,6 @@ STARTS = (1, 4, 30)
 """How far from x* a start is taken to refute what speaks of all starts."""
 REPLAYED = f"replayed in doubles for {len(ROUNDS)} rounds"
 """Said of a verdict that speaks of all rounds: what its text was seen to do (docs/soundness.md)."""
-ATTAINED = Fraction(1, 10**12)
-"""How near to a right side functions come that attain it, relative to it."""
 
 
 def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any]:
@@ -67,9 +74,7 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
     assert left is not None
     assert isinstance(case.problem, WholeClass)
     rights = {
-        form: right_side(claim, case, form)
-        for form in forms
-        if inapplicable(claim, case, form) is None
+        form: right_side(claim, case, form) for form in forms if why_not(claim, case, form) is None
     }
     comparisons: list[dict[str, Any]] = []
     for number, program in enumerate(
@@ -225,7 +230,7 @@ def _ran(program: WorstCase, found: Witness, number: int, factors: Mapping[str, 
     return float(left.constant - sum(of * parts[name].constant for name, of in factors.items()))
 
 
-def inapplicable(claim: BoundClaim, case: Case, form: Form) -> str | None:
+def why_not(claim: BoundClaim, case: Case, form: Form) -> str | None:
     """Return why a form says nothing of a class (None: it applies)."""
     broken = bounds.unmet(claim, case, form)
     if broken is not None:
@@ -325,18 +330,19 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
     REFUTED: of one there are functions of the class on which it exceeds the right side. Else
     INCONCLUSIVE. Nothing is rounded.
     """
-    reason = inapplicable(claim, case, form)
+    reason = why_not(claim, case, form)
     if reason is not None:
-        return row(claim, case, form, Verdict.INAPPLICABLE, reason)
+        return row(claim, case, form, inapplicable(), reason)
     right, loose = right_side(claim, case, form), measured["loose"]
     comparisons = [{**made, **made["forms"].get(form.key, {})} for made in measured["comparisons"]]
     facts: dict[str, Any] = {"rhs": float(right.low), "comparisons": len(comparisons)}
-    refuted = [m for m in comparisons if Fraction(m.get("attained", right.high)) > right.high]
-    if refuted:
-        return _refuted(claim, case, form, max(refuted, key=_attained), facts)
+    decision = decided(comparisons, right)
+    if decision.verdict is Verdict.REFUTED:
+        assert decision.worst is not None
+        return _refuted(claim, case, form, decision, comparisons[decision.worst], facts)
     worst = max(comparisons, key=_value)
     if worst["value"] is None:
-        return row(claim, case, form, Verdict.INCONCLUSIVE, worst["open"], **facts)
+        return row(claim, case, form, undecided(), worst["open"], **facts)
     low, high = worst.get("attained"), worst.get("bound")
     facts["lhs"] = {"mean": worst["value"], "low": None, "high": None}
     for end, proved, nearer in (("low", low, max), ("high", high, min)):
@@ -347,17 +353,31 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
         file_name(claim, case, form, made["moment"]): made["file"]
         for made in comparisons if "file" in made
     }  # fmt: skip
-    if all(_proves(made, right) for made in comparisons):
-        reaches = low is not None and _attained(worst) >= right.low - ATTAINED * abs(right.low)
-        reason = "" if reaches else loose
-        if right.low < right.high:
-            reason = "; ".join(filter(None, [reason, "the right side is irrational: what is proved "
-                                             "is the lower end of its enclosure"]))  # fmt: skip
-        if case.problem.of_all_rounds:
-            reason = "; ".join(filter(None, [reason, REPLAYED]))
-        return row(claim, case, form, Verdict.SUPPORTED, reason, attained=reaches, **facts)
-    reason = _undecided(worst, loose, right)
-    return row(claim, case, form, Verdict.INCONCLUSIVE, reason, **facts)
+    if decision.verdict is Verdict.SUPPORTED:
+        irrational = (
+            "the right side is irrational: what is proved is the lower end of its enclosure"
+        )
+        said = (
+            "" if decision.attained else loose,
+            irrational if right.low < right.high else "",
+            REPLAYED if case.problem.of_all_rounds else "",
+        )
+        reason = "; ".join(filter(None, said))
+    else:
+        reason = _undecided(worst, loose, right)
+    return row(claim, case, form, decision, reason, **facts)
+
+
+def decided(comparisons: Sequence[Mapping[str, Any]], right: Right) -> Decision:
+    """Return what is proved of a worst case: by functions from below, by a certificate from above.
+
+    A certificate counts if it is one of the statement itself.
+    """
+    low = [Fraction(made["attained"]) if "attained" in made else -inf for made in comparisons]
+    high = [right.low if _proves(made, right) else inf for made in comparisons]
+    sides = Interval(np.array(low, object), np.array(high, object))
+    ends = Interval(*(np.array([end], object) for end in (right.low, right.high)))
+    return decide(Comparisons(sides, ends, np.array([abs(right.low)], object)), CLASS)
 
 
 def _proves(made: Mapping[str, Any], right: Right) -> bool:
@@ -369,10 +389,15 @@ def _proves(made: Mapping[str, Any], right: Right) -> bool:
 
 
 def _refuted(
-    claim: BoundClaim, case: Case, form: Form, made: Mapping[str, Any], facts: Mapping[str, Any]
+    claim: BoundClaim,
+    case: Case,
+    form: Form,
+    decision: Decision,
+    made: Mapping[str, Any],
+    facts: Mapping[str, Any],
 ) -> Row:
     """Return the row of a comparison that functions of the class exceed."""
-    value, right = float(_attained(made)), facts["rhs"]
+    value, right = float(Fraction(made["attained"])), facts["rhs"]
     reason = (
         f"there are functions of the class, in dimension {made['dimension']}, with "
         f"left ≥ {value:.6g} above right = {right:.6g}: {made['what']}; the worst case is about "
@@ -391,7 +416,7 @@ def _refuted(
             "series": {"counterexample": functions_of(made["file"]).said[1:]},
         }
     lhs = {"mean": max(made["value"], value), "low": value, "high": None}
-    return row(claim, case, form, Verdict.REFUTED, reason, lhs=lhs, **shown, **facts)
+    return row(claim, case, form, decision, reason, lhs=lhs, **shown, **facts)
 
 
 def _undecided(worst: Mapping[str, Any], loose: str, right: Right) -> str:
@@ -403,10 +428,6 @@ def _undecided(worst: Mapping[str, Any], loose: str, right: Right) -> str:
     if loose:
         return f"{said}; it is an upper bound: {loose}"
     return f"{said}; {worst.get('open', 'neither a certificate nor functions decide')}"
-
-
-def _attained(made: Mapping[str, Any]) -> Fraction:
-    return Fraction(made["attained"])
 
 
 def _value(made: Mapping[str, Any]) -> float:
@@ -429,16 +450,16 @@ def row(
     claim: BoundClaim,
     case: Case,
     form: Form,
-    verdict: Verdict,
+    decision: Decision,
     reason: str,
     evidence: Evidence = Evidence.CLASS,
     **facts: Any,
 ) -> Row:
     """Return a row of a form over a class, with the letters' numbers."""
-    roles = bounds.roles_of(case) if verdict is not Verdict.INAPPLICABLE else {}
+    roles = bounds.roles_of(case) if decision.verdict is not Verdict.INAPPLICABLE else {}
     roles = {name: number for name, number in roles.items() if isfinite(number)}  # no gap is known
     return row_of(
-        claim, form, case_entry(case), verdict, evidence, reason,
+        claim, form, case_entry(case), decision, evidence, reason,
         instance=instance(roles, claim.notation(case)), **facts,
     )  # fmt: skip
 

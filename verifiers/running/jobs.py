@@ -39,6 +39,7 @@ from driftproof.verifiers.judges import (
     rates,
     slope,
 )
+from driftproof.verifiers.judges.decide import undecided
 from driftproof.verifiers.judges.evidence import Measured, joined
 from driftproof.verifiers.judges.rows import case_entry, row_of
 from driftproof.verifiers.running.scheduler import Result
@@ -121,7 +122,7 @@ class ClaimTask:
             raise error
         cases = claim.classes if isinstance(claim, LimitClaim) else claim.cases_for(self.tier)
         form, case = claim.forms[self.form], case_entry(cases[self.number])
-        return pack_rows([row_of(claim, form, case, Verdict.INCONCLUSIVE, None, error.told)])
+        return pack_rows([row_of(claim, form, case, undecided(), None, error.told)])
 
     def _result(self, claim: Claim[Any]) -> bytes:
         form = claim.forms[self.form]
@@ -260,7 +261,7 @@ def _undecided(claim: Claim[Any], form: Form) -> Job:
     """Say what is known of a reading that nothing decides, and what would decide it."""
     yield []
     case = {"key": "open", "label": "for all choices"}
-    return [row_of(claim, form, case, Verdict.INCONCLUSIVE, None, str(form.right))]
+    return [row_of(claim, form, case, undecided(), None, str(form.right))]
 
 
 def _where_believed(
@@ -374,7 +375,7 @@ def _over_class(claim: BoundClaim, case: Case, forms: Sequence[Form], at: ClaimT
     ((blob, seconds),) = yield [at]
     measured = json.loads(blob)
     if "undecidable" in measured:
-        given = case_entry(case), Verdict.INCONCLUSIVE, None, measured["undecidable"]
+        given = case_entry(case), undecided(), None, measured["undecidable"]
         return [row_of(claim, form, *given) for form in forms]
     if theorems.has_letters(case):
         rows = [theorems.judge(claim, case, form, measured) for form in forms]
