@@ -32,7 +32,7 @@ from driftproof.verifiers.judges.bounds import (
     what_to_change,
 )
 from driftproof.verifiers.judges.evidence import Measured, copies_of, joined
-from driftproof.verifiers.running.jobs import BUDGETS
+from driftproof.verifiers.judges.judge import BUDGETS
 from driftproof.verifiers.verify import Settings, judge
 from tests.calibration.bounds import LONG, _next_square, _rare_pasts
 from tests.calibration.line import Line

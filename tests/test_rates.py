@@ -35,9 +35,9 @@ from driftproof.verifiers.judges.bounds import measure_block
 from driftproof.verifiers.judges.evidence import Measured
 from driftproof.verifiers.judges.growth import SHAPES, possible
 from driftproof.verifiers.judges.inherited import inherit
+from driftproof.verifiers.judges.judge import ClaimTask
 from driftproof.verifiers.judges.slope import judge_slope, order_decided
 from driftproof.verifiers.papers.feddro.claims._theorem import squared_gradient
-from driftproof.verifiers.running import jobs
 from driftproof.verifiers.second_moments import second_moments
 from driftproof.verifiers.verify import Settings, header, judge, select
 from tests.calibration import rates as calibration
@@ -502,7 +502,7 @@ def test_an_exact_left_side_is_a_number_or_an_enclosure(bad):
 
 def test_an_exact_horizon_is_a_unit_of_work():
     leaf = leaves("claim")["fednest/theorem-minimax"]
-    item = jobs.ClaimTask(leaf, "known", number=64, case="T = 64")
+    item = ClaimTask(leaf, rates.exact_left, args=(64,), case="T = 64")
     low, high = json.loads(item.work())
     assert 0 < low <= high < 0.1
 

@@ -11,9 +11,7 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.groups import Group, grouped, number
 from driftproof.toolkit.statements import ReadingVerdict, verdict_on
 from driftproof.toolkit.verdict import Evidence, Verdict
-from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
-from driftproof.verifiers.claim_types.comparison import ComparisonClaim
 from driftproof.verifiers.expression import expression, repetition
 from driftproof.verifiers.record import unsound
 from driftproof.verifiers.search.finding import FAILED, Finding, remade
@@ -66,7 +64,7 @@ def assert_holds(claim: Claim[Any], case: Case, *, profile: str = "quick", seed:
     __tracebackhide__ = True
     _check_one("claim", claim, Claim)
     _check_one("case", case, Case)
-    if not isinstance(claim, BoundClaim | ComparisonClaim):
+    if not claim.searched:
         raise DriftproofError(
             f"claim {claim.name}, a {claim.way}, on one case",
             "a @bound or a @comparison",

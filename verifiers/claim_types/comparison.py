@@ -33,6 +33,8 @@ class ComparisonClaim(Claim[R]):
             panels have one name lie on one plot (``toolkit.report.figures.panel``).
     """
 
+    judges: ClassVar[tuple[str, ...]] = (*Claim.judges, "comparisons")
+    searched: ClassVar[str] = "comparisons"
     way: ClassVar[str] = "comparison"
     function: ClassVar[str] = "compare"
     kinds: ClassVar[tuple[str, ...]] = ("identity", "bound", "complexity", "existence")
@@ -66,6 +68,11 @@ class ComparisonClaim(Claim[R]):
                 "write Comparison(what, low, high, value) for it",
             )  # fmt: skip
         return made
+
+    @property
+    def bounds(self) -> bool:
+        """Whether its right sides are formulas that something is bounded by."""
+        return self.kind == "bound"
 
 
 comparison = ComparisonClaim

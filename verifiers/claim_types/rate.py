@@ -91,6 +91,8 @@ class RateClaim(Claim[Schedule]):
         left: the decorated function.
     """
 
+    judges: ClassVar[tuple[str, ...]] = (*Claim.judges, "rates")
+    asymptotic: ClassVar[bool] = True
     way: ClassVar[str] = "rate"
     kinds: ClassVar[tuple[str, ...]] = ("rate",)
 

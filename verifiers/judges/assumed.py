@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from driftproof.toolkit.cases import Assumption, Case
+from driftproof.toolkit.cases import Assumption, Case, roles_of
 from driftproof.toolkit.constants import (
     Key,
     LackingConstantError,
@@ -60,16 +60,16 @@ def unmet(
     return None
 
 
-def noted(
-    claim: Claim[Any], case: Case, form: Form, roles: Mapping[str, float], row: Row
-) -> Row:  # fmt: skip
+def noted(claim: Claim[Any], case: Case, form: Form, row: Row) -> Row:
     """Return a row that names the assumptions which its case meets within rounding alone.
 
     What refutes it by little is left open: a true statement may be false a little further on.
     """
     edges: list[str] = []
-    for assumption in (*claim.assumes, *form.assumes):
-        if assumption.relation is not None and row.verdict is not Verdict.INAPPLICABLE:
+    related = [x for x in (*claim.assumes, *form.assumes) if x.relation is not None]
+    if related and row.verdict is not Verdict.INAPPLICABLE:
+        roles = roles_of(case)
+        for assumption in related:
             _broken(assumption, claim.notation(case), roles, edges)
     if not edges:
         return row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -27,7 +28,16 @@ from driftproof.verifiers.judges.decide import (
     undecided,
 )
 from driftproof.verifiers.judges.evidence import instance
+from driftproof.verifiers.judges.judge import (
+    ClaimTask,
+    Group,
+    Judge,
+    Tasks,
+    pack_rows,
+    unpack_rows,
+)
 from driftproof.verifiers.judges.rows import case_entry, row_of
+from driftproof.verifiers.judges.scores import ratio
 
 
 def maximum_over_simplex(
@@ -92,6 +102,60 @@ def decided(comparisons: Sequence[Comparison], relation: Literal["<=", "=="]) ->
     return decide(made, tolerance)
 
 
+CLEARLY = 1e3
+"""How many times what counts as equal two computed sides must be apart (1e-3 of their size).
+
+Far from the cases that a claim was written for, its own arithmetic may lose digits.
+"""
+
+
+def compared(claim: ComparisonClaim[Any], task: ClaimTask) -> bytes:
+    """Do the task of computing both sides on a case, and of judging them."""
+    case, form = task.of(claim)
+    applies = unmet(claim, case, form) is None
+    made = claim.compared(case, form.right) if applies else []
+    return pack_rows([judge(claim, case, form, made)])
+
+
+class Computed(Judge):
+    """Judges by both sides, which the claim's own function computes."""
+
+    clock = staticmethod(
+        time.perf_counter
+    )  # it may compute in other processes, as on the wire, which cost too
+
+    def rows(
+        self, claim: ComparisonClaim[Any], group: Group, ask: ClaimTask, profile: str
+    ) -> Tasks:
+        """Judge one form on one case."""
+        (form,), (number,) = group
+        key = claim.every_case[number].key
+        ((blob, _),) = yield [replace(ask, do=compared, number=number, case=key, form=form)]
+        return unpack_rows(blob)
+
+    def score(self, claim: ComparisonClaim[Any], form: Form, case: Case, seed: int) -> float:
+        """Return the largest left / right of a bound.
+
+        Of an identity, the distance of its sides in units of one that is clearly no rounding.
+        """
+        worst, found = 0.0, [c for c in claim.compared(case, form.right) if not c.unmeasured]
+        # what is tiny beside another comparison may be what its rounding left
+        dust = 1e-9 * max((c.size for c in found if np.isfinite(c.size)), default=0.0)
+        for c in found:
+            if claim.kind == "bound":
+                worst = max(worst, float(ratio(np.array([[c.low]]), np.array([[c.value]]))[0]))
+            elif c.slack:
+                enough = c.slack if c.count or claim.kind == "complexity" else CLEARLY * c.slack
+                worst = max(worst, c.apart / max(enough, dust))
+            elif c.apart:
+                worst = np.inf
+        return worst
+
+    def check(self, claim: ComparisonClaim[Any], form: Form, case: Case) -> None:
+        """Raise what is wrong with the function."""
+        claim.compared(case, form.right)
+
+
 def _facts(
     claim: ComparisonClaim[Any],
     case: Case,
@@ -123,3 +187,6 @@ def _facts(
         }
         | ({"panels": list(claim.draws(case))} if claim.draws is not None else {}),
     }
+
+
+JUDGE = Computed()

@@ -7,7 +7,7 @@ the smallest that is found; cycles of a few lengths.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -26,7 +26,7 @@ from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.claim_types.limit import LimitClaim, converges
 from driftproof.verifiers.judges import worst_cases
 from driftproof.verifiers.judges.decide import inapplicable, settled, undecided
-from driftproof.verifiers.judges.theorems import has_letters
+from driftproof.verifiers.judges.judge import ClaimTask, Group, Judge, Tasks, pack_rows, unpack_rows
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.on_quadratics import runs, slowest
 from driftproof.verifiers.worst_case.potential import (
@@ -105,7 +105,7 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
 
 def _check(claim: LimitClaim, case: Case, form: Form) -> None:
     """Refuse letters, conditions on the start, and what measures something else."""
-    if has_letters(case):
+    if worst_cases.letters_in(case):
         raise DriftproofError(
             f"limit {claim.name} over {case.problem}",
             "numbers, since a potential is sought at numbers",
@@ -206,3 +206,29 @@ def _cycle(
             kept = {name: getattr(found, name) for name in ("lhs", "rhs", "proofs", "series")}
             return kept | {"reason": f"{what}: {found.reason}"}
     return None
+
+
+def limit(claim: LimitClaim, task: ClaimTask) -> bytes:
+    """Do the task of judging a limit over a class."""
+    case, form = task.of(claim)
+    return pack_rows([judge(claim, case, form)])
+
+
+class Limits(Judge):
+    """Judges whether an algorithm converges on every function of a class."""
+
+    def groups(self, claim: LimitClaim, forms: Sequence[int], profile: str) -> Iterator[Group]:
+        """Yield each form with each class."""
+        for number in claim.class_numbers(profile):
+            for form in forms:
+                yield Group([form], [number])
+
+    def rows(self, claim: LimitClaim, group: Group, ask: ClaimTask, profile: str) -> Tasks:
+        """Judge a form over a class."""
+        (form,), (number,) = group
+        key = claim.every_case[number].key
+        ((blob, _),) = yield [replace(ask, do=limit, number=number, case=key, form=form)]
+        return unpack_rows(blob)
+
+
+JUDGE = Limits()

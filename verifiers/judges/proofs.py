@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.readings import ByProof
 from driftproof.toolkit.verdict import Evidence, Row
 from driftproof.verifiers.algebra.symbolic import Step
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.judges.decide import settled
+from driftproof.verifiers.judges.judge import ClaimTask, Group, Judge, Tasks, pack_rows, unpack_rows
 from driftproof.verifiers.judges.rows import row_of
 
 
@@ -58,3 +61,39 @@ def _reason(step: Step) -> str:
 def _step(steps: Sequence[Step], step: Step) -> str:
     """Name a step in a sentence; the page typesets it."""
     return f"step {steps.index(step) + 1} of {len(steps)} of the check"
+
+
+def steps_of(claim: Claim[Any], form: Form) -> Sequence[Step]:
+    """Return the steps that decide a form: its own, or the claim's."""
+    if isinstance(form.right, ByProof):
+        return form.right.steps()
+    assert claim.prove is not None
+    return claim.prove(form.right)
+
+
+def proof(claim: Claim[Any], task: ClaimTask) -> bytes:
+    """Do the task of deciding a form's steps."""
+    form = claim.forms[task.form]
+    return pack_rows([judge(claim, form, steps_of(claim, form))])
+
+
+class Proofs(Judge):
+    """Judges by algebra, on no case."""
+
+    def takes(self, claim: Claim[Any], form: Form) -> bool:
+        """Return whether there are steps."""
+        usual = claim.prove is not None and super().takes(claim, form)
+        return usual or isinstance(form.right, ByProof)
+
+    def groups(self, claim: Claim[Any], forms: Sequence[int], profile: str) -> Iterator[Group]:
+        """Yield each form."""
+        for form in forms:
+            yield Group([form])
+
+    def rows(self, claim: Claim[Any], group: Group, ask: ClaimTask, profile: str) -> Tasks:
+        """Judge a form."""
+        ((blob, _),) = yield [replace(ask, do=proof, form=group.forms[0])]
+        return unpack_rows(blob)
+
+
+JUDGE = Proofs()

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor, inf, isfinite, log10
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,11 +23,12 @@ from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.engines.symbolic import ROUNDS
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.letters import Letter
 from driftproof.toolkit.spans.exact import Quantity, Second, Vector
 from driftproof.toolkit.spans.tensor import decimal
 from driftproof.toolkit.tolerances import CLASS
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
-from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.bound import RunClaim
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.judges import bounds
 from driftproof.verifiers.judges.decide import (
@@ -39,7 +40,9 @@ from driftproof.verifiers.judges.decide import (
     undecided,
 )
 from driftproof.verifiers.judges.evidence import instance
+from driftproof.verifiers.judges.judge import ClaimTask, Group, Judge, Tasks
 from driftproof.verifiers.judges.rows import case_entry, row_of
+from driftproof.verifiers.judges.runs import by_left, lead_of
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.certificate import certify
 from driftproof.verifiers.worst_case.check_counterexample import functions_of
@@ -47,6 +50,7 @@ from driftproof.verifiers.worst_case.counterexample import simple
 from driftproof.verifiers.worst_case.exact import Exact
 from driftproof.verifiers.worst_case.program import Solved
 from driftproof.verifiers.worst_case.record import ROUNDED, WorstCase
+from driftproof.verifiers.worst_case.region import letters_of
 from driftproof.verifiers.worst_case.solve import UnboundedError, UnsolvedError, solve
 from driftproof.verifiers.worst_case.witness import Witness, witness
 from driftproof.verifiers.worst_case.written import Right, certificate, counterexample
@@ -64,7 +68,7 @@ REPLAYED = f"replayed in doubles for {len(ROUNDS)} rounds"
 """Said of a verdict that speaks of all rounds: what its text was seen to do (docs/soundness.md)."""
 
 
-def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any]:
+def measure(claim: RunClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any]:
     """Return the worst case of every comparison, and what it means for each form, as data.
 
     Args:
@@ -230,7 +234,7 @@ def _ran(program: WorstCase, found: Witness, number: int, factors: Mapping[str, 
     return float(left.constant - sum(of * parts[name].constant for name, of in factors.items()))
 
 
-def why_not(claim: BoundClaim, case: Case, form: Form) -> str | None:
+def why_not(claim: RunClaim, case: Case, form: Form) -> str | None:
     """Return why a form says nothing of a class (None: it applies)."""
     broken = bounds.unmet(claim, case, form)
     if broken is not None:
@@ -241,7 +245,7 @@ def why_not(claim: BoundClaim, case: Case, form: Form) -> str | None:
     return None
 
 
-def right_side(claim: BoundClaim, case: Case, form: Form) -> Right:
+def right_side(claim: RunClaim, case: Case, form: Form) -> Right:
     """Return a right side as an expression in letters, with their numbers, all exact.
 
     Hyper-parameters are the fractions that the run over the class takes them for.
@@ -252,7 +256,7 @@ def right_side(claim: BoundClaim, case: Case, form: Form) -> Right:
     return _right(claim, case, expression_of(claim, case, form))
 
 
-def _right(claim: BoundClaim, case: Case, expression: Any) -> Right:
+def _right(claim: RunClaim, case: Case, expression: Any) -> Right:
     import sympy
 
     notation = claim.notation(case)
@@ -280,7 +284,7 @@ def _right(claim: BoundClaim, case: Case, expression: Any) -> Right:
     return right
 
 
-def expression_of(claim: BoundClaim, case: Case, form: Form) -> Any:
+def expression_of(claim: RunClaim, case: Case, form: Form) -> Any:
     """Return a right side in letters, without what is measured, its numbers as fractions."""
     return _in_fractions(bounds.split_right(form.right, claim.notation(case))[0])
 
@@ -291,13 +295,13 @@ def _in_fractions(expression: Any) -> Any:
     return expression.xreplace({x: _fraction(x) for x in expression.atoms(sympy.Float)})
 
 
-def expressions_of_factors(claim: BoundClaim, case: Case, form: Form) -> dict[str, Any]:
+def expressions_of_factors(claim: RunClaim, case: Case, form: Form) -> dict[str, Any]:
     """Return what each measured mean in a right side is multiplied by, in letters."""
     factors = bounds.split_right(form.right, claim.notation(case))[1]
     return {name: _in_fractions(of) for name, of in factors.items()}
 
 
-def factors_of(claim: BoundClaim, case: Case, form: Form) -> dict[str, Fraction]:
+def factors_of(claim: RunClaim, case: Case, form: Form) -> dict[str, Fraction]:
     """Return what each measured mean in a right side is multiplied by, exactly.
 
     Raises:
@@ -323,7 +327,7 @@ def _fraction(number: Any) -> Any:
     return sympy.Rational(str(decimal(float(number)) if double else number))
 
 
-def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]) -> Row:
+def judge(claim: RunClaim, case: Case, form: Form, measured: Mapping[str, Any]) -> Row:
     """Return the row of one form over one class.
 
     SUPPORTED: every comparison has a certificate of a bound that is at most the right side.
@@ -389,7 +393,7 @@ def _proves(made: Mapping[str, Any], right: Right) -> bool:
 
 
 def _refuted(
-    claim: BoundClaim,
+    claim: RunClaim,
     case: Case,
     form: Form,
     decision: Decision,
@@ -435,7 +439,7 @@ def _value(made: Mapping[str, Any]) -> float:
     return inf if made["value"] is None else float(made["value"])
 
 
-def file_name(claim: BoundClaim, case: Case, form: Form, moment: str, kind: str = "") -> str:
+def file_name(claim: RunClaim, case: Case, form: Form, moment: str, kind: str = "") -> str:
     """Return the name of a file: of which claim, case, moment and, of several, form it is."""
     forms = [one.key for one in claim.forms if one.form != "sibling"]
     which = f"{_slug(form.key)}-" if len(forms) > 1 else ""
@@ -447,7 +451,7 @@ def _slug(words: str) -> str:
 
 
 def row(
-    claim: BoundClaim,
+    claim: RunClaim,
     case: Case,
     form: Form,
     decision: Decision,
@@ -464,6 +468,41 @@ def row(
     )  # fmt: skip
 
 
-def pack(measured: Mapping[str, Any]) -> bytes:
-    """Return what was measured as JSON."""
-    return json.dumps(measured).encode()
+def letters_in(case: Case) -> dict[str, Letter]:
+    """Return the letters for all of whose values a case stands."""
+    conditions = case.problem.conditions if isinstance(case.problem, WholeClass) else ()
+    own = case.algorithm.values() if case.algorithm is not None else {}
+    return letters_of((conditions, own))
+
+
+def worst(claim: Any, task: ClaimTask) -> bytes:
+    """Do the task of measuring the worst case for the forms that are its arguments."""
+    case, _ = task.of(claim)
+    return json.dumps(measure(claim, case, [claim.forms[int(k)] for k in task.args])).encode()
+
+
+class OverClass(Judge):
+    """Judges a bound over a class of functions, at numbers."""
+
+    letters: ClassVar[bool] = False
+    task = staticmethod(worst)
+    judge = staticmethod(judge)
+
+    def groups(self, claim: Any, forms: Sequence[int], profile: str) -> Iterator[Group]:
+        """Yield the forms that share a left side, with one class."""
+        for together in by_left(claim, forms).values():
+            for number in claim.class_numbers(profile):
+                if bool(letters_in(claim.every_case[number])) == self.letters:
+                    yield Group(together, [number])
+
+    def rows(self, claim: Any, group: Group, ask: ClaimTask, profile: str) -> Tasks:
+        """Judge forms over a class."""
+        case, forms = claim.every_case[group.cases[0]], [claim.forms[k] for k in group.forms]
+        lead, args = lead_of(claim, group.forms[0]), tuple(group.forms)
+        ((blob, _),) = yield [
+            replace(ask, do=self.task, number=group.cases[0], case=case.key, form=lead, args=args)
+        ]
+        return [self.judge(claim, case, form, json.loads(blob)) for form in forms]
+
+
+JUDGE = OverClass()
