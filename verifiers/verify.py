@@ -239,7 +239,7 @@ def claim_entry(source: Source) -> dict[str, Any]:
         ],
         "forms": forms,
         "unlike": said if isinstance(said := unlike(claim), dict) else {},
-        "unread": said if isinstance(said, str) and claim.kind == "bound" else "",
+        "unread": said if isinstance(said, str) and claim.bounds and not claim.is_existence else "",
         "notes": {form.form: form.note for form in claim.forms if form.note},
         "readings": {form.key: form.quote for form in claim.forms if form.quote},
         "erratum": None if claim.erratum is None else vars(claim.erratum),

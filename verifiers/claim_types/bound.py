@@ -92,7 +92,6 @@ class BoundClaim(RunClaim):
         left: the decorated function.
     """
 
-    judges: ClassVar[tuple[str, ...]] = (*Claim.judges, "runs", "worst_cases", "theorems")
     searched: ClassVar[str] = "runs"
     measures: ClassVar[bool] = True
     way: ClassVar[str] = "bound"
@@ -107,6 +106,12 @@ class BoundClaim(RunClaim):
         """Return the claim about one case alone, of a run or over a class."""
         cases, classes = ((), (case,)) if case.over_class else ((case,), ())
         return replace(super().on(case), cases=cases, classes=classes)
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Runs for its cases, and what judges classes."""
+        over_classes = ("worst_cases", "theorems") if self.classes else ()
+        return (*super().judges, *(("runs",) if self.cases or self.full else ()), *over_classes)
 
     def formulas(self, form: Form) -> tuple[Any, ...]:
         """Return the right side and the range."""

@@ -93,8 +93,6 @@ class Claim(Generic[R]):
             a function that cannot be called as it will be.
     """
 
-    judges: ClassVar[tuple[str, ...]] = ("open_readings", "proofs")
-    """The files of ``verifiers.judges`` that may judge it."""
     searched: ClassVar[str] = ""
     """That by which a search scores cases ("": no single case refutes it, so none is sought)."""
     asymptotic: ClassVar[bool] = False
@@ -214,6 +212,11 @@ class Claim(Generic[R]):
         return tuple(self.cases)
 
     @property
+    def judges(self) -> tuple[str, ...]:
+        """The files of ``verifiers.judges`` that may judge it."""
+        return ("open_readings", "proofs")
+
+    @property
     def every_case(self) -> tuple[Case, ...]:
         """All cases, in an order that numbers them: those of shorter profiles come first."""
         return (*self.cases, *self.full)
@@ -251,6 +254,11 @@ class Claim(Generic[R]):
     def formulas(self, form: Form) -> tuple[Any, ...] | None:
         """Return the formulas in letters that a form's verdict rests on (None: not these alone)."""
         return None
+
+    @property
+    def is_existence(self) -> bool:
+        """Whether it says that something exists, so that an instance that fails refutes nothing."""
+        return self.kind == "existence"
 
     @property
     def bounds(self) -> bool:

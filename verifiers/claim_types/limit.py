@@ -9,7 +9,6 @@ from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import Letters
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.claim_types.bound import RunClaim
-from driftproof.verifiers.claim_types.claim import Claim
 
 
 def converges(c: Letters) -> Any:
@@ -39,12 +38,16 @@ class LimitClaim(RunClaim):
             that they converge.
     """
 
-    judges: ClassVar[tuple[str, ...]] = (*Claim.judges, "limits")
     way: ClassVar[str] = "limit"
     kinds: ClassVar[tuple[str, ...]] = ("rate",)
 
     kind: Literal["rate"] = "rate"
     right: Any = converges
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """``limits``, beside what judges every claim."""
+        return (*super().judges, "limits")
 
     def on(self, case: Case) -> Self:
         """Return the claim over one class.

@@ -91,7 +91,6 @@ class RateClaim(Claim[Schedule]):
         left: the decorated function.
     """
 
-    judges: ClassVar[tuple[str, ...]] = (*Claim.judges, "rates")
     asymptotic: ClassVar[bool] = True
     way: ClassVar[str] = "rate"
     kinds: ClassVar[tuple[str, ...]] = ("rate",)
@@ -108,6 +107,11 @@ class RateClaim(Claim[Schedule]):
     horizons: Sequence[int] = ()
     range: RightSide | None = None
     left: Measure | None = None
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """``rates``, beside what judges every claim."""
+        return (*super().judges, "rates")
 
     def __call__(self, left: Measure) -> Self:
         """Return the claim about what ``left`` measures, with the order in its statement."""

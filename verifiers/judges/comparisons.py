@@ -28,14 +28,7 @@ from driftproof.verifiers.judges.decide import (
     undecided,
 )
 from driftproof.verifiers.judges.evidence import instance
-from driftproof.verifiers.judges.judge import (
-    ClaimTask,
-    Group,
-    Judge,
-    Tasks,
-    pack_rows,
-    unpack_rows,
-)
+from driftproof.verifiers.judges.judge import ClaimTask, Judge, pack_rows
 from driftproof.verifiers.judges.rows import case_entry, row_of
 from driftproof.verifiers.judges.scores import ratio
 
@@ -62,9 +55,9 @@ def judge(
     if not comparisons:
         reason = "compare(case, right) returned no comparison: nothing was compared"
         return row(undecided(), None, reason)
-    if claim.kind == "complexity":
+    if claim.counts:
         comparisons = [replace(c, count=True) for c in comparisons]
-    bound = claim.kind == "bound"
+    bound = claim.bounds
     decision = decided(comparisons, "<=" if bound else "==")
     assert decision.worst is not None
     shown = comparisons[decision.worst]
@@ -120,18 +113,10 @@ def compared(claim: ComparisonClaim[Any], task: ClaimTask) -> bytes:
 class Computed(Judge):
     """Judges by both sides, which the claim's own function computes."""
 
+    task = staticmethod(compared)
     clock = staticmethod(
         time.perf_counter
     )  # it may compute in other processes, as on the wire, which cost too
-
-    def rows(
-        self, claim: ComparisonClaim[Any], group: Group, ask: ClaimTask, profile: str
-    ) -> Tasks:
-        """Judge one form on one case."""
-        (form,), (number,) = group
-        key = claim.every_case[number].key
-        ((blob, _),) = yield [replace(ask, do=compared, number=number, case=key, form=form)]
-        return unpack_rows(blob)
 
     def score(self, claim: ComparisonClaim[Any], form: Form, case: Case, seed: int) -> float:
         """Return the largest left / right of a bound.
@@ -142,10 +127,10 @@ class Computed(Judge):
         # what is tiny beside another comparison may be what its rounding left
         dust = 1e-9 * max((c.size for c in found if np.isfinite(c.size)), default=0.0)
         for c in found:
-            if claim.kind == "bound":
+            if claim.bounds:
                 worst = max(worst, float(ratio(np.array([[c.low]]), np.array([[c.value]]))[0]))
             elif c.slack:
-                enough = c.slack if c.count or claim.kind == "complexity" else CLEARLY * c.slack
+                enough = c.slack if c.count or claim.counts else CLEARLY * c.slack
                 worst = max(worst, c.apart / max(enough, dust))
             elif c.apart:
                 worst = np.inf

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -105,6 +105,8 @@ class Judge:
     """A way of judging.
 
     Attributes:
+        task: from the claim and a task to rows, where one task judges a form (else ``rows`` says
+            which tasks it takes).
         clock: what its work is measured by.
         elsewhere: whether what a case far from the claim's own raises may be the claim's fault.
         edges: whether a row names the assumptions that its one case meets within rounding.
@@ -113,6 +115,8 @@ class Judge:
     clock = staticmethod(time.process_time)
     elsewhere: ClassVar[bool] = True
     edges: ClassVar[bool] = True
+
+    task: ClassVar[Any] = None
 
     def takes(self, claim: Claim[Any], form: Form) -> bool:
         """Return whether a form is judged so: those that cases decide, unless said otherwise."""
@@ -125,12 +129,17 @@ class Judge:
                 yield Group([form], [number])
 
     def rows(self, claim: Any, group: Group, ask: ClaimTask, profile: str) -> Tasks:
-        """Judge a group.
+        """Judge a group: by one task for its one form, on its first case, unless said otherwise.
 
         Args:
             ask: the task from which others are made by ``replace``: it has claim, seed and device.
         """
-        raise NotImplementedError
+        assert self.task is not None
+        ask = replace(ask, do=self.task, form=group.forms[0])
+        for number in group.cases[:1]:
+            ask = replace(ask, number=number, case=claim.every_case[number].key)
+        ((blob, _),) = yield [ask]
+        return unpack_rows(blob)
 
     def score(self, claim: Any, form: Form, case: Case, seed: int) -> float:
         """Return how near a form is to being broken on a case: left / right, above 1 if it is."""

@@ -26,7 +26,7 @@ from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.claim_types.limit import LimitClaim, converges
 from driftproof.verifiers.judges import worst_cases
 from driftproof.verifiers.judges.decide import inapplicable, settled, undecided
-from driftproof.verifiers.judges.judge import ClaimTask, Group, Judge, Tasks, pack_rows, unpack_rows
+from driftproof.verifiers.judges.judge import ClaimTask, Group, Judge, pack_rows
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.on_quadratics import runs, slowest
 from driftproof.verifiers.worst_case.potential import (
@@ -217,18 +217,13 @@ def limit(claim: LimitClaim, task: ClaimTask) -> bytes:
 class Limits(Judge):
     """Judges whether an algorithm converges on every function of a class."""
 
+    task = staticmethod(limit)
+
     def groups(self, claim: LimitClaim, forms: Sequence[int], profile: str) -> Iterator[Group]:
         """Yield each form with each class."""
         for number in claim.class_numbers(profile):
             for form in forms:
                 yield Group([form], [number])
-
-    def rows(self, claim: LimitClaim, group: Group, ask: ClaimTask, profile: str) -> Tasks:
-        """Judge a form over a class."""
-        (form,), (number,) = group
-        key = claim.every_case[number].key
-        ((blob, _),) = yield [replace(ask, do=limit, number=number, case=key, form=form)]
-        return unpack_rows(blob)
 
 
 JUDGE = Limits()

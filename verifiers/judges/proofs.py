@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from driftproof.toolkit.errors import DriftproofError
@@ -12,7 +11,7 @@ from driftproof.toolkit.verdict import Evidence, Row
 from driftproof.verifiers.algebra.symbolic import Step
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.judges.decide import settled
-from driftproof.verifiers.judges.judge import ClaimTask, Group, Judge, Tasks, pack_rows, unpack_rows
+from driftproof.verifiers.judges.judge import ClaimTask, Group, Judge, pack_rows
 from driftproof.verifiers.judges.rows import row_of
 
 
@@ -80,6 +79,8 @@ def proof(claim: Claim[Any], task: ClaimTask) -> bytes:
 class Proofs(Judge):
     """Judges by algebra, on no case."""
 
+    task = staticmethod(proof)
+
     def takes(self, claim: Claim[Any], form: Form) -> bool:
         """Return whether there are steps."""
         usual = claim.prove is not None and super().takes(claim, form)
@@ -89,11 +90,6 @@ class Proofs(Judge):
         """Yield each form."""
         for form in forms:
             yield Group([form])
-
-    def rows(self, claim: Claim[Any], group: Group, ask: ClaimTask, profile: str) -> Tasks:
-        """Judge a form."""
-        ((blob, _),) = yield [replace(ask, do=proof, form=group.forms[0])]
-        return unpack_rows(blob)
 
 
 JUDGE = Proofs()

@@ -296,7 +296,7 @@ def spaces_of(claim: Claim[Any]) -> tuple[list[Space], dict[str, str]]:
     Returns:
         And the families that may not stand in for its problems, with the reason.
     """
-    if not claim.searched or claim.kind == "existence":
+    if not claim.searched or claim.is_existence:
         return [], {}
     cases = claim.cases_for("full")
     runs = claim.measures
@@ -395,7 +395,7 @@ def _why_not(claim: Claim[Any], right: Any) -> str:
         return "decided by algebra"
     if isinstance(right, Undecided):
         return "a reading that nothing decides"
-    if claim.kind == "existence":
+    if claim.is_existence:
         return "it says that something exists: an instance where it fails refutes nothing"
     if getattr(claim, "classes", ()):
         return "a claim over a whole class: driftproof verify finds its worst case"
