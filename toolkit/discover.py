@@ -63,7 +63,12 @@ OWN = "driftproof_user"
 
 @dataclass(frozen=True)
 class Leaf:
-    """A leaf as its file states it, before anything is imported."""
+    """A leaf as its file states it, before anything is imported.
+
+    Attributes:
+        about: the docstring of the file; of the leaf itself where the file has several leaves.
+        lines: of the file, or of the leaf, likewise.
+    """
 
     kind: str
     name: str
@@ -71,9 +76,14 @@ class Leaf:
     path: Path
     module: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    summary: str = ""
+    about: str = ""
     lines: int = 0
     decorator: str = ""
+
+    @property
+    def summary(self) -> str:
+        """The first paragraph of what is said about the leaf, on one line."""
+        return self.about.split("\n\n")[0].replace("\n", " ").strip()
 
     @property
     def typed(self) -> str:
@@ -243,41 +253,45 @@ def leaves_in(path: Path, kind: str | None = None, *, module: str | None = None)
         for decorator in k.decorators
     }
     ours = _names_of_driftproof(tree)
-    for node in tree.body:
-        if not isinstance(node, ast.ClassDef | ast.FunctionDef):
-            continue
-        for call in node.decorator_list:
-            decorator = _called(call, ours)
-            if decorator not in decorators:
-                continue
-            if not isinstance(call, ast.Call):
-                raise DriftproofError(
-                    f"{path}:{call.lineno}: @{decorator} without brackets, above {node.name}",
-                    f"@{decorator}(name=…, source=…, statement=…, …)",
-                    f"write its fields: driftproof new {decorators[decorator]} NAME shows which",
-                )
-            metadata = {word.arg: _literal(word.value) for word in call.keywords if word.arg}
-            literal = {word.arg for word in call.keywords if isinstance(word.value, ast.Constant)}
-            name = metadata.get("name")
-            if "name" not in literal or not isinstance(name, str):
-                raise DriftproofError(
-                    f"{path}:{call.lineno}: @{decorator} has no literal name",
-                    'name="paper/statement" written out in the call',
-                    "give the leaf a literal name; listing reads it without importing the file",
-                )
-            check_name(decorators[decorator], name, f"{path}:{call.lineno}")
-            doc = ast.get_docstring(tree) or ast.get_docstring(node) or ""
-            yield Leaf(
-                kind=decorators[decorator],
-                name=name,
-                symbol=node.name,
-                path=path,
-                module=module,
-                metadata=metadata,
-                summary=doc.split("\n\n")[0].replace("\n", " ").strip(),
-                lines=len(path.read_text(encoding="utf-8").splitlines()),
-                decorator=decorator,
+    marked = [
+        (node, call)
+        for node in tree.body
+        if isinstance(node, ast.ClassDef | ast.FunctionDef)
+        for call in node.decorator_list
+        if _called(call, ours) in decorators
+    ]
+    for node, call in marked:
+        decorator = _called(call, ours)
+        if not isinstance(call, ast.Call):
+            raise DriftproofError(
+                f"{path}:{call.lineno}: @{decorator} without brackets, above {node.name}",
+                f"@{decorator}(name=…, source=…, statement=…, …)",
+                f"write its fields: driftproof new {decorators[decorator]} NAME shows which",
             )
+        metadata = {word.arg: _literal(word.value) for word in call.keywords if word.arg}
+        literal = {word.arg for word in call.keywords if isinstance(word.value, ast.Constant)}
+        name = metadata.get("name")
+        if "name" not in literal or not isinstance(name, str):
+            raise DriftproofError(
+                f"{path}:{call.lineno}: @{decorator} has no literal name",
+                'name="paper/statement" written out in the call',
+                "give the leaf a literal name; listing reads it without importing the file",
+            )
+        check_name(decorators[decorator], name, f"{path}:{call.lineno}")
+        of_file, own = ast.get_docstring(tree), ast.get_docstring(node)
+        several = len(marked) > 1
+        rows = (node.end_lineno or 0) - call.lineno + 1
+        yield Leaf(
+            kind=decorators[decorator],
+            name=name,
+            symbol=node.name,
+            path=path,
+            module=module,
+            metadata=metadata,
+            about=(several and own) or of_file or own or "",
+            lines=rows if several else len(path.read_text(encoding="utf-8").splitlines()),
+            decorator=decorator,
+        )
 
 
 def _names_of_driftproof(tree: ast.Module) -> set[str]:

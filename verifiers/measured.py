@@ -4,8 +4,9 @@ r"""The table of ``docs/literature.md``: what is published of each statement, an
 falsify 'literature/*' --no-controls`` found, 30 seconds each, and the time of each verdict, into
 ``papers/literature/measured.json``.
 ``python -m driftproof.verifiers.pages docs/literature.md`` makes the table of it, of the verdicts
-on record and of the claims' files, which have lines ``Text:`` and ``Truth:``. Cases that a file
-calls ``KNOWN`` are the published counterexample: a verdict without them rests on natural cases.
+on record and of the claims' docstrings, which have lines ``Text:`` and ``Truth:``. Cases that a
+file calls ``KNOWN`` are the published counterexample: a verdict without them rests on natural
+cases.
 """
 
 from __future__ import annotations
@@ -38,11 +39,12 @@ def statements() -> dict[str, Leaf]:
     return {name: leaf for name, leaf in leaves("claim").items() if name.startswith(PUBLISHED)}
 
 
-def read(leaf: Leaf) -> tuple[str, str, str]:
-    """Return the text that a statement was read in, what is published of it, and its file."""
-    file = leaf.path.read_text(encoding="utf-8")
-    (text,), (truth,) = (re.findall(rf"^{what}: (.*)$", file, re.M) for what in ("Text", "Truth"))
-    return text, truth, file
+def read(leaf: Leaf) -> tuple[str, str]:
+    """Return the text that a statement was read in, and what is published of it."""
+    (text,), (truth,) = (
+        re.findall(rf"^{what}: (.*)$", leaf.about, re.M) for what in ("Text", "Truth")
+    )
+    return text, truth
 
 
 def measured_block(_: str) -> str:
@@ -50,7 +52,7 @@ def measured_block(_: str) -> str:
     found = json.loads(FILE.read_text(encoding="utf-8"))
     rows, said = [], []
     for name, leaf in statements().items():
-        text, truth, file = read(leaf)
+        text, truth = read(leaf)
         natural, all_of = (verdict(leaf, known=known) for known in (False, True))
         one = found[name]
         short = name.removeprefix(PUBLISHED)
@@ -60,7 +62,7 @@ def measured_block(_: str) -> str:
         rows.append(
             f"| `{short}` | {source} "
             f"| {truth} | {natural} | {known} | {one['falsify']} | {one['seconds']:.1f} "
-            f"| {len(file.splitlines())} |"
+            f"| {leaf.lines} |"
         )
     false = [one for one in said if one[0]]
     true = [one for one in said if not one[0]]

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from driftproof.commands._shared import as_json, names_of, print_json, table, tell
-from driftproof.toolkit.discover import KINDS, Leaf, import_path, leaves, leaves_in
+from driftproof.toolkit.discover import KINDS, Leaf, leaves, leaves_in
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 
 ALL_ROLES = ("roles", "letters")
@@ -152,13 +152,8 @@ def print_role(name: str, as_json: bool) -> bool:
 
 
 def _details(leaf: Leaf) -> dict[str, Any]:
-    import inspect
-    import sys
-
     loaded = leaf.load()
-    owner = sys.modules[leaf.module] if leaf.module else import_path(leaf.path)
-    documentation = inspect.cleandoc(owner.__doc__ or "")
-    common = {"documentation": documentation, "source": leaf.metadata.get("source")}
+    common = {"documentation": leaf.about, "source": leaf.metadata.get("source")}
     common["statement"] = leaf.metadata.get("statement")
     if leaf.kind == "claim":
         return common | {"statement": loaded.statement} | _claim(leaf, loaded)

@@ -1,1 +1,1 @@
-"""The statements, one file each."""
+"""The statements, one file a method."""

@@ -1,11 +1,20 @@
-"""What the statements measure, at the end of a run and across a step."""
+"""What the statements measure, at the end of a run and across a step, and what they share."""
 
 from collections.abc import Callable
 
 from torch import Tensor
 
+from driftproof.toolkit.cases import Assumption
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps, each, sq
+from driftproof.toolkit.readings import Erratum
+
+ONE_COORDINATE = Assumption("one coordinate", "", applies=lambda case: case.problem.dim == 1)
+
+
+def false(changes: str) -> Erratum:
+    """Return the erratum of a statement that others have refuted."""
+    return Erratum("false", changes=changes, depends="theorem")
 
 
 def gap_at_end(view: Steps) -> Reduction | None:
