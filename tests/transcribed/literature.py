@@ -44,6 +44,9 @@ BOUNDS = {
     ("gda-strongly-convex-concave", "printed"): "R**2 * (1 + (2 * eta * L) ** 2 - 2 * eta * mu)",
     ("proximal-point", "printed"): "R**2 / (2 * eta * T)",
     ("projected-gradient", "printed"): "L * R**2 / (2 * T)",
+    ("projected-gradient-strongly-convex", "printed"): (
+        "L * R**2 / 2 * (1 - 1 / kappa) ** T + R * lambda_ * sqrt((1 - 1 / kappa) ** T)"
+    ),
     ("gd-distance", "printed"): "R**2 * (1 - 1 / kappa)",
     ("heavy-ball-ghadimi", "printed"): "F_gap * (1 - mu * alpha) ** T",
 }

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+import sympy
 from torch import Tensor
 
 from driftproof.synthetic.classes import (
@@ -15,13 +16,15 @@ from driftproof.synthetic.classes import (
     smooth_strongly_convex,
     start_within,
 )
+from driftproof.synthetic.problems.composite_quadratic import CompositeQuadratic
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
 from driftproof.toolkit.algorithms.frank_wolfe import FrankWolfe
 from driftproof.toolkit.algorithms.proximal_gradient import ProximalGradient
 from driftproof.toolkit.algorithms.proximal_point import ProximalPoint
+from driftproof.toolkit.cases import Assumption, grid
 from driftproof.toolkit.measure import Reduction, Steps
 from driftproof.toolkit.oracles import Proximal
-from driftproof.toolkit.parameters import One, Positive
+from driftproof.toolkit.parameters import One, Positive, sweep
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.papers.literature.claims._shared import false, gap_at_end, moved, nothing
 
@@ -87,6 +90,31 @@ def projected_gradient(view: Steps) -> Reduction | None:
     """Projected gradient descent's values.
 
     Text: https://github.com/quantaji/ethz-ODS-2022-self-notes/blob/6be3f8e100f5be244e4702271ce2452fbb3fc8a2/Notes/chapter04-projected_gd.md
+    Truth: true
+    """
+    return gap_at_end(view)
+
+
+@bound(
+    name="literature/projected-gradient-strongly-convex",
+    source="ETH notes ODS 2022, Theorem 4.5 (ii)",
+    statement=r"f(x_T)-f^* \le \frac L2\Big(1-\frac\mu L\Big)^T\|x_0-x^*\|^2"
+    r" + \lambda\Big(1-\frac\mu L\Big)^{T/2}\|x_0-x^*\|,\quad \lambda=\|\nabla f(x^*)\|,\ "
+    r"\gamma=\tfrac1L",
+    assumes=[Assumption("step size", r"\gamma=1/L", relation=lambda c: sympy.Eq(c.eta * c.L, 1))],
+    cases=grid(
+        CompositeQuadratic(term=sweep("box", "ball"), penalty=sweep(0.0, 0.5)),
+        ProximalGradient(step_size=1.0),
+        rounds=[1, 4],
+    ),
+    right=lambda c: (
+        c.L / 2 * (1 - c.mu / c.L) ** c.T * c.R**2 + c.lambda_ * (1 - c.mu / c.L) ** (c.T / 2) * c.R
+    ),
+)
+def projected_gradient_strongly_convex(view: Steps) -> Reduction | None:
+    """Projected gradient descent's values, where the gradient does not vanish at the minimiser.
+
+    Text: https://github.com/quantaji/ethz-ODS-2022-self-notes/blob/d880807180e335150b4f0f86b0cf649ece876082/Notes/chapter04-projected_gd.md
     Truth: true
     """
     return gap_at_end(view)
