@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -57,6 +58,7 @@ from driftproof.verifiers.worst_case.check_counterexample import (
 )
 from driftproof.verifiers.worst_case.solve import UnsolvedError, solve
 from driftproof.verifiers.worst_case.witness import witness
+from tests.closed_forms import at
 
 STRONGLY = smooth_strongly_convex(L=1, mu=0.1)
 ONE = over([STRONGLY, start_within(R=1)], FedAvg(local_steps=2, step_size=0.5), rounds=1, clients=1)
@@ -152,22 +154,25 @@ FAR = at_end(lambda view: sq(view.mean("w") - view.minimiser))
 GAP = at_end(lambda view: view.gap(view.mean("w")))
 SLOPE = at_end(lambda view: sq(view.gradient(view.mean("w"))))
 CONVEX, NEAR = smooth_convex(L=1), start_within(R=1)
-NONEXPANSIVE = [cocoercive(L=2), NEAR]
+UNIT = {"L": 1, "R": 1, "eta": 1}
 TIGHT = {
-    # L R²/(4NηL + 2), η ≤ 1/L: Drori & Teboulle 2014
     **{
-        f"gradient descent, N = {n}, η = {size}": (
-            one([CONVEX, NEAR], size, n), lambda c: c.L * c.R**2 / (4 * c.S * c.eta * c.L + 2), GAP
+        f"{name}, N = {n}, η = {numbers['eta']}": at(name, n, **numbers)
+        for name, n, numbers in (
+            *(("gradient-descent", n, UNIT | {"eta": eta})
+              for n, eta in ((1, 1), (2, 1), (3, 1), (4, 0.5), (6, 0.25))),
+            *(("gradient-norm", n, UNIT) for n in (1, 2, 3)),
+            *(("gradient-norm-from-gap", n, {"L": 1, "F_gap": 1, "eta": 1}) for n in (1, 2)),
+            ("krasnoselskii-mann", 3, {"R": 1, "eta": 0.75}),
         )
-        for n, size in ((1, 1.0), (2, 1.0), (3, 1.0), (4, 0.5), (6, 0.25))
     },
     # (1 − 2NηL)² and its like: a step of more than 1/L overshoots a quadratic
-    "gradient descent, η = 1.9": (
+    "gradient descent, η = 1.9": claim(
         one([CONVEX, NEAR], 1.9, 1), lambda c: c.L * (1 - c.eta * c.L) ** 2 * c.R**2 / 2, GAP
     ),
     # max(|1 − ημ|, |1 − ηL|)^(2N) of distances, values and gradients: Taylor et al. 2018
     **{
-        f"strongly convex, {name}, N = {n}, η = {size}": (
+        f"strongly convex, {name}, N = {n}, η = {size}": claim(
             one([STRONGLY, start], size, n),
             lambda c: sympy.Max(Abs(1 - c.eta * c.mu), Abs(1 - c.eta * c.L)) ** (2 * c.S), left,
         )
@@ -177,31 +182,12 @@ TIGHT = {
         )
         for n, size in ((1, 0.5), (1, 2 / 1.1), (2, 1.0), (1, 1.9))
     },
-    # LR/(N + 1): gradients after N steps of 1/L from ‖x_0 − x*‖ ≤ R
-    **{
-        f"convex, gradients, N = {n}": (
-            one([CONVEX, NEAR], 1.0, n), lambda c: (c.L * c.R / (c.S + 1)) ** 2, SLOPE
-        )
-        for n in (1, 2, 3)
-    },
-    # 2LΔ/(2N + 1): the same from F(x_0) − F* ≤ Δ, as Kim & Fessler 2021 say
-    **{
-        f"convex, gradients, Δ, N = {n}": (
-            one([CONVEX, start_gap(delta=1)], 1.0, n),
-            lambda c: 2 * c.L * c.F_gap / (2 * c.S + 1), SLOPE,
-        )
-        for n in (1, 2)
-    },
-    # 1/(n + 1)·(n/(n + 1))^n/(γ(1 − γ)), of x − T(x): Lieder 2018
-    "Krasnoselskii and Mann": (
-        one(NONEXPANSIVE, 0.75, 3), lambda c: Rational(9, 16) * c.R**2, SLOPE
-    ),
     # what clients that agree on x* share contracts as one does
-    "clients with one minimiser": (
+    "clients with one minimiser": claim(
         over([STRONGLY, shared_minimiser(), NEAR], FedAvg(local_steps=3, step_size=0.5), rounds=1),
         lambda c: (1 - c.eta * c.mu) ** (2 * c.tau) * c.R**2, FAR,
     ),
-    "sampled clients with one minimiser": (
+    "sampled clients with one minimiser": claim(
         over([STRONGLY, shared_minimiser(), NEAR], FedAvg(step_size=1.5, participation=0.2),
              rounds=1, clients=5),
         lambda c: (1 - c.eta * c.mu) ** 2 * c.R**2, FAR,
@@ -213,13 +199,13 @@ assert len(TIGHT) >= 20
 @pytest.mark.parametrize("name", TIGHT)
 def test_a_tight_bound_is_proved_exactly_and_nothing_smaller_is(name):
     """The textbook's bound is attained; 10⁻⁸ and 10⁻⁵ less is refuted by a file that holds."""
-    classes, right, left = TIGHT[name]
-    row = row_of(claim(classes, right, left))
+    made = TIGHT[name]
+    row = row_of(made)
     assert (row.verdict, row.reason) == (Verdict.SUPPORTED, "")
     assert row.attained
     assert row.lhs["high"] == row.rhs
     for share in (Rational(1, 10**8), Rational(1, 10**5)):
-        row = row_of(claim(classes, lambda c, s=share: (1 - s) * right(c), left))
+        row = row_of(replace(made, right=lambda c, s=share: (1 - s) * made.right(c)))
         assert row.verdict is Verdict.REFUTED
         (text,) = row.proofs.values()
         shown = check_counterexample(text)

@@ -116,6 +116,10 @@ def test_show_tells_of_a_file_of_ones_own(tmp_path):
     assert "verdict on record" not in shown.stdout
     (other,) = json.loads(driftproof("show", "server_step.py", "--json", cwd=tmp_path).stdout)
     assert (other["kind"], other["parameters"]["local_steps"]) == ("algorithm", 1)
+    again = "from dataclasses import replace\nfrom mine import drift\n"
+    again += "again = replace(drift, name='mine/again')\n"
+    (tmp_path / "again.py").write_text(again, encoding="utf-8")
+    assert "claim mine/again" in driftproof("show", "again.py", cwd=tmp_path).stdout
     (tmp_path / "empty.py").write_text("x = 1", encoding="utf-8")
     empty = driftproof("show", "empty.py", cwd=tmp_path)
     assert (empty.returncode, empty.stdout) == (2, "")

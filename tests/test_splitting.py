@@ -1,6 +1,5 @@
 """Two runs on the same functions, implicit steps on sums, two operators, and inexact steps."""
 
-import runpy
 from typing import NamedTuple
 
 import numpy as np
@@ -34,7 +33,7 @@ from driftproof.toolkit.verdict import Evidence, Verdict
 from driftproof.verifiers.verify import Settings, judge
 from driftproof.verifiers.worst_case.face import spanned
 from driftproof.verifiers.worst_case.solve import UnboundedError
-from tests.commands import ROOT
+from tests.closed_forms import FORMS
 
 SHARES = st.fractions(Rational(1, 10), Rational(9, 10), max_denominator=10)
 
@@ -214,13 +213,12 @@ def test_an_operator_beside_a_function_is_refused(conditions):
         over([*conditions, start_within(R=1)], Runs(move=descent))
 
 
-FORMS = runpy.run_path(str(ROOT / "docs" / "constrained_forms.py"))
 PUSHED = [smooth_convex(L=1), plus(convex()), shared_minimiser(), start_within(R=1)]
 
 
 def accelerated(step, rounds):
     """Return the worst case of accelerated Douglas–Rachford, and its closed form; L = R = 1."""
-    method = FORMS["AcceleratedDouglasRachford"](step_size=step)
+    method = FORMS.AcceleratedDouglasRachford(step_size=step)
     theta = (1 - step) / (1 + step)
     known = 2 / step / (theta * (rounds**2 + 3 * rounds - 2) + 8)
     return worst_case(method, PUSHED, rounds=rounds, left=gap, clients=1).value, known
@@ -239,7 +237,7 @@ def test_the_bound_for_quadratics_does_not_hold_for_other_functions():
     made = bound(
         name="mine/quadratics", source="this test", statement="x",
         right=lambda c: Rational(3, 16) * c.R**2,
-        classes=over(PUSHED, FORMS["AcceleratedDouglasRachford"](), rounds=5, clients=1),
+        classes=over(PUSHED, FORMS.AcceleratedDouglasRachford(), rounds=5, clients=1),
     )(gap)  # fmt: skip
     assert judge([made], Settings())[0].verdict is Verdict.REFUTED
 

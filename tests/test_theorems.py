@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -35,6 +36,7 @@ from driftproof.verifiers.worst_case.digest import sealed
 from driftproof.verifiers.worst_case.region import Sample
 from driftproof.verifiers.worst_case.signs import Region
 from tests.certificates import at_point
+from tests.closed_forms import CLAIMS, FILE
 from tests.commands import driftproof
 
 ROOT = Path(__file__).parents[1]
@@ -446,24 +448,32 @@ NUMBERS = {
 }  # fmt: skip
 """Statements that are proved at numbers."""
 LOOSE = {
-    "accelerated-proximal-gradient", "frank-wolfe", "douglas-rachford", "online-frank-wolfe",
-    "relatively-inexact-proximal-point",
+    "cocoercive-contracts", "accelerated-proximal-gradient", "frank-wolfe", "douglas-rachford",
+    "online-frank-wolfe", "relatively-inexact-proximal-point",
 }  # fmt: skip
 """Statements whose authors claim no worst case, or have it to three digits."""
 
 
-@pytest.mark.parametrize(("name", "statements"), [("closed", 14), ("constrained", 32)])
-def test_closed_forms_of_the_literature_are_proved(name, statements, tmp_path):
-    """The first case of each statement of docs/…_forms.py, as a user types it."""
-    file = ROOT / "docs" / f"{name}_forms.py"
-    made = driftproof("verify", str(file), "--profile", "smoke", "--json", "--out", str(tmp_path))
+def test_closed_forms_of_the_literature_are_proved(tmp_path):
+    """The first case of each statement of docs/closed_forms.py, as a user types it."""
+    words = ["--profile", "smoke", "--json", "--out", str(tmp_path)]
+    made = driftproof("verify", str(FILE), *words)
     assert made.returncode == 0, made.stderr
     rows = {row["claim"].removeprefix("pepit/"): row for row in json.loads(made.stdout)["results"]}
-    assert len(rows) == statements
+    assert len(rows) == 46
     assert {row["verdict"] for row in rows.values()} == {"SUPPORTED"}
-    assert {of for of, row in rows.items() if row["evidence"] != "theorem"} == NUMBERS & set(rows)
-    if name == "constrained":
-        far = {of for of, row in rows.items() if row["ratio"] < 1 - 1e-5}
-        assert far == LOOSE
-        files = map(str, tmp_path.glob("certificates/*"))
-        assert driftproof("check", *files).returncode == 0
+    assert {of for of, row in rows.items() if row["evidence"] != "theorem"} == NUMBERS
+    assert {of for of, row in rows.items() if row["ratio"] < 1 - 1e-5} == LOOSE
+    files = map(str, tmp_path.glob("certificates/*"))
+    assert driftproof("check", *files).returncode == 0
+
+
+def test_the_page_has_every_closed_form():
+    """Its rows on docs/theorems.md: the name, and the numbers of steps."""
+    page = (ROOT / "docs" / "theorems.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([\w-]+)` \|.*\| ([\d, ]+) \| [^|]+ \|$", page, re.M)
+    steps = {
+        name: ", ".join(dict.fromkeys(str(case.rounds) for case in claim.classes))
+        for name, claim in CLAIMS.items()
+    }
+    assert dict(rows) == steps

@@ -1,8 +1,9 @@
-"""PEPit's own examples, written as algorithms here, and its values; gradient descent's curve.
+"""PEPit's own examples as algorithms here, and its values; gradient descent's curve.
 
-Each example is named as PEPit 0.5.1 names it, with the arguments that its function takes. The
-methods are those of the papers that PEPit cites, in our words. The value is PEPit's, with Clarabel
-0.11.1, and beside it the closed form where there is one. Where PEPit is installed, it is also run.
+Those with a closed form for all values of its letters stand in docs/closed_forms.py, and are taken
+from there, at numbers. The others are written here. Each is named as PEPit 0.5.1 names it, with the
+arguments that its function takes. The value is PEPit's, with Clarabel 0.11.1, and beside it the
+closed form where there is one. Where PEPit is installed, it is also run.
 """
 
 from __future__ import annotations
@@ -23,9 +24,6 @@ from driftproof.synthetic.classes import (
     bounded_gradients,
     cocoercive,
     convex,
-    indicator,
-    monotone,
-    plus,
     shared_minimiser,
     similar,
     smooth_convex,
@@ -37,20 +35,24 @@ from driftproof.synthetic.classes.conditions import Constraint
 from driftproof.synthetic.classes.relations import Relation
 from driftproof.toolkit.algorithm import Algorithm, algorithm
 from driftproof.toolkit.algorithms.fedavg import FedAvg
-from driftproof.toolkit.measure import Steps, average, each, smallest, sq
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.measure import Steps, each, smallest
 from driftproof.toolkit.parameters import PositiveInt
+from driftproof.verifiers.judges.worst_cases import right_side
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.solve import solve
 from driftproof.verifiers.worst_case.witness import witness
 from tests.certificates import proved
+from tests.closed_forms import FORMS, at
 
+distance, gap, gradient = FORMS.distance, FORMS.gap, FORMS.gradient
 NEAR = start_within(R=1)
 
 
 class State(NamedTuple):
     """The point that is measured, and up to three that a method remembers."""
 
-    x: Tensor
+    w: Tensor
     y: Tensor
     z: Tensor
     first: Tensor
@@ -77,7 +79,7 @@ class Peer(Algorithm):
 
 def steps_of(lengths):
     """x_{k+1} = x_k − h_k u(x_k)."""
-    return Peer(move=lambda k, s, u: s._replace(x=s.x - lengths[k] * u(s.x)))
+    return Peer(move=lambda k, s, u: s._replace(w=s.w - lengths[k] * u(s.w)))
 
 
 def silver(L, n):
@@ -109,7 +111,7 @@ def nesterov(L, momentum):
 
     def move(k, s, u):
         x = s.y - u(s.y) / L
-        return s._replace(x=x, y=x + momentum(k) * (x - s.x))
+        return s._replace(w=x, y=x + momentum(k) * (x - s.w))
 
     return Peer(move=move)
 
@@ -124,7 +126,7 @@ def grown(n, last=4):
 
 def heavy_ball(alpha, beta):
     """x_{k+1} = x_k − αu(x_k) + β(x_k − x_{k−1})."""
-    return Peer(move=lambda k, s, u: s._replace(x=s.x - alpha * u(s.x) + beta * (s.x - s.y), y=s.x))
+    return Peer(move=lambda k, s, u: s._replace(w=s.w - alpha * u(s.w) + beta * (s.w - s.y), y=s.w))
 
 
 def item(L, mu, n):
@@ -137,10 +139,10 @@ def item(L, mu, n):
     def move(k, s, u):
         beta = A[k] / (1 - q) / A[k + 1]
         delta = ((1 - q) ** 2 * A[k + 1] - (1 + q) * A[k]) / (2 * (1 + q + q * A[k]))
-        between = (1 - beta) * s.x + beta * s.y
+        between = (1 - beta) * s.w + beta * s.y
         gradient = u(between)
-        z = (1 - q * delta) * s.x + q * delta * between - delta / L * gradient
-        return s._replace(x=z, y=between - gradient / L)
+        z = (1 - q * delta) * s.w + q * delta * between - delta / L * gradient
+        return s._replace(w=z, y=between - gradient / L)
 
     return Peer(move=move)
 
@@ -149,9 +151,9 @@ def optimised(L, factors):
     """x_{k+1} = y_{k+1} + a_k(y_{k+1} − y_k) + b_k(y_{k+1} − x_k), y_{k+1} = x_k − u(x_k)/L."""
 
     def move(k, s, u):
-        y = s.x - u(s.x) / L
+        y = s.w - u(s.w) / L
         a, b = factors[k]
-        return s._replace(x=y + a * (y - s.y) + b * (y - s.x), y=y)
+        return s._replace(w=y + a * (y - s.y) + b * (y - s.w), y=y)
 
     return Peer(move=move)
 
@@ -188,13 +190,8 @@ def triple_momentum(L, mu):
 def halpern(shares):
     """x_{k+1} = p_k x_0 + (1 − p_k) T(x_k), T(x) = x − u(x)."""
     return Peer(
-        move=lambda k, s, u: s._replace(x=shares[k] * s.first + (1 - shares[k]) * (s.x - u(s.x)))
+        move=lambda k, s, u: s._replace(w=shares[k] * s.first + (1 - shares[k]) * (s.w - u(s.w)))
     )
-
-
-def krasnoselskii_mann(shares):
-    """x_{k+1} = (1 − p_k) x_k + p_k T(x_k)."""
-    return steps_of(shares)
 
 
 @dataclass(frozen=True)
@@ -207,66 +204,23 @@ class StartLyapunov(Relation):
         yield Constraint("start", value + asked.start * asked.start * (mu / 2), Fraction(1))
 
 
-def distance(view: Steps):
-    return each("round", "local_step", sq(point(view) - view.minimiser)) if view.last else None
+def change(claim: str):
+    """What a claim measures after a step, less what it measures before it."""
+
+    def left(view: Steps):
+        made = leaves("claim")[claim].load().left(view)
+        return each(*made.axes, made.value - made.parts["before"])
+
+    return left
 
 
-def gap(view: Steps):
-    return each("round", "local_step", view.gap(point(view))) if view.last else None
-
-
-def gradient(view: Steps):
-    return each("round", "local_step", sq(view.gradient(point(view)))) if view.last else None
-
-
-def half_gradient(view: Steps):
-    return each("round", "local_step", sq(view.gradient(point(view)) / 2)) if view.last else None
-
-
-def point(view):
-    return view.mean("w" if "w" in view.state._fields else "x")
-
-
-def lyapunov_1(view: Steps):
-    """V_{n+1} − V_n of V_n = n(f − f*) + (L/2)‖x − x*‖², L = 1, n = 10."""
-
-    def potential_of(n, state):
-        x = state.w.mean(0)
-        return n * view.gap(x) + sq(x - view.minimiser) / 2
-
-    return each("transition", potential_of(11, view.state) - potential_of(10, view.before))
-
-
-def lyapunov_2(view: Steps):
-    """The same of (2n + 1)L(f − f*) + n(n + 2)‖∇f‖² + L²‖x − x*‖²."""
-
-    def potential_of(n, state):
-        x = state.w.mean(0)
-        far = sq(x - view.minimiser)
-        return (2 * n + 1) * view.gap(x) + n * (n + 2) * sq(view.gradient(x)) + far
-
-    return each("transition", potential_of(11, view.state) - potential_of(10, view.before))
-
-
-class Method(Peer):
-    """A method that asks the oracles themselves."""
+class Implicit(Peer):
+    """A method of one client that asks for implicit steps, not for gradients."""
 
     needs = "proximal"
 
     def step(self, ctx, oracles, state):
-        return self.move(ctx.t, state, oracles)
-
-
-def method(move):
-    return Method(move=move)
-
-
-def subgradient(step):
-    return method(lambda k, s, o: s._replace(x=s.x - step * o.field_grad(s.x, None)))
-
-
-def implicit(step):
-    return method(lambda k, s, o: s._replace(x=o.prox(s.x, step)))
+        return self.move(ctx.t, state, oracles.prox)
 
 
 def fast_implicit(A, steps):
@@ -276,86 +230,24 @@ def fast_implicit(A, steps):
         factors.append((sqrt((A * gamma) ** 2 + 4 * A * gamma) - A * gamma) / 2)
         A *= 1 - factors[-1]
 
-    def move(k, s, o):
-        y = (1 - factors[k]) * s.x + factors[k] * s.z
-        x = o.prox(y, steps[k])
-        return s._replace(x=x, z=s.z + (x - y) / factors[k])
+    def move(k, s, prox):
+        y = (1 - factors[k]) * s.w + factors[k] * s.z
+        x = prox(y, steps[k])
+        return s._replace(w=x, z=s.z + (x - y) / factors[k])
 
-    return method(move)
-
-
-def forward_backward(step, momentum=lambda k: 0):
-    """x⁺ = prox(y − γ∇f(y)), y⁺ = x⁺ + m_k(x⁺ − x)."""
-
-    def move(k, s, o):
-        x = o.prox(s.y - step * o.field_grad(s.y, None), step)
-        return s._replace(x=x, y=x + momentum(k) * (x - s.x))
-
-    return method(move)
-
-
-def frank_wolfe(k, s, o):
-    v = o.linear_minimiser(o.field_grad(s.x, None))
-    return s._replace(x=(1 - 2 / (k + 2)) * s.x + 2 / (k + 2) * v)
-
-
-def alternating(k, s, o):
-    y = o.at(0).prox(s.x, 1)
-    return s._replace(x=o.at(1).prox(y, 1), y=y)
-
-
-def fast_resolvent(k, s, o):
-    """Kim's accelerated proximal point method; y is what the resolvent is taken of."""
-    x = o.prox(s.y, 2)
-    m = k / (k + 2)
-    return s._replace(x=x, y=x + m * (x - s.x) - m * (s.x - s.z), z=s.y)
-
-
-def online_descent(step):
-    return method(
-        lambda k, s, o: s._replace(x=o.project(s.x - step * o.at(k).field_grad(s.x, None)))
-    )
-
-
-def online_frank_wolfe(eta, sigma):
-    def move(k, s, o):
-        g = o.at(k).field_grad(s.x, None)
-        total = s.z + g if k else g
-        v = o.linear_minimiser(s.x - s.first + eta * total)
-        return s._replace(x=(1 - sigma) * s.x + sigma * v, z=total)
-
-    return method(move)
+    return Implicit(move=move)
 
 
 def best(view: Steps):
     """Of all iterates but the last: run one step more."""
-    return smallest("transition", view.gap(view.before.x.mean(0)))
-
-
-def moved(view: Steps):
-    last = view.state.x - view.before.x
-    return each("transition", sq(last.mean(0))) if view.last else None
-
-
-def apart(view: Steps):
-    """‖P_1(x_n) − x_n‖², x_n in the second set; the projection is taken in one step more."""
-    return each("transition", sq((view.state.y - view.before.x).mean(0))) if view.last else None
-
-
-def residual(view: Steps):
-    return each("transition", sq((view.state.x - view.before.y).mean(0))) if view.last else None
-
-
-def regret(view: Steps):
-    """The mean over time of f_t(x_t) − f_t(x*), x* the best fixed point."""
-    return average("transition", view.problem.loss_at(view.t, view.before.x.mean(0)))
+    return smallest("transition", view.gap(view.before.w.mean(0)))
 
 
 class Example(NamedTuple):
     """An example of PEPit.
 
     Attributes:
-        module, arguments: how PEPit runs it beside ours; {}: it does not.
+        module, arguments: how PEPit runs it beside ours; {}: it does not, and the module is a name.
         method, classes, rounds, left, clients: what it is here.
         value: what it is in PEPit.
         known: its closed form, where there is one; a fraction where the method's steps are some.
@@ -371,12 +263,28 @@ class Example(NamedTuple):
     value: float
     known: float | Fraction | None = None
     clients: int = 1
-    times: float = 1
+    times: float | Fraction = 1
 
-    @property
-    def exact(self) -> Fraction | None:
-        """The closed form, if the certificate has to prove it exactly."""
-        return self.known if isinstance(self.known, Fraction) else None
+
+def stated(name, rounds, value, module="", arguments=None, *, own=(), **more):
+    """An example that docs/closed_forms.py has for all values of its letters.
+
+    Args:
+        name, rounds: a claim there, and the number of steps here.
+        value, module, arguments: as in Example.
+        own: fields of the method that are no letters.
+        more: whatever else an Example has; the letters' numbers.
+    """
+    letters = {letter: x for letter, x in more.items() if letter not in Example._fields}
+    claim = at(name, rounds, own, **letters)
+    (case,) = claim.classes
+    known = right_side(claim, case, claim.forms[0]).low * more.get("times", 1)
+    made = {"known": known, "clients": case.problem.clients}
+    made |= {field: x for field, x in more.items() if field in Example._fields}
+    return Example(
+        module or name, arguments or {}, case.algorithm, case.problem.conditions, rounds,
+        claim.left, value, **made,
+    )  # fmt: skip
 
 
 def strongly(L=1.0, mu=0.1):
@@ -391,23 +299,21 @@ UNCONSTRAINED, FIXED = "unconstrained_convex_minimization", "fixed_point_problem
 STOCHASTIC = "stochastic_and_randomized_convex_minimization"
 LOW = "low_dimensional_worst_cases_scenarios"
 OGM_4 = grown(4, last=8)[-1]
-LIPSCHITZ, SETS = bounded_gradients(convex(), 1), [indicator(), NEAR]
-ONLINE = [LIPSCHITZ, plus(indicator(0.5))]
+THIRD = Fraction(1, 3)
 EXAMPLES = [
-    Example(
-        f"{UNCONSTRAINED}.gradient_descent", {"L": 3, "gamma": 1 / 3, "n": 4},
-        FedAvg(step_size=1 / 3), [smooth_convex(3), NEAR], 4, gap, 0.16666666685,
-        Fraction(1, 6),
+    stated(
+        "gradient-descent", 4, 0.16666666685, f"{UNCONSTRAINED}.gradient_descent",
+        {"L": 3, "gamma": 1 / 3, "n": 4}, L=3, R=1, eta=THIRD,
     ),
     Example(
         f"{UNCONSTRAINED}.accelerated_gradient_convex", {"mu": 0, "L": 1, "n": 5},
         nesterov(1, lambda k: (grown(6)[k] - 1) / grown(6)[k + 1]), [smooth_convex(1), NEAR], 5,
         gap, 0.03489376863,
     ),
-    Example(
+    stated(
+        "accelerated-simplified", 5, 0.03571428594,
         f"{UNCONSTRAINED}.accelerated_gradient_convex_simplified", {"mu": 0, "L": 1, "n": 5},
-        nesterov(1, lambda k: k / (k + 3)), [smooth_convex(1), NEAR], 5, gap, 0.03571428594,
-        Fraction(2, 5**2 + 5 * 5 + 6),
+        L=1, R=1, eta=1,
     ),
     Example(
         f"{UNCONSTRAINED}.accelerated_gradient_strongly_convex", {"mu": 0.1, "L": 1, "n": 2},
@@ -461,88 +367,55 @@ EXAMPLES = [
         FedAvg(step_size=2.3, participation=0.2), [strongly(), shared_minimiser(), NEAR], 1,
         distance, 1.69, Fraction(169, 100), 5,
     ),
-    Example(
-        f"{FIXED}.halpern_iteration", {"n": 10}, halpern([1 / (k + 2) for k in range(10)]),
-        NONEXPANSIVE, 10, gradient, 0.03305785532, Fraction(4, 121),
-    ),
-    Example(
+    stated("halpern", 10, 0.03305785532, f"{FIXED}.halpern_iteration", {"n": 10}, R=1),
+    stated(
+        "krasnoselskii-mann", 3, 0.14062499933,
         f"{FIXED}.krasnoselskii_mann_constant_step_sizes", {"n": 3, "gamma": 0.75},
-        krasnoselskii_mann([0.75] * 3), NONEXPANSIVE, 3, half_gradient, 0.14062499933,
-        Fraction(9, 64),
+        times=Fraction(1, 4), R=1, eta=0.75,
     ),
     Example(
         f"{FIXED}.krasnoselskii_mann_increasing_step_sizes", {"n": 3},
-        krasnoselskii_mann([1 - 1 / (k + 2) for k in range(3)]), NONEXPANSIVE, 3, half_gradient,
-        0.11963371139,
+        steps_of([1 - 1 / (k + 2) for k in range(3)]), NONEXPANSIVE, 3, gradient, 0.11963371139,
+        times=Fraction(1, 4),
     ),
     Example(
         f"{FIXED}.optimal_contractive_halpern_iteration", {"n": 10, "gamma": 1.1},
         halpern([(1.1**2 - 1) / (1.1 ** (2 * k + 4) - 1) for k in range(10)]), CONTRACTION, 10,
         gradient, 0.01061324271, (1 + 1 / 1.1) ** 2 * (0.1 / (1.1**11 - 1)) ** 2,
     ),
-    Example(
-        f"{LOW}.halpern_iteration", {"n": 4}, halpern([1 / (k + 2) for k in range(4)]),
-        NONEXPANSIVE, 4, gradient, 0.16000002548, Fraction(4, 25),
-    ),
+    stated("halpern", 4, 0.16000002548, f"{LOW}.halpern_iteration", {"n": 4}, R=1),
     Example(
         "subgradient_method", {},
-        subgradient(1 / (2 * sqrt(7))), [bounded_gradients(convex(), 2), NEAR], 7, best, 0.755929,
-        2 / sqrt(7),
+        steps_of([1 / (2 * sqrt(7))] * 7), [bounded_gradients(convex(), 2), NEAR], 7, best,
+        0.755929, 2 / sqrt(7),
     ),
-    Example(
-        "proximal_point", {},
-        implicit(3), [convex(), NEAR], 4, gap, 0.0208333, Fraction(1, 48)
-    ),
+    stated("proximal-point", 4, 0.0208333, R=1, eta=3),
     Example(
         "accelerated_proximal_point", {},
         fast_implicit(5, [(i + 1) / 1.1 for i in range(3)]),
         [convex(), StartLyapunov("start-distance", {"mu": Fraction(5)})], 3, gap, 0.0159311,
     ),
-    Example(
-        "proximal_gradient", {},
-        forward_backward(1), [smooth_strongly_convex(1, 0.1), plus(convex()), NEAR], 2,
-        distance, 0.6561, Fraction(6561, 10**4),
+    stated("proximal-gradient", 2, 0.6561, R=1, L=1, mu=Fraction(1, 10), eta=1),
+    stated("accelerated-proximal-gradient", 4, 0.0516733, known=None),
+    stated("accelerated-proximal-simplified", 4, 0.0526316, R=1, L=1, eta=1),
+    stated("frank-wolfe", 10, 0.0782895, known=None),
+    stated("alternate-projections", 10, 0.0188677, R=1),
+    stated("monotone-proximal-point", 10, 0.038742, R=1, eta=2),
+    stated("monotone-accelerated-proximal-point", 10, 0.01, R=1, eta=2),
+    stated(
+        "online-gradient-descent", 2, 0.707107, clients=2, times=2, known=0.5 * sqrt(2),
+        D=0.5, G=1, eta=0.5 / sqrt(2),
     ),
-    Example(
-        "accelerated_proximal_gradient", {},
-        forward_backward(1, lambda k: (grown(5)[k] - 1) / grown(5)[k + 1]),
-        [smooth_convex(1), plus(convex()), NEAR], 4, gap, 0.0516733,
-    ),
-    Example(
-        "accelerated_proximal_gradient_simplified", {},
-        forward_backward(1, lambda k: k / (k + 3)), [smooth_convex(1), plus(convex()), NEAR], 4,
-        gap, 0.0526316, Fraction(1, 19),
-    ),
-    Example(
-        "frank_wolfe", {},
-        method(frank_wolfe), [smooth_convex(1), plus(indicator(1))], 10, gap, 0.0782895,
-    ),
-    Example(
-        "alternate_projections", {},
-        method(alternating), SETS, 11, apart, 0.0188677, None, 2,
-    ),
-    Example(
-        "monotone_inclusions.proximal_point", {},
-        implicit(2), [monotone(), NEAR], 10, moved, 0.038742, Fraction(9**9, 10**10)
-    ),
-    Example(
-        "monotone_inclusions.accelerated_proximal_point", {},
-        method(fast_resolvent), [monotone(), NEAR], 10, residual, 0.01, Fraction(1, 100)
-    ),
-    Example(
-        "online_gradient_descent", {},
-        online_descent(0.5 / sqrt(2)), ONLINE, 2, regret, 0.707107, 0.5 * sqrt(2), 2, 2
-    ),
-    Example(
-        "online_frank_wolfe", {},
-        online_frank_wolfe(0.25 * 1.5**0.75, 1), ONLINE, 2, regret, 0.933013, None, 2, 2
+    stated(
+        "online-frank-wolfe", 2, 0.933013, clients=2, known=None,
+        own={"step_size": 0.5 * 1.5**0.75, "share": 1.0},
     ),
 ]  # fmt: skip
 
 
 POTENTIALS = {
-    "gradient_descent_lyapunov_1": lyapunov_1,
-    "gradient_descent_lyapunov_2": lyapunov_2,
+    "gradient_descent_lyapunov_1": change("literature/lyapunov-values"),
+    "gradient_descent_lyapunov_2": change("literature/lyapunov-gradients"),
 }
 
 
@@ -557,12 +430,14 @@ def test_an_example_of_pepit(of):
     case, found = solved(of)
     assert found.value * of.times == pytest.approx(of.value, rel=1e-5)
     assert not case.loose
-    if of.module == "alternate_projections":
+    if of.known is not None:
+        assert found.value * of.times == pytest.approx(float(of.known), rel=1e-5)
+    if of.module == "alternate-projections":
         return  # its proof takes a minute
     bound = proved(case, found).bound
     assert float(bound) == pytest.approx(found.value, rel=1e-6)
-    if of.exact is not None:
-        assert bound * of.times == of.exact
+    if isinstance(of.known, Fraction):
+        assert bound * of.times == of.known
     elif of.known is not None:
         assert of.known * (1 - 1e-15) <= bound * of.times <= of.known * (1 + 1e-6)
 

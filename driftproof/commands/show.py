@@ -11,6 +11,7 @@ import click
 from driftproof.commands._shared import as_json, names_of, print_json, table, tell
 from driftproof.toolkit.discover import KINDS, Leaf, leaves, leaves_in
 from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.verifiers.own_claims import claims_in
 
 ALL_ROLES = ("roles", "letters")
 """What NAME may be to see all of them."""
@@ -37,7 +38,8 @@ def command(name: str, latex: bool, as_json: bool) -> None:
         print_roles(as_json)
         return
     if name.endswith(".py"):
-        own = list(leaves_in(Path(name)))
+        others = (leaf for leaf in leaves_in(Path(name)) if leaf.kind != "claim")
+        own = [*claims_in(Path(name)), *others]
         if not own:
             raise DriftproofError(
                 f"{name} declares nothing: no claim, problem or algorithm",
