@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from fractions import Fraction
 from functools import cache
 from math import sqrt
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -437,15 +434,3 @@ def test_the_page_has_an_example(capsys, tmp_path, monkeypatch):
     assert made.returncode == 0, made.stderr
     assert "3 certificates hold, 0 do not" in made.stdout
     assert names["found"].rho == Fraction(57, 100)
-
-
-def test_the_map_decides_points_by_certificates(tmp_path):
-    """docs/heavy_ball_map.py as a user types it, at nine points; one has a cycle."""
-    script = Path(__file__).parents[1] / "docs" / "heavy_ball_map.py"
-    words = [sys.executable, str(script), "3"]
-    made = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert made.stdout == "1 cycle, 8 potential\n", made.stderr
-    folder = tmp_path / "heavy-ball-map"
-    assert (folder / "map.svg").is_file()
-    seen = driftproof("check", *(str(path) for path in sorted(folder.glob("*.json"))))
-    assert "24 certificates and 1 counterexample hold, 0 do not" in seen.stdout
