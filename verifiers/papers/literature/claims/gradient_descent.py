@@ -23,8 +23,8 @@ from driftproof.verifiers.papers.literature.claims._shared import (
     unchanged,
 )
 
-CONVEX = [smooth_convex(L=1), start_within(R=1)]
-SMOOTH = [smooth(L=1), start_gap(delta=1)]
+CONVEX = smooth_convex(L=1), start_within(R=1)
+SMOOTH = smooth(L=1), start_gap(delta=1)
 
 
 def bend(view: Steps) -> Reduction | None:

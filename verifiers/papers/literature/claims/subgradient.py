@@ -19,7 +19,7 @@ from driftproof.verifiers.papers.literature.claims._shared import (
     unchanged,
 )
 
-LIPSCHITZ = [bounded_gradients(convex(), G=1), start_within(R=1)]
+LIPSCHITZ = bounded_gradients(convex(), G=1), start_within(R=1)
 
 
 @bound(
