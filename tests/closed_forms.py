@@ -11,6 +11,7 @@ from tests.commands import ROOT
 
 FILE = ROOT / "docs" / "closed_forms.py"
 FORMS = import_path(FILE)
+distance, gap, gradient = FORMS.distance, FORMS.gap, FORMS.gradient
 CLAIMS = {name.removeprefix("pepit/"): claim for name, claim in claims_of(FILE)[0].items()}
 
 

@@ -58,7 +58,8 @@ from driftproof.verifiers.worst_case.check_counterexample import (
 )
 from driftproof.verifiers.worst_case.solve import UnsolvedError, solve
 from driftproof.verifiers.worst_case.witness import witness
-from tests.closed_forms import at
+from tests.closed_forms import at, gap, gradient
+from tests.closed_forms import distance as distance_at_end
 
 STRONGLY = smooth_strongly_convex(L=1, mu=0.1)
 ONE = over([STRONGLY, start_within(R=1)], FedAvg(local_steps=2, step_size=0.5), rounds=1, clients=1)
@@ -150,9 +151,6 @@ def at_end(measured):
     return lambda view: each("round", "local_step", measured(view)) if view.last else None
 
 
-FAR = at_end(lambda view: sq(view.mean("w") - view.minimiser))
-GAP = at_end(lambda view: view.gap(view.mean("w")))
-SLOPE = at_end(lambda view: sq(view.gradient(view.mean("w"))))
 CONVEX, NEAR = smooth_convex(L=1), start_within(R=1)
 UNIT = {"L": 1, "R": 1, "eta": 1}
 TIGHT = {
@@ -168,7 +166,7 @@ TIGHT = {
     },
     # (1 − 2NηL)² and its like: a step of more than 1/L overshoots a quadratic
     "gradient descent, η = 1.9": claim(
-        one([CONVEX, NEAR], 1.9, 1), lambda c: c.L * (1 - c.eta * c.L) ** 2 * c.R**2 / 2, GAP
+        one([CONVEX, NEAR], 1.9, 1), lambda c: c.L * (1 - c.eta * c.L) ** 2 * c.R**2 / 2, gap
     ),
     # max(|1 − ημ|, |1 − ηL|)^(2N) of distances, values and gradients: Taylor et al. 2018
     **{
@@ -177,20 +175,20 @@ TIGHT = {
             lambda c: sympy.Max(Abs(1 - c.eta * c.mu), Abs(1 - c.eta * c.L)) ** (2 * c.S), left,
         )
         for name, start, left in (
-            ("distance", NEAR, FAR), ("values", start_gap(delta=1), GAP),
-            ("gradients", start_gradient(norm=1), SLOPE),
+            ("distance", NEAR, distance_at_end), ("values", start_gap(delta=1), gap),
+            ("gradients", start_gradient(norm=1), gradient),
         )
         for n, size in ((1, 0.5), (1, 2 / 1.1), (2, 1.0), (1, 1.9))
     },
     # what clients that agree on x* share contracts as one does
     "clients with one minimiser": claim(
         over([STRONGLY, shared_minimiser(), NEAR], FedAvg(local_steps=3, step_size=0.5), rounds=1),
-        lambda c: (1 - c.eta * c.mu) ** (2 * c.tau) * c.R**2, FAR,
+        lambda c: (1 - c.eta * c.mu) ** (2 * c.tau) * c.R**2, distance_at_end,
     ),
     "sampled clients with one minimiser": claim(
         over([STRONGLY, shared_minimiser(), NEAR], FedAvg(step_size=1.5, participation=0.2),
              rounds=1, clients=5),
-        lambda c: (1 - c.eta * c.mu) ** 2 * c.R**2, FAR,
+        lambda c: (1 - c.eta * c.mu) ** 2 * c.R**2, distance_at_end,
     ),
 }  # fmt: skip
 assert len(TIGHT) >= 20
@@ -382,14 +380,10 @@ def test_linear_fields_do_not_refute_what_speaks_of_every_point(conditions):
 STEP = over([smooth_convex(L=1), start_within(R=1)], FedAvg(step_size=1.0), rounds=1, clients=1)
 
 
-def final_gap(view: Steps):
-    return each("round", "local_step", view.gap(view.mean("w"))) if view.last else None
-
-
 def test_a_tight_bound_that_is_written_with_roots_is_proved_up_to_a_factor():
     """√(3 + 2√2) − √2 is 1, which no enclosure shows."""
     root = sympy.sqrt(2)
-    row = row_of(claim(STEP, lambda c: c.R**2 * (sympy.sqrt(3 + 2 * root) - root) / 6, final_gap))
+    row = row_of(claim(STEP, lambda c: c.R**2 * (sympy.sqrt(3 + 2 * root) - root) / 6, gap))
     assert row.verdict is Verdict.INCONCLUSIVE
     assert "proved: left ≤ (1" in row.reason
     (text,) = row.proofs.values()
@@ -398,7 +392,7 @@ def test_a_tight_bound_that_is_written_with_roots_is_proved_up_to_a_factor():
 
 def test_a_number_of_many_digits_keeps_them():
     digits = sympy.Float("0.16666666666666666666", 30)
-    row = row_of(claim(STEP, lambda c: c.R**2 * digits, final_gap))
+    row = row_of(claim(STEP, lambda c: c.R**2 * digits, gap))
     assert row.verdict is Verdict.REFUTED
 
 
@@ -430,23 +424,25 @@ def test_at_the_minimiser_an_oracle_need_not_say_0():
     """Two clients with |x|, and 1 for the subgradient at 0: one step leaves x* = 0."""
     at_minimiser = [BOUNDED, similar(zeta=1), start_at_minimiser()]
     step = FedAvg(step_size=1.0)
-    assert verdict(at_minimiser, step, FAR, lambda c: 0 * c.G, 2) is not Verdict.SUPPORTED
-    assert verdict(at_minimiser, step, FAR, lambda c: c.G**2, 2) is Verdict.SUPPORTED
+    assert (
+        verdict(at_minimiser, step, distance_at_end, lambda c: 0 * c.G, 2) is not Verdict.SUPPORTED
+    )
+    assert verdict(at_minimiser, step, distance_at_end, lambda c: c.G**2, 2) is Verdict.SUPPORTED
 
 
 def test_a_proximal_gradient_step_with_a_subgradient_leaves_the_minimiser():
     made = [BOUNDED, plus(convex()), start_at_minimiser()]
     step = ProximalGradient(step_size=1.0)
-    assert verdict(made, step, FAR, lambda c: 0 * c.T) is not Verdict.SUPPORTED
+    assert verdict(made, step, distance_at_end, lambda c: 0 * c.T) is not Verdict.SUPPORTED
 
 
 def test_the_gradient_where_an_implicit_step_ends():
     """Of 100|x| any number up to 100, where the method has chosen (x_0 − x_1)/η."""
     step, steepness = ProximalPoint(step_size=1.0), lambda c: c.R**2 / c.eta**2
     with pytest.raises(DriftproofError, match="grows beyond all bounds"):
-        verdict([convex(), start_within(R=1)], step, SLOPE, steepness)
+        verdict([convex(), start_within(R=1)], step, gradient, steepness)
     bent = [smooth_convex(L=1), start_within(R=1)]
-    assert verdict(bent, step, SLOPE, steepness) is Verdict.SUPPORTED
-    assert verdict(bent, step, SLOPE, lambda c: c.R**2 / 100) is Verdict.REFUTED
+    assert verdict(bent, step, gradient, steepness) is Verdict.SUPPORTED
+    assert verdict(bent, step, gradient, lambda c: c.R**2 / 100) is Verdict.REFUTED
     with pytest.raises(DriftproofError, match="proximal step on"):  # it may be no minimiser
-        verdict([smooth(L=1), start_gap(1.0)], step, SLOPE, steepness)
+        verdict([smooth(L=1), start_gap(1.0)], step, gradient, steepness)

@@ -33,7 +33,7 @@ from driftproof.toolkit.verdict import Evidence, Verdict
 from driftproof.verifiers.verify import Settings, judge
 from driftproof.verifiers.worst_case.face import spanned
 from driftproof.verifiers.worst_case.solve import UnboundedError
-from tests.closed_forms import FORMS
+from tests.closed_forms import FORMS, distance, gap
 
 SHARES = st.fractions(Rational(1, 10), Rational(9, 10), max_denominator=10)
 
@@ -75,15 +75,6 @@ class Means(Runs):
 
 def apart(view):
     return each("round", "local_step", sq(view.mean("w") - view.mean("v"))) if view.last else None
-
-
-def distance(view):
-    off = sq(view.mean("w") - view.minimiser)
-    return each("round", "local_step", off) if view.last else None
-
-
-def gap(view):
-    return each("round", "local_step", view.gap(view.mean("w"))) if view.last else None
 
 
 def worst(move, conditions, left=apart, rounds=1, clients=1):

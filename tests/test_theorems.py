@@ -24,7 +24,6 @@ from driftproof.synthetic.classes import (
 from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.cases import Assumption
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.measure import Steps, each, sq
 from driftproof.toolkit.ratios import Ratio, vanishes
 from driftproof.toolkit.verdict import Evidence, Verdict
 from driftproof.verifiers.claim_types.bound import bound
@@ -36,7 +35,7 @@ from driftproof.verifiers.worst_case.digest import sealed
 from driftproof.verifiers.worst_case.region import Sample
 from driftproof.verifiers.worst_case.signs import Region
 from tests.certificates import at_point
-from tests.closed_forms import CLAIMS, FILE
+from tests.closed_forms import CLAIMS, FILE, distance, gap
 from tests.commands import driftproof
 
 ROOT = Path(__file__).parents[1]
@@ -170,14 +169,6 @@ def test_what_is_no_region_is_refused(written):
 def descent(c):
     """Return LR²/(4NηL + 2): Drori and Teboulle 2014."""
     return c.L * c.R**2 / (4 * c.S * c.eta * c.L + 2)
-
-
-def gap(view: Steps):
-    return each("round", "local_step", view.gap(view.mean("w"))) if view.last else None
-
-
-def distance(view: Steps):
-    return each("round", "local_step", sq(view.mean("w") - view.minimiser)) if view.last else None
 
 
 def claim(right, steps=2, eta="0 < eta <= 1/L", L=1, R=1, left=gap, of=None, **more):

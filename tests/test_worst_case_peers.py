@@ -43,9 +43,8 @@ from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.solve import solve
 from driftproof.verifiers.worst_case.witness import witness
 from tests.certificates import proved
-from tests.closed_forms import FORMS, at
+from tests.closed_forms import at, distance, gap, gradient
 
-distance, gap, gradient = FORMS.distance, FORMS.gap, FORMS.gradient
 NEAR = start_within(R=1)
 
 

@@ -28,7 +28,7 @@ from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
 from driftproof.toolkit.engines.enumerated import NoiselessContext
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, sampled_context
-from driftproof.toolkit.measure import average, each, sq
+from driftproof.toolkit.measure import average, sq
 from driftproof.verifiers.papers.localsgd.claims._saddles import distance_at_end
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.check import RefusedCertificateError
@@ -40,16 +40,9 @@ from driftproof.verifiers.worst_case.expression import ends, evaluate
 from driftproof.verifiers.worst_case.solve import solve
 from driftproof.verifiers.worst_case.witness import witness
 from driftproof.verifiers.worst_case.written import Right, counterexample
+from tests.closed_forms import distance, gap
 from tests.commands import driftproof
 from tests.worst_functions import Interpolant, functions
-
-
-def distance(view):
-    return each("round", "local_step", sq(view.mean("w") - view.minimiser)) if view.last else None
-
-
-def gap(view):
-    return each("round", "local_step", view.gap(view.mean("w"))) if view.last else None
 
 
 def gradient(view):
