@@ -7,15 +7,14 @@ a data set or an experiment is written with is in ``driftproof.datasets`` and
 ``driftproof.experiments``. A name is imported when it is first used, so that importing driftproof
 costs next to nothing.
 
-A new name is a line of the imports below: type checkers read them, and so does this module.
+A new name is a line of the imports below (``driftproof/_exports.py``).
 """
 
 from __future__ import annotations
 
-import ast
-import importlib
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from driftproof._exports import exports
 
 if TYPE_CHECKING:
     from driftproof import algorithms as algorithms
@@ -116,25 +115,4 @@ if TYPE_CHECKING:
     from driftproof.verifiers.claim_types.rate import rate as rate
     from driftproof.verifiers.verification import verify as verify
 
-_MODULE = {
-    alias.name: str(node.module)
-    for node in ast.walk(ast.parse(Path(__file__).read_text(encoding="utf-8")))
-    if isinstance(node, ast.ImportFrom)
-    for alias in node.names
-    if alias.asname
-}
-"""Each public name, and the module that it is imported from when it is first used."""
-__all__ = sorted(name for name in _MODULE if not name.startswith("_"))
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULE:
-        raise AttributeError(f"module 'driftproof' has no attribute {name!r}")
-    module = _MODULE[name]
-    if module == "driftproof":
-        return importlib.import_module(f"driftproof.{name}")
-    return getattr(importlib.import_module(module), name)
-
-
-def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+__getattr__, __dir__, __all__ = exports(__name__, __file__)

@@ -7,41 +7,25 @@ The networks of this project are imported when they are used; a model of your ow
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from driftproof.synthetic.network_problems.adapted import AdaptedLosses
-from driftproof.synthetic.network_problems.evaluated import Scores, evaluated
-from driftproof.synthetic.network_problems.fairness import FairLosses
-from driftproof.synthetic.network_problems.plain import NetworkLosses
-from driftproof.synthetic.network_problems.robust import RobustClients, RobustSamples
-from driftproof.synthetic.network_problems.samples import ClientData
-from driftproof.toolkit.discover import find_symbol, symbols
-from driftproof.toolkit.network import Model, Network, network, uniform_by_fan_in
-from driftproof.toolkit.networks._linear import linear
-from driftproof.toolkit.own_model import from_function, from_module
+from driftproof._exports import exports
 
-__all__ = [
-    "AdaptedLosses",
-    "ClientData",
-    "FairLosses",
-    "Model",
-    "Network",
-    "NetworkLosses",
-    "RobustClients",
-    "RobustSamples",
-    "Scores",
-    "evaluated",
-    "from_function",
-    "from_module",
-    "linear",
-    "network",
-    "uniform_by_fan_in",
-]
+if TYPE_CHECKING:
+    from driftproof.synthetic.network_problems.adapted import AdaptedLosses as AdaptedLosses
+    from driftproof.synthetic.network_problems.evaluated import Scores as Scores
+    from driftproof.synthetic.network_problems.evaluated import evaluated as evaluated
+    from driftproof.synthetic.network_problems.fairness import FairLosses as FairLosses
+    from driftproof.synthetic.network_problems.plain import NetworkLosses as NetworkLosses
+    from driftproof.synthetic.network_problems.robust import RobustClients as RobustClients
+    from driftproof.synthetic.network_problems.robust import RobustSamples as RobustSamples
+    from driftproof.synthetic.network_problems.samples import ClientData as ClientData
+    from driftproof.toolkit.network import Model as Model
+    from driftproof.toolkit.network import Network as Network
+    from driftproof.toolkit.network import network as network
+    from driftproof.toolkit.network import uniform_by_fan_in as uniform_by_fan_in
+    from driftproof.toolkit.networks._linear import linear as linear
+    from driftproof.toolkit.own_model import from_function as from_function
+    from driftproof.toolkit.own_model import from_module as from_module
 
-
-def __getattr__(symbol: str) -> Any:
-    return find_symbol("network", symbol)
-
-
-def __dir__() -> list[str]:
-    return [*__all__, *symbols("network")]
+__getattr__, __dir__, __all__ = exports(__name__, __file__, "driftproof.toolkit.networks")

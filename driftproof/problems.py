@@ -1,15 +1,4 @@
 """The problem families, imported when they are used: ``from driftproof.problems import KLDRO``."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from driftproof.toolkit.discover import find_symbol, symbols
-
-
-def __getattr__(symbol: str) -> Any:
-    return find_symbol("problem", symbol)
-
-
-def __dir__() -> list[str]:
-    return symbols("problem")
+from driftproof.synthetic.problems import __dir__ as __dir__
+from driftproof.synthetic.problems import __getattr__ as __getattr__

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from driftproof._exports import exports
 
 if TYPE_CHECKING:
-    from driftproof.verifiers.search.strategies import hyperparameters, instances, problems
+    from driftproof.verifiers.search.strategies import hyperparameters as hyperparameters
+    from driftproof.verifiers.search.strategies import instances as instances
+    from driftproof.verifiers.search.strategies import problems as problems
 
-__all__ = ["hyperparameters", "instances", "problems"]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'driftproof.strategies' has no attribute {name!r}")
-    import driftproof.verifiers.search.strategies as defined
-
-    return getattr(defined, name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__, __all__ = exports(__name__, __file__)

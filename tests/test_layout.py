@@ -124,7 +124,6 @@ def test_no_modules_import_each_other_in_a_circle():
 
 
 LATE = {
-    "driftproof.strategies",  # hypothesis
     "driftproof.pytest_plugin",  # loaded by every run of pytest, whatever it tests
     "driftproof.toolkit.algorithm",  # torch
     "driftproof.toolkit.engines.batched",  # numba, where a kernel draws

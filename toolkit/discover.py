@@ -15,7 +15,7 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -223,17 +223,16 @@ def find(kind: str, name: str) -> Leaf:
     return known[name]
 
 
-def symbols(kind: str) -> list[str]:
-    """Return the names of the classes or functions of every leaf of one kind."""
-    return sorted(leaf.symbol for leaf in leaves(kind).values())
+def symbols_of(kind: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the ``__getattr__`` and ``__dir__`` of a module whose names are a kind's leaves."""
 
+    def get(symbol: str) -> Any:
+        for leaf in leaves(kind).values():
+            if leaf.symbol == symbol:
+                return leaf.load()
+        raise AttributeError(symbol)
 
-def find_symbol(kind: str, symbol: str) -> Any:
-    """Load the leaf whose class is called ``symbol`` (used by the packages' lazy attributes)."""
-    for leaf in leaves(kind).values():
-        if leaf.symbol == symbol:
-            return leaf.load()
-    raise AttributeError(symbol)
+    return get, lambda: sorted(leaf.symbol for leaf in leaves(kind).values())
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

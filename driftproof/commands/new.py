@@ -162,18 +162,18 @@ def _import(module: str, names: list[str]) -> str:
 
 def _offered() -> dict[tuple[str, str], str]:
     """Return where users import a name from, by the module that defines it and the name."""
-    homes = {(module, name): "driftproof" for name, module in driftproof._MODULE.items()}
+    homes = {}
     for kind in ("problem", "algorithm", "network", "split"):
         for leaf in leaves(kind).values():
             homes[str(leaf.module), leaf.symbol] = f"driftproof.{kind}s"
-    for part in ("datasets", "experiments", "networks"):
-        for node in _tree(f"driftproof.{part}").body:
+    for part in ("", ".datasets", ".experiments", ".networks"):
+        for node in ast.walk(_tree(f"driftproof{part}")):
             if isinstance(node, ast.ImportFrom) and str(node.module).startswith("driftproof."):
                 module, names = str(node.module), [alias.name for alias in node.names]
                 if names == ["*"]:
                     every = _tree(module).body[-1]  # its __all__
                     names = ast.literal_eval(every.value) if isinstance(every, ast.Assign) else []
-                homes |= {(module, name): f"driftproof.{part}" for name in names}
+                homes |= {(module, name): f"driftproof{part}" for name in names}
     return homes
 
 
