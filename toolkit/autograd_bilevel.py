@@ -115,10 +115,6 @@ class AutogradBilevel:
         """Return ∇_y f_i(x, y; ξ), [clients, lower_dim, replicates]."""
         return self._upper_data.each(self._f_y, xi, x, y)
 
-    def lower_value(self, x: Tensor, y: Tensor) -> Tensor:
-        """Return g_i(x, y), [clients, replicates]."""
-        return self._lower_data.each(self._g, None, x, y)
-
     def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
         """Return ∇_y g_i(x, y; ζ), [clients, lower_dim, replicates]."""
         return self._lower_data.each(self._g_y, zeta, x, y)
