@@ -18,16 +18,15 @@ from driftproof.toolkit.ledger import Ledger
 from driftproof.toolkit.report.files import results_of, write_report
 from driftproof.toolkit.verdict import Row
 from driftproof.verifiers import record
-from driftproof.verifiers.citations import cited
 from driftproof.verifiers.claim_types.claim import Claim
 from driftproof.verifiers.claim_types.derived import inherit
 from driftproof.verifiers.claim_types.rate import RateClaim, Schedule
 from driftproof.verifiers.counterexamples import scripts
-from driftproof.verifiers.errata import PUBLISHED
-from driftproof.verifiers.formulas import right_sides_of
+from driftproof.verifiers.in_print.citations import PUBLISHED, cited
+from driftproof.verifiers.in_print.comparison import unlike
+from driftproof.verifiers.in_print.formulas import right_sides_of
 from driftproof.verifiers.judges.bounds import LEVEL
 from driftproof.verifiers.own_claims import claims_in
-from driftproof.verifiers.printed import unlike
 from driftproof.verifiers.running.jobs import (
     BUDGETS,
     Job,

@@ -113,7 +113,7 @@ def _pretty(leaf: Leaf) -> dict[str, str]:
     import sympy
 
     from driftproof.toolkit.constants import MEASURED
-    from driftproof.verifiers.formulas import right_sides_of
+    from driftproof.verifiers.in_print.formulas import right_sides_of
 
     shown = {}
     for form, right in right_sides_of(leaf.load()):
