@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from itertools import zip_longest
 from pathlib import Path
@@ -30,7 +29,6 @@ from driftproof.toolkit.report.page import first_sentence
 from driftproof.toolkit.statements import mistakes, sentences, worst_first
 from driftproof.verifiers.counterexamples import scripts
 from driftproof.verifiers.in_print.errata import of_papers, on_record
-from driftproof.verifiers.in_print.formulas import as_written
 
 DOCS = Path(__file__).parents[1]
 PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("errata/*.md")])
@@ -49,30 +47,30 @@ def written(text: str, made: Mapping[str, runs.Run] = {}) -> str:
     Raises:
         DriftproofError: a mark without its end, or of a kind or a name that there is not.
     """
-    papers = [name for kind, name, _ in MARK.findall(text) if kind == "errata"]
-    own = [name for name in leaves("claim") if name.partition("/")[0] in papers]
+    own = [name for name in leaves("claim") if name.partition("/")[0] in named(text, "errata")]
     for name in sorted({*own} - {*named(text, "claim")}):
         text = f"{text.rstrip()}\n\n<!-- claim: {name} -->\n<!-- end -->\n"
     for name in sorted({*made} - {*named(text, "figure")}):
         text = f"{text.rstrip()}\n\n## {name}\n\n<!-- figure: {name} -->\n<!-- end -->\n"
-    marks = MARK.findall(text)
-    paired = len(re.findall(r"<!-- \w+: \S+ -->", text)) == text.count("<!-- end -->") == len(marks)
-    if not paired or any(not hasattr(_template(), kind) for kind, *_ in marks):
+    kinds = re.findall(r"<!-- (\w+): \S+ -->", text)
+    paired = len(kinds) == text.count("<!-- end -->") == len(MARK.findall(text))
+    if not paired or not all(hasattr(_template(), kind) for kind in kinds):
         raise DriftproofError(
             "a page whose marks do not pair, or are of another kind",
             "<!-- KIND: NAME -->, of a kind that pages.md.j2 has, and <!-- end --> after each",
             "add the mark that is missing",
         )
+
     figures = {
         name: block(kind, made[name].head) if name in made else said.strip()
-        for kind, name, said in marks
+        for kind, name, said in MARK.findall(text)
         if kind == "figure"
     }
 
     def filled(mark: re.Match[str]) -> str:
         kind, name = mark[1], mark[2]
-        whole = figures if kind == "sentences" else name  # the table of all sections
-        said = figures[name] if kind == "figure" else block(kind, whole)
+        about = figures if kind == "sentences" else name  # the table of all sections
+        said = figures[name] if kind == "figure" else block(kind, about)
         return f"<!-- {kind}: {name} -->\n{said}\n<!-- end -->"
 
     return MARK.sub(filled, text)
@@ -80,8 +78,8 @@ def written(text: str, made: Mapping[str, runs.Run] = {}) -> str:
 
 def block(kind: str, about: Any) -> str:
     """Return what is written for a mark: by its macro, with one empty line between paragraphs."""
-    made = getattr(_template(), kind)(about)
-    return re.sub(r"\n{3,}", "\n\n", str(made)).strip()
+    made = str(getattr(_template(), kind)(about))
+    return re.sub(r"\n{3,}", "\n\n", made).strip()
 
 
 def named(text: str, kind: str) -> list[str]:
@@ -89,14 +87,11 @@ def named(text: str, kind: str) -> list[str]:
     return [name for other, name, _ in MARK.findall(text) if other == kind]
 
 
-@cache
 def claim_of(name: str) -> ClaimView:
-    """Return a claim with the verdicts on record, its right sides as their author wrote them."""
+    """Return a claim with the verdicts on record."""
     if name not in on_record():
         raise unknown_name("claim", name, on_record())
-    view = on_record()[name]
-    rights = view.about["forms"] | as_written(leaves("claim")[name].load())
-    return replace(view, about={**view.about, "forms": rights})
+    return on_record()[name]
 
 
 def printed(paper: str) -> list[ClaimView]:
@@ -111,12 +106,6 @@ def mistaken(paper: str = "") -> list[ClaimView]:
     """Return the claims on statements of a paper (of all) that have an erratum, worst first."""
     found = [claim_of(one.claim) for one in worst_first(of_papers())]
     return [one for one in found if paper in ("", one.paper)]
-
-
-def matters(view: ClaimView) -> bool:
-    """Say whether a theorem depends on an erratum that is counted here."""
-    one = view.printed
-    return one is not None and one.depends == "theorem" and not one.same_as
 
 
 def forms(view: ClaimView) -> Iterator[tuple[Group, str]]:
@@ -176,10 +165,10 @@ def _template() -> Any:
         "bare": lambda form: form.removeprefix("printed").removeprefix(": ") or "the print",
     }  # fmt: skip
     environment.globals |= {
-        "claim_of": claim_of, "printed": printed, "mistaken": mistaken, "matters": matters,
+        "claim_of": claim_of, "printed": printed, "mistaken": mistaken,
         "forms": forms, "assumed_by": assumed_by, "bibtex": bibtex, "scripts": scripts,
         "counts": lambda: mistakes(of_papers()), "SEVERITIES": SEVERITIES, "DEPENDS": DEPENDS,
-        "summary": runs.summary, "plots": runs.plots, "with_interval": runs.with_interval,
+        "summary": runs.summary, "plots": runs.plots,
         "literature": literature.table,
     }  # fmt: skip
     return environment.get_template("pages.md.j2").module

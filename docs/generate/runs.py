@@ -89,16 +89,6 @@ def copy_plots(page: Path, runs: Mapping[str, Run]) -> None:
             plot.unlink()
 
 
-def with_interval(sentence: Mapping[str, Any]) -> str:
-    """Return why a sentence has its verdict, with the interval behind the mean difference."""
-    why, low, high = (sentence.get(key) for key in ("why", "low", "high"))
-    if low is None or high is None:
-        return str(why)
-    return re.sub(
-        r"mean difference [+-][\d.e+-]+", rf"\g<0> [{low:+.4g}, {high:+.4g}]", str(why), count=1
-    )
-
-
 def at_hand(verdict: str, why: str) -> str:
     """Return what the runs show of a comparison, one of KINDS.
 

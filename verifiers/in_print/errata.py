@@ -14,15 +14,18 @@ from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers import record
 from driftproof.verifiers.claim_types.claim import Claim
 from driftproof.verifiers.claim_types.rate import RateClaim
+from driftproof.verifiers.in_print.formulas import as_written
 from driftproof.verifiers.judges.rows import row_of
 from driftproof.verifiers.verify import claim_entry
 
 
 @cache
 def on_record() -> dict[str, ClaimView]:
-    """Return every claim with the verdicts on record."""
+    """Return every claim with the verdicts on record, and its right sides as they were written."""
     known, recorded = leaves("claim"), record.read()
-    head = {"claims": {name: claim_entry(leaf) for name, leaf in known.items()}}
+    head: dict[str, Any] = {"claims": {name: claim_entry(leaf) for name, leaf in known.items()}}
+    for name, entry in head["claims"].items():
+        entry["forms"] |= as_written(known[name].load())
     rows = (_rows(leaf.load(), recorded.get(name, {})) for name, leaf in known.items())
     return views(head, [row for of_claim in rows for row in of_claim])
 
