@@ -30,7 +30,7 @@ made = runs.runs_in(given.runs)
 for page in given.pages:
     text = written(page.read_text(encoding="utf-8"), made if page.stem == "gallery" else {})
     page.write_text(text, encoding="utf-8")
-    if given.tex and page.parent == DOCS / "errata":
+    if given.tex and page.parent.name == "errata":
         given.tex.mkdir(parents=True, exist_ok=True)
         (given.tex / f"{page.stem}.tex").write_text(tex(text), encoding="utf-8")
 if made:

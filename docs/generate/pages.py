@@ -35,7 +35,7 @@ PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("errata/*.md")])
 MARK = re.compile(r"<!-- (\w+): (\S+) -->\n(.*?)<!-- end -->", re.S)
 
 
-def written(text: str, made: Mapping[str, runs.Run] = {}) -> str:
+def written(text: str, made: Mapping[str, runs.Head] = {}) -> str:
     """Return a page with everything between its marks written again.
 
     A claim of a paper whose errata the page has, and an experiment that was run, get a mark at its
@@ -62,7 +62,7 @@ def written(text: str, made: Mapping[str, runs.Run] = {}) -> str:
         )
 
     figures = {
-        name: block(kind, made[name].head) if name in made else said.strip()
+        name: block(kind, made[name]) if name in made else said.strip()
         for kind, name, said in MARK.findall(text)
         if kind == "figure"
     }

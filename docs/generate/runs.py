@@ -11,7 +11,7 @@ import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.report.experiment import file_name
@@ -38,20 +38,17 @@ SHOWN = 4
 """Plots of an experiment that the page shows; the run's own page has all of them."""
 
 
-class Run(NamedTuple):
-    """A folder that ``driftproof run`` has written, and its ``experiment.json``."""
-
-    folder: Path
-    head: dict[str, Any]
+Head = dict[str, Any]
+"""What ``experiment.json`` holds of a run, and its folder."""
 
 
-def runs_in(folders: Sequence[Path]) -> dict[str, Run]:
+def runs_in(folders: Sequence[Path]) -> dict[str, Head]:
     """Return the runs in some folders, or in the folders inside them, by experiment.
 
     Raises:
         DriftproofError: a folder has no run, or two have the same experiment.
     """
-    runs: dict[str, Run] = {}
+    runs: dict[str, Head] = {}
     for folder in folders:
         files = sorted(folder.rglob("experiment.json"))
         if not files:
@@ -63,26 +60,26 @@ def runs_in(folders: Sequence[Path]) -> dict[str, Run]:
             name = head["experiment"]
             if name in runs:
                 raise DriftproofError(
-                    f"{name} in {runs[name].folder} and in {file.parent}",
+                    f"{name} in {runs[name]['folder']} and in {file.parent}",
                     "one run of each experiment",
                     "leave out one of them",
                 )
-            runs[name] = Run(file.parent, head)
+            runs[name] = head | {"folder": file.parent}
     return runs
 
 
-def plots(head: Mapping[str, Any]) -> dict[str, str]:
+def plots(head: Head) -> dict[str, str]:
     """Return the plots that the page shows: their files with their titles."""
     return {f"{file_name(head, panel)}.svg": panel["title"] for panel in head["panels"][:SHOWN]}
 
 
-def copy_plots(page: Path, runs: Mapping[str, Run]) -> None:
+def copy_plots(page: Path, runs: Mapping[str, Head]) -> None:
     """Copy the plots of runs that the page shows, and remove those that it does not."""
     folder = page.parent / "figures" / "gallery"
     folder.mkdir(parents=True, exist_ok=True)
-    for run in runs.values():
-        for name in plots(run.head):
-            shutil.copyfile(run.folder / "plots" / name, folder / name)
+    for head in runs.values():
+        for name in plots(head):
+            shutil.copyfile(head["folder"] / "plots" / name, folder / name)
     text = page.read_text(encoding="utf-8")
     for plot in folder.glob("*.svg"):
         if f"figures/gallery/{plot.name})" not in text:
