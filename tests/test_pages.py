@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import driftproof.toolkit.report as report
+from docs.generate import pages
 from docs.generate.pages import block, named, written
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
@@ -95,6 +96,12 @@ def test_what_was_changed_by_hand_is_made_anew():
     assert "by hand" not in made
     assert block("claim", "comfedl/lemma-2") in made
     assert written(made) == made
+
+
+def test_a_claim_that_is_not_on_record_is_named(monkeypatch):
+    monkeypatch.setattr(pages, "on_record", dict)
+    with pytest.raises(DriftproofError, match="driftproof verify comfedl/lemma-2 --record"):
+        block("claim", "comfedl/lemma-2")
 
 
 def test_a_claim_without_a_mark_gets_one_at_the_end():

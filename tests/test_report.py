@@ -251,8 +251,8 @@ def test_findings_come_the_worst_first_and_heirs_with_what_they_inherit():
         one("p/a", "misprint"), one("p/b", "false"), one("p/c", "false"),
         one("p/d", "false", "p/c"), one("p/e", "false", "elsewhere/x"),
     ])  # fmt: skip
-    assert [found.statement.claim for found in made] == ["p/c", "p/b", "p/e", "p/a"]
-    assert [[heir.claim for heir in found.also] for found in made] == [["p/d"], [], [], []]
+    assert [one.claim for one, _ in made] == ["p/c", "p/b", "p/e", "p/a"]
+    assert [[heir.claim for heir in heirs] for _, heirs in made] == [["p/d"], [], [], []]
 
 
 def test_a_reference_is_told_as_a_list_of_references_has_it():

@@ -60,7 +60,6 @@ def written(text: str, made: Mapping[str, runs.Head] = {}) -> str:
             "<!-- KIND: NAME -->, of a kind that pages.md.j2 has, and <!-- end --> after each",
             "add the mark that is missing",
         )
-
     figures = {
         name: block(kind, made[name]) if name in made else said.strip()
         for kind, name, said in MARK.findall(text)
@@ -89,8 +88,13 @@ def named(text: str, kind: str) -> list[str]:
 
 def claim_of(name: str) -> ClaimView:
     """Return a claim with the verdicts on record."""
+    if name not in leaves("claim"):
+        raise unknown_name("claim", name, leaves("claim"))
     if name not in on_record():
-        raise unknown_name("claim", name, on_record())
+        raise DriftproofError(
+            f"{name}, of which no verdict is on record", "a claim on record",
+            f"driftproof verify {name} --record",
+        )  # fmt: skip
     return on_record()[name]
 
 

@@ -54,14 +54,6 @@ class Paper:
         return line + f"; {ours} of our own" * bool(ours) + "."
 
 
-@dataclass(frozen=True)
-class Finding:
-    """A mistake in print, and the statements that inherit it."""
-
-    statement: Statement
-    also: Sequence[Statement]
-
-
 def references(claims: Iterable[ClaimView]) -> list[Reference]:
     """Return every document that some claim names, each once, by its tag."""
     found = {one.tag: one for claim in claims for one in claim.references}
@@ -81,17 +73,16 @@ def by_paper(claims: Iterable[ClaimView]) -> list[Paper]:
     return made
 
 
-def findings(printed: Iterable[Statement]) -> list[Finding]:
-    """Return the mistakes in print, the worst first; of equals, that which most others inherit."""
+def findings(printed: Iterable[Statement]) -> list[tuple[Statement, list[Statement]]]:
+    """Return the mistakes in print, each with the statements that inherit it, the worst first.
+
+    Of equals that which most others inherit comes first. Where the statement that one is counted
+    at is not in this run, it stands for itself.
+    """
     mistaken = {one.claim: one for one in worst_first(printed)}
-    heirs: dict[str, list[Statement]] = {}
-    for one in mistaken.values():
-        # where the statement that it is counted at is not in this run, it stands for itself
-        if one.same_as in mistaken:
-            heirs.setdefault(one.same_as, []).append(one)
     found = [
-        Finding(one, heirs.get(one.claim, ()))
+        (one, [heir for heir in mistaken.values() if heir.same_as == one.claim])
         for one in mistaken.values()
         if one.same_as not in mistaken
     ]
-    return sorted(found, key=lambda f: (*badness(f.statement)[:2], -len(f.also)))
+    return sorted(found, key=lambda each: (*badness(each[0])[:2], -len(each[1])))

@@ -31,19 +31,19 @@ def on_record() -> dict[str, ClaimView]:
 
 
 def _rows(claim: Claim[Any], recorded: Mapping[str, Mapping[str, str]]) -> Iterator[Row]:
-    """Yield the rows of which the record keeps the verdicts: without sides, and with no reason."""
-    slopes = isinstance(claim, RateClaim) and claim.prove is None
+    """Yield the rows of which the record keeps the verdicts; their sides it does not keep."""
+    by_slopes = isinstance(claim, RateClaim) and claim.prove is None
+    on_cases = Evidence.ASYMPTOTIC if by_slopes else None
     for form in claim.forms:
         cases = recorded.get(form.key, {})
         # only a hypothesis that nothing meets leaves a whole printed form without a case
         empty = form.form == "printed" and {*cases.values()} == {Verdict.INAPPLICABLE}
-        open_ = f"to decide it: {form.right.by}" if isinstance(form.right, Undecided) else ""
+        wanted = f"to decide it: {form.right.by}" if isinstance(form.right, Undecided) else ""
         for key, verdict in cases.items():
-            evidence = Evidence.ASYMPTOTIC if slopes else None
-            evidence = Evidence.SYMBOLIC if key == "proof" else evidence
             yield row_of(
-                claim, form, {"key": key}, Verdict(verdict), evidence, open_, empty_hypothesis=empty
-            )
+                claim, form, {"key": key}, Verdict(verdict),
+                Evidence.SYMBOLIC if key == "proof" else on_cases, wanted, empty_hypothesis=empty,
+            )  # fmt: skip
 
 
 def statements() -> list[Statement]:
