@@ -13,8 +13,8 @@ from driftproof.toolkit.statements import Statement, worst_first
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers import record
 from driftproof.verifiers.claim_types.claim import Claim
-from driftproof.verifiers.claim_types.rate import RateClaim
 from driftproof.verifiers.in_print.formulas import as_written
+from driftproof.verifiers.judges.decide import Decision
 from driftproof.verifiers.judges.rows import row_of
 from driftproof.verifiers.verify import claim_entry
 
@@ -32,8 +32,7 @@ def on_record() -> dict[str, ClaimView]:
 
 def _rows(claim: Claim[Any], recorded: Mapping[str, Mapping[str, str]]) -> Iterator[Row]:
     """Yield the rows of which the record keeps the verdicts; their sides it does not keep."""
-    by_slopes = isinstance(claim, RateClaim) and claim.prove is None
-    on_cases = Evidence.ASYMPTOTIC if by_slopes else None
+    on_cases = Evidence.ASYMPTOTIC if claim.asymptotic and claim.prove is None else None
     for form in claim.forms:
         cases = recorded.get(form.key, {})
         # only a hypothesis that nothing meets leaves a whole printed form without a case
@@ -41,7 +40,7 @@ def _rows(claim: Claim[Any], recorded: Mapping[str, Mapping[str, str]]) -> Itera
         wanted = f"to decide it: {form.right.by}" if isinstance(form.right, Undecided) else ""
         for key, verdict in cases.items():
             yield row_of(
-                claim, form, {"key": key}, Verdict(verdict),
+                claim, form, {"key": key}, Decision(Verdict(verdict)),
                 Evidence.SYMBOLIC if key == "proof" else on_cases, wanted, empty_hypothesis=empty,
             )  # fmt: skip
 
