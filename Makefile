@@ -49,7 +49,7 @@ docs: $(READY)
 	DRIFTPROOF_EXECUTE=1 $(BIN)/sphinx-build -W --keep-going -n -q docs docs/_build/html
 
 notes: $(READY)
-	$(BIN)/python -m driftproof.verifiers.errata_page docs docs/_build/notes
+	$(BIN)/python -m docs.generate --tex docs/_build/notes
 	cd docs/_build/notes && if command -v pdflatex; then for note in *.tex; do pdflatex -interaction=batchmode $$note; done; fi
 
 bench: $(READY)

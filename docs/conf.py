@@ -23,7 +23,6 @@ extensions = [
     "sphinx_copybutton",
     "folded",
     "map_of_statements",
-    "outside",
     "plots",
     "reference",
     "typeset_math",

@@ -22,7 +22,7 @@ import sympy
 from driftproof.toolkit.constants import MEASURED
 from driftproof.toolkit.discover import Leaf
 from driftproof.toolkit.readings import Stated
-from driftproof.verifiers.formulas import right_sides_of
+from driftproof.verifiers.in_print.formulas import right_sides_of
 from driftproof.verifiers.record import refuted_on_record
 from driftproof.verifiers.search.finding import CANDIDATE, NOT_SEARCHED
 from driftproof.verifiers.search.search import Effort, falsify

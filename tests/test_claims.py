@@ -25,7 +25,7 @@ from driftproof.verifiers.claim_types.bound import BoundClaim, bound
 from driftproof.verifiers.claim_types.order_in_statement import PLACE
 from driftproof.verifiers.claim_types.rate import RateClaim
 from driftproof.verifiers.controls import checked
-from driftproof.verifiers.errata import PUBLISHED
+from driftproof.verifiers.in_print.citations import PUBLISHED
 from driftproof.verifiers.judges.bounds import measure_block
 from driftproof.verifiers.verify import Settings, judge
 from tests.leaves import claims

@@ -13,10 +13,10 @@ import pytest
 
 from driftproof.toolkit.discover import import_path
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.verifiers.running.dask_workers import done, packed
-from driftproof.verifiers.running.fingerprint import LIBRARIES, SOURCES, fingerprint
 from driftproof.verifiers.judges.judge import ClaimTask
 from driftproof.verifiers.judges.runs import exact
+from driftproof.verifiers.running.dask_workers import done, packed
+from driftproof.verifiers.running.fingerprint import LIBRARIES, SOURCES, fingerprint
 from driftproof.verifiers.verify import select
 from tests.commands import ROOT, driftproof, started
 from tests.test_input import mine

@@ -15,7 +15,7 @@ from driftproof.toolkit.discover import leaves, package_folder
 from driftproof.toolkit.verdict import Row
 from driftproof.verifiers import counterexamples, record
 from driftproof.verifiers.counterexamples import refuted, refutes, scripts
-from driftproof.verifiers.errata import PUBLISHED
+from driftproof.verifiers.in_print.citations import PUBLISHED
 from driftproof.verifiers.verify import Settings, judge
 from tests.commands import driftproof
 

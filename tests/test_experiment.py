@@ -169,7 +169,9 @@ def test_no_worse_has_one_side(difference, verdict):
     values = RANKS + difference + RANKS * [1, -1, -1, 1, -1, 1, 1, -1] / 1000
     made = judged_by_seeds("s", "x", values, RANKS, margin=0.1, comparisons=4)
     assert made.verdict == verdict
-    assert f"mean difference {difference:+.4f} over 8 seeds, margin 0.1" in made.why
+    ends = f"[{made.low:+.4g}, {made.high:+.4g}]"
+    said = f"mean difference {difference:+.4f} {ends} over 8 seeds, margin 0.1"
+    assert said in made.why
     # by a second route: the first against the second lowered by the margin
     assert judged_by_seeds("s", "x", values, RANKS - 0.1, comparisons=4).verdict == verdict
 

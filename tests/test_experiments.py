@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from docs.generate.pages import MARK, block, written
+from docs.generate.runs import copy_plots, runs_in
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.experiment import Plan
-from driftproof.verifiers.gallery import MARK, lead, main, runs_in
 from tests.commands import driftproof
 from tests.once import experiment, once
 
@@ -82,9 +83,14 @@ def smoke(tmp_path_factory):
     return once(tmp_path_factory, "gallery", make)
 
 
+def sections_of(text):
+    """Return what a page says of each experiment."""
+    return {name: said for kind, name, said in MARK.findall(text) if kind == "figure"}
+
+
 def test_every_experiment_is_in_the_gallery_with_its_plots():
     text = GALLERY.read_text(encoding="utf-8")
-    sections = dict(MARK.findall(text))
+    sections = sections_of(text)
     known = {name for name in leaves("experiment") if not name.startswith("worked-example/")}
     assert set(sections) == known
     for name, section in sections.items():
@@ -97,10 +103,10 @@ def test_every_experiment_is_in_the_gallery_with_its_plots():
 
 def test_the_gallery_begins_with_a_figure_of_each_paper_and_the_table_of_its_sections():
     text = GALLERY.read_text(encoding="utf-8")
-    table = lead(text)
+    table = block("sentences", sections_of(text))
     assert table in text
     before = text[: text.index(table)]
-    papers = {name.split("/")[0] for name, _ in MARK.findall(text)}
+    papers = {name.split("/")[0] for name in sections_of(text)}
     assert sorted(re.findall(r"\]\(figures/gallery/([a-z]+)-", before)) == sorted(papers)
     rows, undecided = table.count("\n| ["), table.count("| undecided |")
     assert f"**{rows} sentences: " in table
@@ -141,28 +147,29 @@ def test_the_table_says_what_runs_show_where_size_or_time_leaves_it_undecided(ro
         f"| it wins | {where} (diverged on 1 of 8 seeds, in local step 2) | {verdict} | {why} |"
         for where, (verdict, why) in zip("AB", rows, strict=False)
     )
-    table = lead(f"<!-- figure: a/b -->\n{cells}\n<!-- end -->")
+    table = block("sentences", {"a/b": cells})
     assert "| [a/b](#ab) | it wins | " in table
     assert seen in table
     assert "local step" not in table
 
 
 def test_a_section_is_made_anew_and_the_rest_kept(tmp_path, smoke):
-    run = smoke
     page = tmp_path / "gallery.md"
-    page.write_text("# Mine\n\nBy hand.\n", encoding="utf-8")
-    (tmp_path / "figures" / "gallery").mkdir(parents=True)
-    (tmp_path / "figures" / "gallery" / "old.svg").write_text("<svg/>")
-    assert main([str(page), str(run)]) == 0
-    first = page.read_text(encoding="utf-8")
+    figures = tmp_path / "figures" / "gallery"
+    figures.mkdir(parents=True)
+    (figures / "old.svg").write_text("<svg/>")
+    made = runs_in([smoke])
+    first = written("# Mine\n\nBy hand.\n", made)
     assert first.startswith("# Mine\n\nBy hand.\n\n## worked-example/local-steps\n")
     assert "| more local steps a round give a better model" in first
-    names = [path.name for path in (tmp_path / "figures" / "gallery").iterdir()]
+    page.write_text(first, encoding="utf-8")
+    copy_plots(page, made)
+    names = [path.name for path in figures.iterdir()]
     assert names
     assert "old.svg" not in names
-    page.write_text(first.replace("| undecided |", "| made up |"), encoding="utf-8")
-    main([str(page), str(run)])
-    assert page.read_text(encoding="utf-8") == first
+    by_hand = first.replace("| undecided |", "| made up |")
+    assert written(by_hand, made) == first
+    assert written(by_hand) == by_hand
 
 
 def test_a_folder_without_a_run_is_told(tmp_path, smoke):

@@ -6,13 +6,16 @@ import json
 
 import pytest
 
+from docs.generate.literature import FILE, row, statements
+from docs.generate.pages import block
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.verdict import Verdict
-from driftproof.verifiers import errata, record
-from driftproof.verifiers.measured import FILE, measured_block, read, statements, verdict
+from driftproof.verifiers import record
+from driftproof.verifiers.in_print import errata
+from driftproof.verifiers.in_print.citations import PUBLISHED
 from driftproof.verifiers.verify import Settings, judge
 
-TRUTH = {name: read(leaf)[1] for name, leaf in statements().items()}
+TRUTH = {name: row(leaf)["truth"] for name, leaf in statements().items()}
 
 
 def test_there_are_enough_of_each_kind():
@@ -28,15 +31,15 @@ def test_there_are_enough_of_each_kind():
 def test_no_true_one_is_refuted_and_no_false_one_supported(name):
     published = TRUTH[name].startswith("false")
     wrong = Verdict.SUPPORTED if published else Verdict.REFUTED
-    assert verdict(leaves("claim")[name], known=True) is not wrong
+    assert row(leaves("claim")[name])["informed"] is not wrong
 
 
 @pytest.mark.parametrize("name", [name for name, truth in TRUTH.items() if "tight" in truth])
 def test_what_is_tight_is_met(name):
     """So every smaller right side is false. Where both sides can be 0 there is no ratio."""
-    for row in judge([leaves("claim")[name].load()], Settings()):
-        assert row.verdict is Verdict.SUPPORTED
-        assert row.ratio is None or row.ratio == pytest.approx(1, rel=1e-6)
+    for one in judge([leaves("claim")[name].load()], Settings()):
+        assert one.verdict is Verdict.SUPPORTED
+        assert one.ratio is None or one.ratio == pytest.approx(1, rel=1e-6)
 
 
 def test_they_count_among_no_papers_errata():
@@ -47,6 +50,6 @@ def test_they_count_among_no_papers_errata():
 
 def test_the_measured_file_and_the_table_have_all_of_them():
     assert set(json.loads(FILE.read_text(encoding="utf-8"))) == set(TRUTH)
-    table = measured_block("literature")
+    table = block("measured", "literature")
     for name in TRUTH:
-        assert f"`{name.removeprefix(errata.PUBLISHED)}`" in table
+        assert f"`{name.removeprefix(PUBLISHED)}`" in table

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from driftproof.verifiers import errata, errata_page
+from docs.generate.pages import written
+from docs.generate.tex import tex
+from driftproof.toolkit.report.claim_view import anchor
 from driftproof.verifiers.counterexamples import scripts
-from driftproof.verifiers.tex_page import tex
+from driftproof.verifiers.in_print import errata
 
 FOLDER = Path(__file__).parents[1] / "docs" / "errata"
-MATTER = {
-    errata_page.anchor(e["claim"]): e["claim"] for e in errata.errata() if e["depends"] == "theorem"
-}
+MATTER = {anchor(e["claim"]): e["claim"] for e in errata.errata() if e["depends"] == "theorem"}
 NOTES = {path.stem: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
 SECTIONS = ["The sentence", "The assumptions", "Both sides", "What holds instead", "What to do"]
 
@@ -31,8 +31,8 @@ def test_there_is_a_note_on_each_mistake_that_matters_and_each_paper():
 
 
 def test_the_notes_are_up_to_date():
-    made = errata_page.notes(FOLDER)
-    assert made == NOTES, "python -m driftproof.verifiers.errata_page docs"
+    for name, text in NOTES.items():
+        assert written(text) == text, (name, "python -m docs.generate")
 
 
 @pytest.mark.parametrize("name", MATTER)

@@ -11,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import driftproof.toolkit.report as report
+from docs.generate import pages
+from docs.generate.pages import block, named, written
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.report.lines import COLUMN, fitting, width
 from driftproof.toolkit.report.mathml import mathml
-from driftproof.verifiers.formulas import as_written, right_sides_of, unevaluated
-from driftproof.verifiers.pages import claim_block, claims_on, errata_block, written_into
-from driftproof.verifiers.printed import _same
+from driftproof.verifiers.in_print.comparison import _same
+from driftproof.verifiers.in_print.formulas import as_written, right_sides_of, unevaluated
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAPERS = sorted({name.partition("/")[0] for name in leaves("claim")})
@@ -26,10 +27,10 @@ PAPERS = sorted({name.partition("/")[0] for name in leaves("claim")})
 @pytest.mark.parametrize("paper", PAPERS)
 def test_the_page_is_up_to_date_and_has_every_claim_once(paper):
     page = (DOCS / f"{paper}.md").read_text(encoding="utf-8")
-    assert written_into(page) == page, f"python -m driftproof.verifiers.pages docs/{paper}.md"
+    assert written(page) == page, "python -m docs.generate"
     own = sorted(name for name in leaves("claim") if name.startswith(f"{paper}/"))
-    assert sorted(claims_on(page)) == own
-    assert errata_block(paper) in page
+    assert sorted(named(page, "claim")) == own
+    assert block("errata", paper) in page
     for formula in re.findall(r"```math\n(.*?)```", page, re.S):
         assert "$" not in formula
         assert r"\operatorname" not in formula  # GitHub refuses it
@@ -50,13 +51,13 @@ def test_each_letter_of_a_formula_is_in_the_font_and_no_command_is_shown():
 
 
 def test_a_block_has_statement_forms_verdicts_and_erratum():
-    block = claim_block("comfedl/theorem-1")
-    assert r"\frac1S\sum_{s=0}^{S-1}" in block
-    assert "printed: the product that is printed, literal: REFUTED" in block
-    assert "printed: a plus sign is missing, intended: SUPPORTED" in block
-    assert block.count("```math") == 5  # the statement's two lines, and three right sides
-    assert "**Erratum, misprint.** Use the sum" in block
-    assert "10 % smaller" not in claim_block("comfedl/lemma-2")  # a false sibling
+    said = block("claim", "comfedl/theorem-1")
+    assert r"\frac1S\sum_{s=0}^{S-1}" in said
+    assert "printed: the product that is printed, literal: REFUTED" in said
+    assert "printed: a plus sign is missing, intended: SUPPORTED" in said
+    assert said.count("```math") == 5  # the statement's two lines, and three right sides
+    assert "**Erratum, misprint.** Use the sum" in said
+    assert "10 % smaller" not in block("claim", "comfedl/lemma-2")  # a false sibling
 
 
 def test_a_right_side_on_a_page_is_the_one_that_is_judged():
@@ -91,18 +92,24 @@ def test_a_formula_of_any_length_fits_and_is_the_same(terms):
 
 
 def test_what_was_changed_by_hand_is_made_anew():
-    made = written_into("a\n<!-- claim: comfedl/lemma-2 -->\nby hand\n<!-- end -->\nb")
+    made = written("a\n<!-- claim: comfedl/lemma-2 -->\nby hand\n<!-- end -->\nb")
     assert "by hand" not in made
-    assert claim_block("comfedl/lemma-2") in made
-    assert written_into(made) == made
+    assert block("claim", "comfedl/lemma-2") in made
+    assert written(made) == made
+
+
+def test_a_claim_that_is_not_on_record_is_named(monkeypatch):
+    monkeypatch.setattr(pages, "on_record", dict)
+    with pytest.raises(DriftproofError, match="driftproof verify comfedl/lemma-2 --record"):
+        block("claim", "comfedl/lemma-2")
 
 
 def test_a_claim_without_a_mark_gets_one_at_the_end():
     page = (DOCS / "comfedl.md").read_text(encoding="utf-8")
     without = re.sub("<!-- claim: comfedl/lemma-2 -->.*?<!-- end -->", "", page, flags=re.S)
-    made = written_into(without)
-    assert made.endswith(f"{claim_block('comfedl/lemma-2')}\n<!-- end -->\n")
-    assert sorted(claims_on(made)) == sorted(claims_on(page))
+    made = written(without)
+    assert made.endswith(f"{block('claim', 'comfedl/lemma-2')}\n<!-- end -->\n")
+    assert sorted(named(made, "claim")) == sorted(named(page, "claim"))
 
 
 @pytest.mark.parametrize(
@@ -116,4 +123,4 @@ def test_a_claim_without_a_mark_gets_one_at_the_end():
 )
 def test_a_wrong_mark_is_named(page, says):
     with pytest.raises(DriftproofError, match=says):
-        written_into(page)
+        written(page)

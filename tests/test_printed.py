@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from driftproof.toolkit.discover import leaves
-from driftproof.verifiers.formulas import right_sides_of
-from driftproof.verifiers.printed import unlike
+from driftproof.verifiers.in_print.comparison import unlike
+from driftproof.verifiers.in_print.formulas import right_sides_of
 from tests.commands import driftproof
 
 DEFINED = {

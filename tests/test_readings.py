@@ -34,8 +34,8 @@ from driftproof.toolkit.statements import (
     worst_first,
 )
 from driftproof.toolkit.verdict import Row, Verdict
-from driftproof.verifiers import errata
 from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.in_print import errata
 from driftproof.verifiers.verify import Settings, judge
 from tests.leaves import claims
 from tests.test_claims import drift

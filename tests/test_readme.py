@@ -16,7 +16,8 @@ import pytest
 from driftproof.toolkit.readings import DEPENDS, SEVERITIES
 from driftproof.toolkit.statements import mistakes, sentences
 from driftproof.toolkit.verdict import Verdict
-from driftproof.verifiers import errata, record
+from driftproof.verifiers import record
+from driftproof.verifiers.in_print import errata
 
 SUPPORTED = Verdict.SUPPORTED
 

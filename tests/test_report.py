@@ -11,15 +11,16 @@ from html.parser import HTMLParser
 
 import pytest
 
-from driftproof.toolkit.groups import NOTHING, distance, equates, grouped, over_class, statements
+from driftproof.toolkit.groups import NOTHING, distance, equates, over_class, statements
 from driftproof.toolkit.ledger import Ledger
+from driftproof.toolkit.report.claim_view import ClaimView, Reference, views
 from driftproof.toolkit.report.class_lines import lines
 from driftproof.toolkit.report.figures import draw, headline
 from driftproof.toolkit.report.figures import draw as draw_figure
 from driftproof.toolkit.report.files import write_report
 from driftproof.toolkit.report.mathml import mathml
 from driftproof.toolkit.report.page import render
-from driftproof.toolkit.report.papers import Reference, by_paper, findings, references
+from driftproof.toolkit.report.papers import by_paper, findings, references
 from driftproof.toolkit.report.typeset import letters
 from driftproof.toolkit.statements import ReadingVerdict, statement
 from driftproof.toolkit.verdict import Evidence, Row, Verdict, overall, row_from
@@ -70,8 +71,8 @@ def parse(page):
 
 
 def test_the_page_is_well_formed_and_needs_nothing_from_elsewhere(report):
-    _, head, _, page = report
-    papers = {one.link for one in references(head)} - {""}
+    _, head, rows, page = report
+    papers = {one.link for one in references(views(head, rows).values())} - {""}
     for tag, attributes in parse(page):
         for key in ("src", "href", "data-src"):
             target = attributes.get(key) or ""
@@ -217,7 +218,7 @@ def test_the_wider_line_is_below_the_measured_one(tmp_path):
 def test_claims_are_grouped_by_paper_with_a_line_each(report):
     _, head, rows, page = report
     names = dict.fromkeys(row.claim.partition("/")[0] for row in rows)
-    papers = by_paper(head, grouped(rows), statements(head, rows))
+    papers = by_paper(views(head, rows).values())
     assert [paper.name for paper in papers] == list(names)
     for paper in papers:
         assert page.count(paper.line) == 2  # at a glance, and over its claims
@@ -225,7 +226,7 @@ def test_claims_are_grouped_by_paper_with_a_line_each(report):
         assert (paper.reference is None) == (paper.name in ("localsgd", "literature"))
         place = page.index(f'id="paper-{paper.name}"')
         articles = re.findall(r'<article id="([^"]+)"', page[place:])[: len(paper.claims)]
-        assert articles == [claim.replace("/", "-") for claim in paper.claims]
+        assert articles == [claim.name.replace("/", "-") for claim in paper.claims]
     tiles = re.findall(r'class="tile (\w+)(?: ours)?" href="#([^"]+)"', page)
     assert len(tiles) == len({row.claim for row in rows})
     counts = Counter(verdict for verdict, _ in tiles)
@@ -235,8 +236,8 @@ def test_claims_are_grouped_by_paper_with_a_line_each(report):
 
 def test_the_line_of_a_paper_counts_statements_and_not_forms():
     readings = [ReadingVerdict(name, "literal", "", Verdict.REFUTED) for name in ("one", "two")]
-    printed = [statement("p/a", readings, {"severity": "false", "changes": "all"})]
-    (paper,) = by_paper({"claims": {}}, ["p/a", "p/b"], printed)
+    printed = statement("p/a", readings, {"severity": "false", "changes": "all"})
+    (paper,) = by_paper([ClaimView("p/a", {}, [], printed), ClaimView("p/b", {}, [], None)])
     assert paper.line == "1 printed statement: 1 refuted; errata: 1 false; 1 of our own."
 
 
@@ -250,8 +251,8 @@ def test_findings_come_the_worst_first_and_heirs_with_what_they_inherit():
         one("p/a", "misprint"), one("p/b", "false"), one("p/c", "false"),
         one("p/d", "false", "p/c"), one("p/e", "false", "elsewhere/x"),
     ])  # fmt: skip
-    assert [found.statement.claim for found in made] == ["p/c", "p/b", "p/e", "p/a"]
-    assert [[heir.claim for heir in found.also] for found in made] == [["p/d"], [], [], []]
+    assert [one.claim for one, _ in made] == ["p/c", "p/b", "p/e", "p/a"]
+    assert [[heir.claim for heir in heirs] for _, heirs in made] == [["p/d"], [], [], []]
 
 
 def test_a_reference_is_told_as_a_list_of_references_has_it():
@@ -272,8 +273,8 @@ def test_a_reference_is_told_as_a_list_of_references_has_it():
 
 
 def test_entries_and_references_stand_on_the_page_and_bibtex_is_folded(report):
-    _, head, _, page = report
-    every = references(head)
+    _, head, rows, page = report
+    every = references(views(head, rows).values())
     assert len(every) > 3
     for one in every:
         assert one.title
@@ -348,7 +349,7 @@ def test_a_claims_verdict_follows_from_its_rows(verdicts, vacuous, expected):
 
 def test_every_paper_that_a_claim_names_is_cited_and_linked():
     from driftproof.toolkit.discover import leaves
-    from driftproof.verifiers.citations import cited
+    from driftproof.verifiers.in_print.citations import cited
 
     authors = r"[A-Z][a-z]+(?: and [A-Z][a-z]+| et al\.)?"
     paper = re.compile(rf"arXiv v1|\bv3|(?:FedNest|Local-SCGDM|FedDRO|\b{authors}) \(20\d\d\)")
@@ -363,7 +364,7 @@ def test_every_paper_that_a_claim_names_is_cited_and_linked():
 
 
 def test_an_entry_is_found_by_its_tag_and_by_no_part_of_another_word(tmp_path):
-    from driftproof.verifiers.citations import cited
+    from driftproof.verifiers.in_print.citations import cited
 
     entry = "@misc{{{0},\n  year = {{2021}},\n}}"
     entries = {"arXiv v1": "preprint", "v3": "journal", "Other (2023)": "other"}

@@ -21,10 +21,14 @@ pytest.importorskip("myst_nb", reason="the site is an extra: driftproof[docs]")
 from sphinx.util.inventory import InventoryFile
 
 import driftproof
+from docs.generate.errata import instance, sides
+from docs.generate.pages import written
 from driftproof.cli import Commands, cli
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.verifiers import errata, errata_page, record
+from driftproof.toolkit.report.claim_view import anchor
+from driftproof.verifiers import record
+from driftproof.verifiers.in_print import errata
 from tests.chromium import launched, needs_chromium
 from tests.once import once
 
@@ -214,13 +218,13 @@ def test_the_reference_has_every_public_name_leaf_and_command(site):
 
 def test_the_errata_are_up_to_date_and_each_has_its_anchor(site):
     page = (DOCS / "errata.md").read_text(encoding="utf-8")
-    assert errata_page.page() == page, "python -m driftproof.verifiers.errata_page docs"
+    assert written(page) == page, "python -m docs.generate"
     assert record.errata() == json.loads(json.dumps(errata.errata())), "the same command"
     claims = [entry["claim"] for entry in errata.errata()]
     assert len(claims) == len(set(claims)) > 30
-    assert {errata_page.anchor(claim) for claim in claims} <= anchors(site / "errata.html")
+    assert {anchor(claim) for claim in claims} <= anchors(site / "errata.html")
     for claim in claims:
-        assert f"errata.html\\#{errata_page.anchor(claim)}," in page
+        assert f"errata.html\\#{anchor(claim)}," in page
 
 
 def test_an_erratums_bibtex_is_ascii_and_closed():
@@ -242,7 +246,8 @@ def test_each_erratum_says_its_instance_its_reason_and_its_authors():
         assert text.count("**Why:** ") == 1
         assert text.count("**Instance:** ") == text.count(".py`]"), claim
         assert "note   = {The paper, " in text
-        assert f"](#{errata_page._slug(claim)}) |" in page
+        heading = re.sub(r"[^\w-]", "", claim)
+        assert f"](#{heading}) |" in page
 
 
 def test_a_script_that_hides_its_instance_is_named(tmp_path):
@@ -250,17 +255,17 @@ def test_a_script_that_hides_its_instance_is_named(tmp_path):
     script.write_text(
         '"""It is false.\n\nThe instance has d = 1.\nNo noise.\n"""', encoding="utf-8"
     )
-    assert errata_page.instance(script) == "d = 1. No noise."
+    assert instance(script) == "d = 1. No noise."
     script.write_text('"""It is false."""', encoding="utf-8")
     with pytest.raises(DriftproofError, match=r"silent\.py"):
-        errata_page.instance(script)
+        instance(script)
 
 
 def test_a_script_that_fails_is_named(tmp_path):
     script = tmp_path / "broken.py"
     script.write_text("assert False", encoding="utf-8")
     with pytest.raises(DriftproofError, match=r"broken\.py"):
-        errata_page.printed(script)
+        sides(script)
 
 
 @pytest.mark.parametrize("name", ["errata", "comfedl", "scgdm", "feddro", "fednest"])

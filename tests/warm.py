@@ -21,8 +21,8 @@ import sys
 from driftproof.toolkit.discover import leaves
 
 PRELOADED = (
-    "driftproof.cli", "driftproof.verifiers.verify", "driftproof.verifiers.errata", "numba",
-    "scipy.optimize",
+    "driftproof.cli", "driftproof.verifiers.verify", "driftproof.verifiers.in_print.errata",
+    "numba", "scipy.optimize",
     "driftproof.verifiers.controls", "driftproof.toolkit.report.files",
     "driftproof.toolkit.report.mathml", "matplotlib.backends.backend_svg",
     "matplotlib.backends.backend_pdf", "cvxpy", "sklearn.datasets",

@@ -46,7 +46,7 @@ def read() -> Record:
 
 
 def errata() -> list[dict[str, Any]]:
-    """Return the errata as ``verifiers.errata_page`` wrote them: no claim is imported for it."""
+    """Return the errata as ``python -m docs.generate`` wrote them: no claim is imported for it."""
     entries: list[dict[str, Any]] = json.loads((folder() / ERRATA).read_text(encoding="utf-8"))
     return entries
 

@@ -19,17 +19,16 @@ from driftproof.toolkit.report.files import results_of, write_report
 from driftproof.toolkit.tolerances import LEVEL
 from driftproof.toolkit.verdict import Row
 from driftproof.verifiers import record
-from driftproof.verifiers.citations import cited
 from driftproof.verifiers.claim_types.claim import Claim
 from driftproof.verifiers.claim_types.rate import Schedule
 from driftproof.verifiers.claim_types.sources import Source, blaming, loaded, users_file
 from driftproof.verifiers.counterexamples import scripts
-from driftproof.verifiers.errata import PUBLISHED
-from driftproof.verifiers.formulas import right_sides_of
+from driftproof.verifiers.in_print.citations import PUBLISHED, cited
+from driftproof.verifiers.in_print.comparison import unlike
+from driftproof.verifiers.in_print.formulas import right_sides_of
 from driftproof.verifiers.judges.inherited import inherit
 from driftproof.verifiers.judges.judge import BUDGETS
 from driftproof.verifiers.own_claims import claims_in
-from driftproof.verifiers.printed import unlike
 from driftproof.verifiers.running.jobs import jobs_for
 from driftproof.verifiers.running.scheduler import Cache, Job, run_jobs
 

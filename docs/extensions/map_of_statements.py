@@ -10,8 +10,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from driftproof.verifiers.errata import of_papers
-from driftproof.verifiers.errata_page import anchor
+from driftproof.toolkit.report.claim_view import anchor
+from driftproof.verifiers.in_print.errata import of_papers
 
 
 class Map(SphinxDirective):

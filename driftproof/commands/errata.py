@@ -62,7 +62,7 @@ def _check(names: list[str]) -> None:
 def _of_files(files: list[str], *, quiet: bool) -> list[dict[str, Any]]:
     """Judge the claims of files, into the folder that ``driftproof verify`` takes for them."""
     from driftproof.verifiers import verify as judging
-    from driftproof.verifiers.errata import of_run
+    from driftproof.verifiers.in_print.errata import of_run
 
     chosen = judging.select(files, shared.note)
     out = shared.folder(None, "-".join(Path(file).stem for file in files))
@@ -75,4 +75,4 @@ def _of_files(files: list[str], *, quiet: bool) -> list[dict[str, Any]]:
             ended=ended,
             progress=progress,
         )
-    return of_run([leaf.load() for leaf in chosen], head, rows)
+    return of_run(head, rows)

@@ -24,13 +24,23 @@ def command(folder: Path, other: Path | None, as_json: bool) -> None:
     """
     head, rows = _latest(folder)
     if other is None:
-        from driftproof.verifiers.rebuild import rebuild
-
         with _shown_of(folder):
-            rebuild(folder, head, rows)
+            _rebuild(folder, head, rows)
         click.echo(f"page: {folder / 'index.html'}\nplots: {folder / 'plots'}")
         return
     _compare(folder, other, head, rows, as_json)
+
+
+def _rebuild(folder: Path, head: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    if head.get("what") == "experiment":
+        from driftproof.toolkit.report.experiment import write_experiment
+
+        write_experiment(folder, head)
+        return
+    from driftproof.toolkit.report.files import write_report
+    from driftproof.toolkit.verdict import row_from
+
+    write_report(folder, head, [row_from(row) for row in rows], plots=True)
 
 
 def _compare(

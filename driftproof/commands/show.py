@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,8 @@ from driftproof.verifiers.own_claims import claims_in
 
 ALL_ROLES = ("roles", "letters")
 """What NAME may be to see all of them."""
-NAMED_BY_CLASS = ("problem", "algorithm", "network", "split")
-"""Kinds whose NAME may be the class's."""
+CLASSES = ("problem", "algorithm", "network", "split")
+"""Kinds of which a leaf is a class with parameters, whose own name is a NAME too."""
 HEADS = (
     "source", "statement", "explanation", "parameters", "notation", "constants", "fits", "cases",
     "serves", "variants", "files", "one_or_more_of", "optional_files", "tolerance", "times",
@@ -37,69 +38,57 @@ def command(name: str, latex: bool, as_json: bool) -> None:
     if name in ALL_ROLES:
         print_roles(as_json)
         return
-    if name.endswith(".py"):
+    every = [leaf for kind in KINDS for leaf in leaves(kind).values()]
+    own = name.endswith(".py")
+    found = [one for one in every if name in (one.name, one.kind in CLASSES and one.symbol)]
+    if own:  # claims that a call makes, or a loop, too
         others = (leaf for leaf in leaves_in(Path(name)) if leaf.kind != "claim")
-        own = [*claims_in(Path(name)), *others]
-        if not own:
-            raise DriftproofError(
-                f"{name} declares nothing: no claim, problem or algorithm",
-                "a decorator of driftproof's, such as @bound, above a function or a class",
-                "driftproof new claim mine/drift writes a file that has one",
-            )
-        if as_json:
-            print_json([_shown(leaf) for leaf in own])
-            return
-        for leaf in own:
-            print_leaf(leaf, _shown(leaf), latex=latex)
+        found = [*claims_in(Path(name)), *others]
+    if own and not found:
+        raise DriftproofError(
+            f"{name} declares nothing: no claim, problem or algorithm",
+            "a decorator of driftproof's, such as @bound, above a function or a class",
+            "driftproof new claim mine/drift writes a file that has one",
+        )
+    if not found and print_role(name, as_json):
         return
-    known: dict[str, list[Leaf]] = {}
-    for leaf in (leaf for kind in KINDS for leaf in leaves(kind).values()):
-        for called in (leaf.name, *([leaf.symbol] if leaf.kind in NAMED_BY_CLASS else [])):
-            known.setdefault(called, []).append(leaf)
-    if name not in known and print_role(name, as_json):
-        return
-    if name not in known:
+    if not found:
         from driftproof.toolkit.glossary import meanings
 
         words = {word for word, _, _ in meanings()} | {"roles"}
-        names = {leaf.name for of_name in known.values() for leaf in of_name}
-        raise unknown_name("name", name, names | words)
-    shown = [_shown(leaf) for leaf in known[name]]  # a claim, and the experiment that draws it
+        raise unknown_name("name", name, {leaf.name for leaf in every} | words)
+    # several: those of a file, or a claim and the experiment that draws it
+    shown = [
+        {"kind": leaf.kind, "name": leaf.name, "file": str(leaf.path), **_details(leaf)}
+        for leaf in found
+    ]
     if as_json:
-        print_json(shown if len(shown) > 1 else shown[0])
+        print_json(shown if own or len(shown) > 1 else shown[0])
         return
-    for leaf, of_leaf in zip(known[name], shown, strict=True):
+    for leaf, of_leaf in zip(found, shown, strict=True):
         print_leaf(leaf, of_leaf, latex=latex)
-
-
-def _shown(leaf: Leaf) -> dict[str, Any]:
-    return {"kind": leaf.kind, "name": leaf.name, "file": str(leaf.path), **_details(leaf)}
 
 
 def print_leaf(leaf: Leaf, shown: Mapping[str, Any], *, latex: bool) -> None:
     """Print what is known of a leaf before anything is run."""
-    if not latex:
-        from driftproof.toolkit.report.plain_math import plain_math
+    from driftproof.toolkit.report.plain_math import plain_math
 
-        assumptions = [
-            (name, plain_math(text), x) for name, text, x in shown.get("assumptions", ())
-        ]
-        statement = plain_math(shown.get("statement") or "")
-        shown = {**shown, "statement": statement, "assumptions": assumptions}
+    formula = str if latex else plain_math
+    statement = formula(shown["statement"] or "")
+    rights = shown.get("right_sides", {})
+    if leaf.kind == "claim" and not latex:
+        rights = rights | _pretty(leaf)
     click.echo(f"{leaf.kind} {leaf.name}\n")
     if shown["documentation"]:
         click.echo(f"{shown['documentation']}\n")
     for head in HEADS:
-        if shown.get(head):
-            click.echo(f"{head}: {_text(shown[head])}")
+        if told := statement if head == "statement" else shown.get(head):
+            click.echo(f"{head}: {_text(told)}")
     for title, text, _ in shown.get("assumptions", []):
-        click.echo(f"{title}: {text}")
-    rights = shown.get("right_sides", {})
-    if leaf.kind == "claim" and not latex:
-        rights = rights | _pretty(leaf)
+        click.echo(f"{title}: {formula(text)}")
     for key, right in rights.items():
-        lines, head = right.split("\n"), f"right side, {key}:"
-        click.echo("\n    ".join([head, *lines]) if lines[1:] else f"{head} {right}")
+        inset = "\n    " if "\n" in right else " "
+        click.echo(f"right side, {key}:{inset}" + right.replace("\n", inset))
     if leaf.kind == "claim":
         rows = [(form, verdict, str(count)) for form, verdict, count in shown["verdicts_on_record"]]
         if rows:
@@ -115,7 +104,7 @@ def _pretty(leaf: Leaf) -> dict[str, str]:
     import sympy
 
     from driftproof.toolkit.constants import MEASURED
-    from driftproof.verifiers.formulas import right_sides_of
+    from driftproof.verifiers.in_print.formulas import right_sides_of
 
     shown = {}
     for form, right in right_sides_of(leaf.load()):
@@ -155,63 +144,53 @@ def print_role(name: str, as_json: bool) -> bool:
 
 def _details(leaf: Leaf) -> dict[str, Any]:
     loaded = leaf.load()
-    common = {"documentation": leaf.about, "source": leaf.metadata.get("source")}
-    common["statement"] = leaf.metadata.get("statement")
+    details: dict[str, Any] = {
+        "documentation": leaf.about,
+        "source": leaf.metadata.get("source"),
+        "statement": leaf.metadata.get("statement"),
+    }
     if leaf.kind == "claim":
-        return common | {"statement": loaded.statement} | _claim(leaf, loaded)
-    if leaf.kind == "problem":
+        return details | _claim(leaf, loaded)
+    if leaf.kind in CLASSES:
         member = loaded()
-        return common | {
-            "parameters": member.values(),
-            "constants": dict(member.constants),
-            "notation": dict(member.notation),
-        }
+        details["parameters"] = member.values()
+        named = (name for name in ("constants", "notation") if hasattr(member, name))
+        details |= {name: dict(getattr(member, name)) for name in named}
     if leaf.kind == "algorithm":
         from driftproof.toolkit.federation import fitting
 
-        member = loaded()
-        return common | {
-            "parameters": member.values(),
-            "notation": dict(member.notation),
-            "fits": ", ".join(fitting(member.needs)),
-        }
+        details["fits"] = ", ".join(fitting(member.needs))
     if leaf.kind == "kernel":
-        return common | {
+        details |= {
             "serves": f"{', '.join(loaded.algorithm)} on {', '.join(loaded.problem)}",
             "variants": {name: way.device for name, way in loaded.variants.items()},
             "tolerance": f"{loaded.tolerance:g} units in the last place",
         }
-    if leaf.kind in ("network", "split"):
-        return common | {"parameters": loaded().values()}
     if leaf.kind == "dataset":
         names = {"files": loaded.files, "one_or_more_of": loaded.some}
         names |= {"optional_files": loaded.optional}
-        return common | {key: list(value) for key, value in names.items()}
+        details |= {key: list(value) for key, value in names.items()}
     if leaf.kind == "case":
-        return common | {
-            "times": loaded.kernel,
-            "sizes": loaded.points,
-        }
-    return common
+        details |= {"times": loaded.kernel, "sizes": loaded.points}
+    return details
 
 
 def _claim(leaf: Leaf, claim: Any) -> dict[str, Any]:
     from driftproof.verifiers import record
     from driftproof.verifiers.verify import claim_entry
 
-    recorded = record.read().get(leaf.name, {})
-    counted = [
-        (form, verdict, sum(v == verdict for v in cases.values()))
-        for form, cases in recorded.items()
-        for verdict in dict.fromkeys(cases.values())
-    ]
     about = claim_entry(leaf)
     return {
+        "statement": about["statement"],
         "assumptions": about["assumes"],
         "right_sides": about["forms"],
         "explanation": about["explain"],
         "cases": [str(case) for case in claim.judged_on],
-        "verdicts_on_record": counted,
+        "verdicts_on_record": [
+            (form, verdict, count)
+            for form, cases in record.read().get(leaf.name, {}).items()
+            for verdict, count in Counter(cases.values()).items()
+        ],
         "counterexample": about["counterexample"],
     }
 

@@ -11,8 +11,8 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from driftproof.toolkit.groups import grouped
 from driftproof.toolkit.report.canvas import svg
+from driftproof.toolkit.report.claim_view import views
 from driftproof.toolkit.report.figures import Figure
 from driftproof.toolkit.report.forms_table import notes
 from driftproof.toolkit.report.page import asset, filled
@@ -38,17 +38,17 @@ def shown_verdicts(
         entries: what is known of a claim before it is judged: statement, kind, source and forms.
         sentences: what a reader has to know of all the verdicts.
     """
-    claims = grouped(rows)
+    claims = views({"claims": entries}, rows)
     plots = {}
     for claim, figures in figures_of(rows).items() if len(verdicts) <= CLAIMS_IN_FULL else ():
-        over_cases = sides([row for group in claims[claim] for row in group.rows])
+        over_cases = sides([row for group in claims[claim].forms for row in group.rows])
         drawn = (
             [] if over_cases is None else [{"title": claim, "address": address(svg(over_cases))}]
         )
         plots[claim] = [*drawn, *map(plot, figures)]
     return _filled(
-        "verdicts.html.j2", claims=claims, verdicts=verdicts, entries=entries, notes=notes,
-        plots=plots, sentences=list(sentences),
+        "verdicts.html.j2", claims=claims.values(), verdicts=verdicts, in_full=bool(entries),
+        notes=notes, plots=plots, sentences=list(sentences),
     )  # fmt: skip
 
 

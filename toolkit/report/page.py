@@ -11,17 +11,13 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from driftproof.toolkit.groups import (
-    Group,
-    grouped,
-    number,
-    statements,
-)
+from driftproof.toolkit.groups import grouped, number
 from driftproof.toolkit.readings import SEVERITIES
+from driftproof.toolkit.report.claim_view import views
 from driftproof.toolkit.report.figures import DRAWN_COLUMNS, FLATTEST, Figure, headline
 from driftproof.toolkit.report.mathml import font_face
 from driftproof.toolkit.report.panels import drawn_panels
-from driftproof.toolkit.report.papers import Reference, by_paper, findings, references
+from driftproof.toolkit.report.papers import by_paper, findings, references
 from driftproof.toolkit.report.typeset import (
     described,
     displayed,
@@ -31,16 +27,8 @@ from driftproof.toolkit.report.typeset import (
     spelled,
     typeset,
 )
-from driftproof.toolkit.statements import Statement, by_severity, findings_among, sentences
+from driftproof.toolkit.statements import by_severity, findings_among, sentences
 from driftproof.toolkit.verdict import Row, Verdict
-
-
-def lead(groups: Sequence[Group], printed: Statement | None) -> Verdict:
-    """Return the verdict that stands for a claim: on its print, else on what it states."""
-    if printed is not None:
-        return printed.verdict
-    own = [group for group in groups if group.form == "corrected"] or groups
-    return own[0].verdict
 
 
 def figures(rows: Sequence[Row]) -> dict[str, list[Figure]]:
@@ -53,18 +41,16 @@ def figures(rows: Sequence[Row]) -> dict[str, list[Figure]]:
 
 def render(head: Mapping[str, Any], rows: Sequence[Row]) -> str:
     """Return the page of a verification."""
-    claims = grouped(rows)
-    printed = statements(head, rows)
-    known, own = {one.claim: one for one in printed}, findings_among(printed)
+    claims = views(head, rows)
+    printed = {name: one.printed for name, one in claims.items() if one.printed is not None}
+    own = findings_among(printed.values())
     counts = dict.fromkeys(Verdict, 0) | Counter(one.verdict for one in sentences(own))
     drawn = {name: [_drawn(f) for f in of_claim] for name, of_claim in figures(rows).items()}
     return document(
-        "page.html.j2", head=head, claims=claims, counts=counts, figures=drawn,
-        printed=known, findings=findings(own), others=len(printed) - len(own),
-        severities=SEVERITIES,
-        by_severity=by_severity(own), papers=by_paper(head, claims, printed),
-        references=references(head),
-        reference=Reference, leads={name: lead(of, known.get(name)) for name, of in claims.items()},
+        "page.html.j2", head=head, claims=claims, counts=counts, figures=drawn, printed=printed,
+        findings=findings(own), others=len(printed) - len(own), severities=SEVERITIES,
+        by_severity=by_severity(own), papers=by_paper(claims.values()),
+        references=references(claims.values()),
     )  # fmt: skip
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from driftproof.toolkit.report.claim_view import ClaimView, Reference
 from driftproof.toolkit.statements import (
     Statement,
     badness,
@@ -17,61 +16,6 @@ from driftproof.toolkit.statements import (
 )
 from driftproof.toolkit.verdict import Verdict
 
-FIELD = re.compile(r"^\s*(\w+)\s*=\s*[{\"](.*?)[}\"],?$", re.MULTILINE | re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Reference:
-    """A document that claims cite.
-
-    Attributes:
-        tag: what sources call it, as "arXiv v1".
-        what: what it is, as "the preprint".
-        bibtex: its entry.
-    """
-
-    tag: str
-    what: str
-    bibtex: str
-
-    @property
-    def title(self) -> str:
-        """Its title ("": the entry has none)."""
-        return self._field("title")
-
-    @property
-    def link(self) -> str:
-        """Where it can be read: on arXiv, or at its ``url`` ("": the entry has neither)."""
-        number = self._field("eprint")
-        return f"https://arxiv.org/abs/{number}" if number else self._field("url")
-
-    @property
-    def citation(self) -> str:
-        """Authors, title, where and when it appeared, as a list of references has it."""
-        authors = [_in_order(name) for name in self._field("author").split(" and ") if name]
-        several = (
-            ", ".join(authors[:-1]) + f" and {authors[-1]}" if authors[1:] else "".join(authors)
-        )
-        fields = ("journal", "booktitle", "howpublished", "note", "year")
-        place = next((self._field(name) for name in fields[:3] if self._field(name)), "")
-        number = f"arXiv:{self._field('eprint')}" if self._field("eprint") else ""
-        parts = (several, self.title, place, self._field("note"), number, self._field("year"))
-        return ". ".join(part for part in parts if part) + "."
-
-    def _field(self, name: str) -> str:
-        fields = {key.lower(): value for key, value in FIELD.findall(self.bibtex)}
-        return " ".join(fields.get(name, "").translate({ord("{"): None, ord("}"): None}).split())
-
-
-def _in_order(name: str) -> str:
-    """Return BibTeX's "Family, Given" in the order that it is said.
-
-    >>> _in_order("Huang, Feihu"), _in_order("Feihu Huang")
-    ('Feihu Huang', 'Feihu Huang')
-    """
-    family, comma, given = name.strip().partition(", ")
-    return f"{given} {family}" if comma else family
-
 
 @dataclass(frozen=True)
 class Paper:
@@ -79,15 +23,18 @@ class Paper:
 
     Attributes:
         name: what their names begin with.
-        claims: their names.
-        statements: what is printed among them.
+        claims: all of them.
         reference: the document that half of them cite or more (None: there is none).
     """
 
     name: str
-    claims: Sequence[str]
-    statements: Sequence[Statement]
+    claims: Sequence[ClaimView]
     reference: Reference | None
+
+    @property
+    def statements(self) -> list[Statement]:
+        """What is printed among them."""
+        return [one.printed for one in self.claims if one.printed is not None]
 
     @property
     def line(self) -> str:
@@ -107,57 +54,35 @@ class Paper:
         return line + f"; {ours} of our own" * bool(ours) + "."
 
 
-@dataclass(frozen=True)
-class Finding:
-    """A mistake in print, and the statements that inherit it."""
-
-    statement: Statement
-    also: Sequence[Statement]
-
-
-def references(head: Mapping[str, Any]) -> list[Reference]:
-    """Return every document that a claim names, each once, by its tag."""
-    found = {
-        tag: Reference(tag, what, entry)
-        for about in head["claims"].values()
-        for tag, what, entry in about.get("papers", ())
-    }
+def references(claims: Iterable[ClaimView]) -> list[Reference]:
+    """Return every document that some claim names, each once, by its tag."""
+    found = {one.tag: one for claim in claims for one in claim.references}
     return [found[tag] for tag in sorted(found)]
 
 
-def by_paper(
-    head: Mapping[str, Any], claims: Iterable[str], printed: Iterable[Statement]
-) -> list[Paper]:
-    """Return the claims of a run by the papers that they are on."""
-    named: dict[str, list[str]] = {}
+def by_paper(claims: Iterable[ClaimView]) -> list[Paper]:
+    """Return claims by the papers that they are on."""
+    papers: dict[str, list[ClaimView]] = {}
     for claim in claims:
-        named.setdefault(claim.partition("/")[0], []).append(claim)
-    known = {one.claim: one for one in printed}
-    papers = []
-    for name, members in named.items():
-        cited = Counter(
-            tuple(entry)
-            for claim in members
-            for entry in head["claims"].get(claim, {}).get("papers", ())
-        )
-        entry, count = cited.most_common(1)[0] if cited else (None, 0)
-        reference = Reference(*entry) if entry and 2 * count >= len(members) else None
-        own = [known[claim] for claim in members if claim in known]
-        papers.append(Paper(name, members, own, reference))
-    return papers
+        papers.setdefault(claim.paper, []).append(claim)
+    made = []
+    for name, members in papers.items():
+        cited = Counter(one for claim in members for one in claim.references)
+        most, count = cited.most_common(1)[0] if cited else (None, 0)
+        made.append(Paper(name, members, most if 2 * count >= len(members) else None))
+    return made
 
 
-def findings(printed: Iterable[Statement]) -> list[Finding]:
-    """Return the mistakes in print, the worst first; of equals, that which most others inherit."""
+def findings(printed: Iterable[Statement]) -> list[tuple[Statement, list[Statement]]]:
+    """Return the mistakes in print, each with the statements that inherit it, the worst first.
+
+    Of equals that which most others inherit comes first. Where the statement that one is counted
+    at is not in this run, it stands for itself.
+    """
     mistaken = {one.claim: one for one in worst_first(printed)}
-    heirs: dict[str, list[Statement]] = {}
-    for one in mistaken.values():
-        # where the statement that it is counted at is not in this run, it stands for itself
-        if one.same_as in mistaken:
-            heirs.setdefault(one.same_as, []).append(one)
     found = [
-        Finding(one, heirs.get(one.claim, ()))
+        (one, [heir for heir in mistaken.values() if heir.same_as == one.claim])
         for one in mistaken.values()
         if one.same_as not in mistaken
     ]
-    return sorted(found, key=lambda f: (*badness(f.statement)[:2], -len(f.also)))
+    return sorted(found, key=lambda each: (*badness(each[0])[:2], -len(each[1])))

@@ -163,10 +163,9 @@ def _compared(
         )
         return Sentence(text, setting, "undecided", why), None
     difference = first - second
-    shown = f"mean difference {difference.mean():+.4f} over {len(difference)} seeds"
-    if margin:
-        shown += f", margin {margin:.4g}"
     low, high = interval(difference)
+    shown = f"mean difference {difference.mean():+.4f} [{low:+.4g}, {high:+.4g}]"
+    shown += f" over {len(difference)} seeds" + (f", margin {margin:.4g}" if margin else "")
     effect = float(difference.mean()), float(low), float(high)
     return Sentence(text, setting, "undecided", shown, *effect), difference
 

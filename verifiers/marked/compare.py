@@ -133,7 +133,9 @@ def _verdict(rows: Sequence[Row]) -> tuple[Verdict, Group | None]:
 
 def _by_algebra(theorem: Theorem, leaf: Leaf) -> tuple[str, str, str]:
     """Return how the right sides can be compared, the theorem's where they differ, or why not."""
-    from driftproof.verifiers.printed import unlike  # sympy and torch, where something changed
+    from driftproof.verifiers.in_print.comparison import (
+        unlike,  # sympy and torch, where something changed
+    )
 
     claim = leaf.load()
     if measured := getattr(claim, "measured", None):
@@ -159,7 +161,7 @@ def _rewritten(one: str, other: str) -> bool:
 
 def _without_bound(source: str) -> str:
     """Return a source without its one right side; as it is, where it has none or several."""
-    from driftproof.verifiers.printed import is_judged
+    from driftproof.verifiers.in_print.comparison import is_judged
 
     bounds = [
         match

@@ -6,6 +6,8 @@ import re
 from functools import cache
 from pathlib import Path
 
+PUBLISHED = "literature/"
+"""What the names of claims begin with whose errors others have published: they are no findings."""
 ENTRY = re.compile(r"^% ([^\n:]+): ([^\n]+)\n(@\w+\{.*?^\})", re.MULTILINE | re.DOTALL)
 """Tag, what the document is, and the BibTeX. An entry without this line above it is no source."""
 

@@ -20,7 +20,7 @@ from latex2mathml.converter import convert_to_element
 from driftproof.toolkit.constants import Letters, latex
 from driftproof.toolkit.readings import ReadingKind
 from driftproof.verifiers.claim_types.claim import Claim
-from driftproof.verifiers.formulas import right_sides_of
+from driftproof.verifiers.in_print.formulas import right_sides_of
 
 LESS = re.compile(r"\\le(?:q|qslant)?(?![A-Za-z])|≤")
 BETWEEN = re.compile(

@@ -1,0 +1,1 @@
+"""The documentation: ``python -m docs.generate`` writes its pages from the claims."""

@@ -1,0 +1,1 @@
+"""Writes what the documentation says of claims, errata and experiments."""

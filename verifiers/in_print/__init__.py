@@ -1,0 +1,1 @@
+"""What papers print: formulas and statements beside what is judged, citations, and errata."""
