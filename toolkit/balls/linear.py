@@ -35,6 +35,17 @@ def _mean(a: Any, dim: Any = None, keepdim: bool = False, **_: Any) -> Balls:
     return wrapped(totals / arb(entries.size // max(1, totals.size)))
 
 
+@handles("prod")
+def _prod(a: Any, dim: Any = None, keepdim: bool = False, **_: Any) -> Balls:
+    multiply: Any = np.multiply
+    return wrapped(multiply.reduce(lift(a), _axes(dim), keepdims=keepdim))
+
+
+@handles("cumsum")
+def _cumsum(a: Any, dim: int, **_: Any) -> Balls:
+    return wrapped(np.add.accumulate(lift(a), dim))
+
+
 @handles("max", "amax")
 def _max(a: Any, dim: Any = None, keepdim: bool = False) -> Balls:
     return _extreme(larger, a, dim, keepdim)
@@ -85,7 +96,7 @@ def _matmul(a: Any, b: Any) -> Balls:
 
 @handles("baddbmm")
 def _baddbmm(a: Any, b: Any, c: Any, *, beta: Any = 1, alpha: Any = 1) -> Balls:
-    return wrapped(lift(a) * lift(beta) + _matmul(b, c).balls * lift(alpha))
+    return wrapped(lift(a) * lift(beta) + _matmul(b, c).entries * lift(alpha))
 
 
 @handles("einsum")
@@ -102,7 +113,7 @@ def _solve(a: Any, b: Any) -> Balls:
     """Return the solutions of batches of systems, matrices […, n, n] and sides […, n, m]."""
     left, right = lift(a), lift(b)
     if right.ndim == left.ndim - 1:
-        return Balls(_solve(a, Balls(right[..., None])).balls[..., 0])
+        return Balls(_solve(a, Balls(right[..., None])).entries[..., 0])
     lead = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     left, right = (np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (left, right))
     solutions = np.empty(right.shape, dtype=object)

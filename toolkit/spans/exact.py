@@ -86,6 +86,9 @@ class Vector:
     def __sub__(self, other: Any) -> Any:
         return self + -1 * other
 
+    def __rsub__(self, other: Any) -> Any:
+        return -1 * self + other
+
     def __neg__(self) -> Vector:
         return Vector(_sum({}, self.coefficients, -1))
 
