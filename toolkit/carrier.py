@@ -89,15 +89,25 @@ class Carrier(Tensor):
         pool: all the entries that are shared, in the order of memory.
         places: which of the pool stands where (``numbered``); None: all of it, in its order.
         width: see ``numbered``.
+        nonnegative: whether each entry's true value is known to be 0 or more (a norm, say), even
+            where its ball reaches below 0.
     """
 
     entries: np.ndarray
     pool: np.ndarray
     places: Tensor | None
     width: int
+    nonnegative: bool = False
     table: ClassVar[Table]
     holds: ClassVar[torch.dtype] = torch.float64
     """What torch takes the entries for."""
+    refusal: Callable[[str], Exception]
+    """Makes the error for what has no version."""
+    joined: Callable[[Sequence[Any]], tuple[Carrier, list[np.ndarray]]]
+    """Returns the entries of several operands, and a carrier that is like what they make."""
+    made: Callable[[np.ndarray], Any]
+    """Returns a carrier like this one of other entries."""
+    kind: Any = property(type, doc="The class of what is a part of it.")
 
     @classmethod
     def carrying(cls, entries: Any, shape: Any = None, width: int = 1, **more: Any) -> Any:
@@ -111,46 +121,21 @@ class Carrier(Tensor):
     def __init__(self, *_: Any, **__: Any) -> None:
         super().__init__()
 
-    @classmethod
-    def refusal(cls, what: str) -> Exception:
-        """Return the error for what has no version."""
-        raise NotImplementedError
-
-    @classmethod
-    def joined(cls, given: Sequence[Any]) -> tuple[Carrier, list[np.ndarray]]:
-        """Return the entries of several operands, and a carrier that is like what they make."""
-        raise NotImplementedError
-
-    def made(self, entries: np.ndarray) -> Any:
-        """Return a carrier like this one of other entries."""
-        raise NotImplementedError
-
-    def fitting(self, value: Any) -> np.ndarray:
-        """Return the entries of what is written into this carrier."""
-        raise NotImplementedError
-
-    @property
-    def kind(self) -> Any:
-        """The class of what is a part of it."""
-        return type(self)
-
     def viewed(self, at: Tensor) -> Any:
         """Return a carrier of other places of the pool."""
-        shape, strides, width = at.shape, at.stride(), self.width
+        strides, width = at.stride(), self.width
         make: Any = torch.Tensor._make_wrapper_subclass
-        tensor = make(self.kind, shape, strides, dtype=self.holds)
-        if width > 1:
-            shape = (*shape[:-2], 1, shape[-1])
+        tensor = make(self.kind, at.shape, strides, dtype=self.holds)
+        shape = at.shape if width == 1 else (*at.shape[:-2], 1, at.shape[-1])
         steps = [8 * (step // width) for step in strides]
         first = 8 * (at.storage_offset() // width)
-        entries = np.ndarray(shape, object, self.pool, first, steps)  # type: ignore[call-overload]
+        entries: Any = np.ndarray(shape, object, self.pool, first, steps)
         tensor.__dict__.update(self.__dict__, places=at, entries=entries)
         return tensor
 
     def numbers(self, places: Tensor) -> np.ndarray:
         """Return which of the pool stand at places."""
-        numbers: np.ndarray = places.numpy()
-        return numbers
+        return places.numpy()
 
     def __repr__(self, **_: Any) -> str:  # type: ignore[override]
         return f"{type(self).__name__}({np.vectorize(str, otypes=[object])(self.entries).tolist()})"
@@ -203,7 +188,7 @@ class Carrier(Tensor):
         cls._check(rest[0] if func is Tensor.__getitem__ else ())
         own = len(given) == 1 and isinstance(given[0], Carrier)
         if own:
-            like, pool, places = given[0], given[0].pool, [given[0].index]
+            like, pool, places = given[0], given[0].pool, [given[0].all_places]
         else:
             like, parts = cls.joined(given)
             starts = accumulate((part.size for part in parts), initial=0)
@@ -214,7 +199,7 @@ class Carrier(Tensor):
         moved = on_places(func, *([places] if listed else places), *rest, **kwargs)
 
         def taken(at: Tensor) -> Any:
-            if own and torch._C._is_alias_of(at, places[0]):
+            if own and torch._C._is_alias_of(at, places[0]):  # type: ignore[attr-defined]
                 return like.viewed(at)
             return like.made(np.asarray(pool.reshape(-1)[like.numbers(at)], object))
 
@@ -226,7 +211,7 @@ class Carrier(Tensor):
             raise cls.refusal("an index that is no integer")
 
     @property
-    def index(self) -> Tensor:
+    def all_places(self) -> Tensor:
         """The places of the entries."""
         return numbered(self.pool.shape, self.width) if self.places is None else self.places
 
@@ -237,12 +222,13 @@ class Carrier(Tensor):
             n > 1 and not step for n, step in zip(of.shape, of.strides, strict=True)
         ):
             raise self.refusal(f"torch's {name} into an expanded tensor")
+        written, self.nonnegative = self.joined([self, value])[1][1], False
         if at is ...:
-            of[...] = self.fitting(value)
+            of[...] = written
         else:
             self._check(at)
-            numbers = self.numbers(on_places(Tensor.__getitem__, self.index, at))
-            self.pool.reshape(-1)[np.atleast_1d(numbers)] = self.fitting(value)
+            numbers = self.numbers(on_places(Tensor.__getitem__, self.all_places, at))
+            self.pool.reshape(-1)[np.atleast_1d(numbers)] = written
 
 
 def out_of_place(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,17 +47,7 @@ def _cumsum(a: Any, dim: int, **_: Any) -> Balls:
     return wrapped(np.add.accumulate(lift(a), dim))
 
 
-@handles("max", "amax")
-def _max(a: Any, dim: Any = None, keepdim: bool = False) -> Balls:
-    return _extreme(larger, a, dim, keepdim)
-
-
-@handles("min", "amin")
-def _min(a: Any, dim: Any = None, keepdim: bool = False) -> Balls:
-    return _extreme(smaller, a, dim, keepdim)
-
-
-def _extreme(of: np.ufunc, a: Any, dim: Any, keepdim: bool) -> Balls:
+def _extreme(of: np.ufunc, a: Any, dim: Any = None, keepdim: bool = False) -> Balls:
     entries = lift(a)
     spend(entries.size)
     if isinstance(axes := _axes(dim), tuple):  # numpy reduces over one dimension at a time
@@ -64,6 +55,10 @@ def _extreme(of: np.ufunc, a: Any, dim: Any, keepdim: bool) -> Balls:
             entries = of.reduce(entries, axis=axis, keepdims=True)
         return Balls(entries if keepdim else entries.squeeze(axes))
     return Balls(np.asarray(of.reduce(entries, axis=axes, keepdims=keepdim), object))
+
+
+handles("max", "amax")(partial(_extreme, larger))
+handles("min", "amin")(partial(_extreme, smaller))
 
 
 @handles("linalg_vector_norm", "norm")
@@ -74,16 +69,18 @@ def _norm(a: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, **_: Any
     return square_root(Balls(_summed(entries * entries, dim, keepdim)))
 
 
+_exp, _log = np.frompyfunc(arb.exp, 1, 1), np.frompyfunc(arb.log, 1, 1)
+
+
 @handles("softmax")
 def _softmax(a: Any, dim: int, **_: Any) -> Balls:
-    raised = np.frompyfunc(arb.exp, 1, 1)(lift(a))
+    raised = _exp(lift(a))
     return wrapped(raised / _summed(raised, dim, True))
 
 
 @handles("logsumexp")
 def _logsumexp(a: Any, dim: int, keepdim: bool = False) -> Balls:
-    raised = np.frompyfunc(arb.exp, 1, 1)(lift(a))
-    return wrapped(np.frompyfunc(arb.log, 1, 1)(_summed(raised, dim, keepdim)))
+    return wrapped(_log(_summed(_exp(lift(a)), dim, keepdim)))
 
 
 @handles("matmul", "mm", "bmm", "mv", "dot", "__matmul__")

@@ -187,7 +187,11 @@ class _Enclosing(Carrier):
         if name in ALIKE:
             return True
         if plain in MOVES and plain != name:  # of a product that torch has just made
-            return args[0].reshaped(cls.moved(getattr(torch, plain), args, named))
+            made = cls.moved(getattr(torch, plain), args, named)
+            with torch._C.DisableTorchFunctionSubclass():
+                args[0].data = made
+            args[0].__dict__.update(made.__dict__)
+            return args[0]
         if not {name, plain} & (HANDLERS.keys() | MOVES.keys()):
             from torch._decomp import decomposition_table
 
@@ -197,14 +201,7 @@ class _Enclosing(Carrier):
 
 
 class Balls(_Enclosing):
-    """A tensor of balls; the entries are of ``flint.arb``.
-
-    Attributes:
-        nonnegative: whether each entry's true value is known to be 0 or more (a norm, say), even
-            where its ball reaches below 0.
-    """
-
-    nonnegative: bool
+    """A tensor of balls; the entries are of ``flint.arb``."""
 
     @staticmethod
     def __new__(cls, balls: np.ndarray, nonnegative: bool = False) -> Balls:
@@ -225,18 +222,6 @@ class Balls(_Enclosing):
     def made(self, entries: np.ndarray) -> Balls:
         """Return other balls, which are 0 or more where these are."""
         return Balls(entries, self.nonnegative)
-
-    def fitting(self, value: Any) -> np.ndarray:
-        """Return the balls of what is written into these."""
-        self.nonnegative = False
-        return lift(value)
-
-    def reshaped(self, like: Balls) -> Balls:
-        """Give this tensor the shape and the entries of another."""
-        with torch._C.DisableTorchFunctionSubclass():
-            self.data = like
-        self.__dict__.update(like.__dict__)
-        return self
 
     @property
     def middles(self) -> Tensor:
@@ -259,9 +244,7 @@ class Truths(_Enclosing):
         made: Truths = cls.carrying(answers)
         return made
 
-    def made(self, entries: np.ndarray) -> Any:
-        """Return some of the answers, as torch has them if none of those is open."""
-        return answered(entries)
+    made = staticmethod(answered)
 
     def viewed(self, places: Tensor) -> Any:
         """Return some of the answers."""

@@ -133,10 +133,6 @@ class Unknown(Carrier):
         """Return other vectors or numbers."""
         return of_entries(entries, open=self.open)
 
-    def fitting(self, value: Any) -> np.ndarray:
-        """Return the entries of vectors that are put among vectors, or of numbers among numbers."""
-        return self.joined([self, value])[1][1]
-
     def viewed(self, at: Tensor) -> Any:
         """Return some of the vectors or numbers, if all their coordinates are there."""
         if self.open and at.shape[-2:-1] == (0,):  # of a bilevel problem, the level that is held
@@ -197,10 +193,7 @@ class Span(Unknown):
         """Wrap vectors, [..., 1, replicates]."""
         return Unknown.__new__(cls, entries, True)  # type: ignore[return-value]
 
-    @property
-    def kind(self) -> Any:
-        """Spans: a part of a start is one."""
-        return Span
+    kind = property(lambda _: Span)
 
 
 class TwoSpans(Span):
