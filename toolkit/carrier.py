@@ -3,7 +3,7 @@
 An algorithm's text calls torch. torch hands each function that meets a ``Carrier`` to
 ``__torch_function__``. A function that only moves entries (``MOVES``) is torch's own, called on
 the integers that say which entry stands where. Arithmetic comes from the table of the carrier's
-kind: ``toolkit.balls`` encloses real numbers, ``toolkit.spans`` follows unknown vectors. What has
+kind: ``toolkit.balls`` encloses real numbers, ``toolkit.gram`` follows unknown vectors. What has
 no version is refused by name, so nothing is computed in doubles unseen.
 """
 

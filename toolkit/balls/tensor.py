@@ -214,11 +214,6 @@ class Balls(_Enclosing):
         """Return doubles, integers or fractions as balls of radius 0."""
         return cls(lift(values))
 
-    @property
-    def balls(self) -> np.ndarray:
-        """The entries."""
-        return self.entries
-
     def made(self, entries: np.ndarray) -> Balls:
         """Return other balls, which are 0 or more where these are."""
         return Balls(entries, self.nonnegative)

@@ -13,9 +13,9 @@ import torch
 
 from driftproof.toolkit.carrier import arithmetic
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.spans.exact import Quantity, Second, Vector
-from driftproof.toolkit.spans.tensor import (
-    Span,
+from driftproof.toolkit.gram.exact import GramForm, Second, Vector
+from driftproof.toolkit.gram.tensor import (
+    GramVector,
     Unknown,
     entries_of,
     of_entries,
@@ -38,7 +38,7 @@ def _applied(of: Callable[..., Any], *operands: Any) -> Any:
         return of(*operands)
     if of in (operator.add, operator.sub):
         for one, two in (operands, operands[::-1]):
-            mixed = isinstance(one, Span) != isinstance(two, Span)
+            mixed = isinstance(one, GramVector) != isinstance(two, GramVector)
             if _is_open(one) and (mixed or not _is_open(two)) and not _is_zero(two):
                 raise refused(
                     "the sum of a vector and of what is none: a number, or a product of coordinates"
@@ -62,11 +62,11 @@ def _compared(of: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
 
 
 def _is_number(entry: Any) -> bool:
-    return not isinstance(entry, Vector) and (not isinstance(entry, Quantity) or entry.is_number)
+    return not isinstance(entry, Vector) and (not isinstance(entry, GramForm) or entry.is_number)
 
 
 def _number(entry: Any) -> Any:
-    return entry.as_number if isinstance(entry, Quantity) else entry
+    return entry.as_number if isinstance(entry, GramForm) else entry
 
 
 Unknown.table = arithmetic(_applied, _compared)
@@ -110,7 +110,7 @@ def _sum(a: Any, dim: Any = None, keepdim: bool = False, **_: Any) -> Any:
     over_dimension = a.open and a.ndim - 2 in axes
     if a.open and a.ndim - 1 in axes and a.shape[-1] > 1:
         raise refused("a sum over the outcomes of sampling")
-    if over_dimension and isinstance(a, Span):
+    if over_dimension and isinstance(a, GramVector):
         raise refused("the sum of a vector's coordinates")
     if over_dimension and keepdim:
         raise refused("an inner product that keeps the dimension's axis")

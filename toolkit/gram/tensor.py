@@ -1,11 +1,11 @@
-"""Spans and forms: tensors of unknown vectors and quantities, which torch's functions accept.
+"""Vectors and forms: tensors of unknown vectors and quantities, which torch's functions accept.
 
 An algorithm's text runs on them unchanged, as on ``toolkit.balls``: torch hands each of its
-functions to ``__torch_function__``, and the table of ``toolkit.spans.operations`` has those that
+functions to ``__torch_function__``, and the table of ``toolkit.gram.operations`` has those that
 are linear. Any other is refused, with the line of the algorithm that called it.
 
 The dimension has a place in every shape, the last but one, and a stand-in size (``SIZES``): a run
-with another one has to give the same. A product of two spans is a form whose coordinates are not
+with another one has to give the same. A product of two vectors is a form whose coordinates are not
 summed yet (``open``); ``sum(-2)`` makes it the inner product.
 
 Numbers are exact. A number of an algorithm's text is the fraction that it stands for (``decimal``:
@@ -30,9 +30,9 @@ from torch import Tensor
 
 from driftproof.toolkit.carrier import Carrier
 from driftproof.toolkit.errors import UndecidableError
+from driftproof.toolkit.gram.exact import GramForm, Vector
 from driftproof.toolkit.rationals import meant
 from driftproof.toolkit.ratios import Ratio, vanishes
-from driftproof.toolkit.spans.exact import Quantity, Vector
 
 SIZES: dict[str, Any] = {"dimension": 7, "upper": 3, "unit": 1.0}
 """The stand-ins for the dimension, for that of x in a point (x, y), and for the size of vectors."""
@@ -50,7 +50,7 @@ LARGEST = [0]
 
 _ROOT = Path(__file__).parents[1]
 _MACHINERY = (
-    *(_ROOT / part for part in ("spans", "carrier.py", "engines", "algorithm.py", "measure.py")),
+    *(_ROOT / part for part in ("gram", "carrier.py", "engines", "algorithm.py", "measure.py")),
     Path(fractions.__file__).parent,
 )
 
@@ -95,7 +95,7 @@ def _is_machinery(file: str) -> bool:
 
 
 class Unknown(Carrier):
-    """What spans and forms share: exact entries, and torch's functions from the table.
+    """What vectors and forms share: exact entries, and torch's functions from the table.
 
     Attributes:
         open: whether it has the dimension's axis, the last but one; that of ``entries`` has size 1.
@@ -185,18 +185,18 @@ class Unknown(Carrier):
         raise refused("a table or a set that an unknown quantity is looked up in")
 
 
-class Span(Unknown):
+class GramVector(Unknown):
     """Unknown vectors, [..., dim, replicates]; each entry is a ``Vector``."""
 
     @staticmethod
-    def __new__(cls, entries: np.ndarray) -> Span:
+    def __new__(cls, entries: np.ndarray) -> GramVector:
         """Wrap vectors, [..., 1, replicates]."""
         return Unknown.__new__(cls, entries, True)  # type: ignore[return-value]
 
-    kind = property(lambda _: Span)
+    kind = property(lambda _: GramVector)
 
 
-class TwoSpans(Span):
+class SaddleStart(GramVector):
     """A start (x_0, y_0) of two unknown vectors; a slice at the size of x takes one of them."""
 
     def __getitem__(self, at: Any) -> Any:
@@ -204,10 +204,10 @@ class TwoSpans(Span):
         upper = SIZES["upper"]
         if at not in (slice(None, upper), slice(upper, None)):
             raise refused("a part of (x, y) that is neither of the two")
-        return Span(part_of(self.entries, second=at.start is not None))
+        return GramVector(part_of(self.entries, second=at.start is not None))
 
 
-class Token(Span):
+class Token(GramVector):
     """What stands for f(w) or ∇g(f(w)), of which nothing is known: it can be passed on alone."""
 
     @classmethod
@@ -223,19 +223,19 @@ class Token(Span):
         )
 
 
-class Quantities(Unknown):
-    """Quantities that are affine in the Gram matrix and the values; exact numbers among them."""
+class GramForms(Unknown):
+    """GramForms that are affine in the Gram matrix and the values; exact numbers among them."""
 
     @staticmethod
-    def __new__(cls, entries: np.ndarray, open: bool = False) -> Quantities:
+    def __new__(cls, entries: np.ndarray, open: bool = False) -> GramForms:
         """Wrap quantities."""
         return Unknown.__new__(cls, entries, open)  # type: ignore[return-value]
 
     @classmethod
-    def of(cls, value: float) -> Quantities:
+    def of(cls, value: float) -> GramForms:
         """Return a hyper-parameter as an exact number."""
         entry = np.empty((), dtype=object)
-        entry[()] = Quantity.number(decimal(value))
+        entry[()] = GramForm.number(decimal(value))
         return cls(entry)
 
 
@@ -297,14 +297,14 @@ def entries_of(x: Any, *, beside_open: bool = False) -> np.ndarray:
 
 
 def of_entries(entries: Any, *, open: bool) -> Any:
-    """Return entries as a Span or a Quantities, whichever they are."""
+    """Return entries as a GramVector or a GramForms, whichever they are."""
     array = np.asarray(entries, dtype=object)
     if array.size and isinstance(array.flat[0], Vector):
         if not all(isinstance(entry, Vector) for entry in array.flat):
             raise refused("vectors and numbers in one tensor")
         LARGEST[0] = max(LARGEST[0], *map(_bits, array.flat))
-        return Span(array)
-    return Quantities(np.asarray(_quantity(array), dtype=object), open)
+        return GramVector(array)
+    return GramForms(np.asarray(_quantity(array), dtype=object), open)
 
 
 def _bits(of: Vector) -> int:
@@ -314,5 +314,5 @@ def _bits(of: Vector) -> int:
 
 
 _quantity = np.frompyfunc(
-    lambda entry: entry if isinstance(entry, Quantity) else Quantity.number(entry), 1, 1
+    lambda entry: entry if isinstance(entry, GramForm) else GramForm.number(entry), 1, 1
 )
