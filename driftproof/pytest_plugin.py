@@ -87,7 +87,7 @@ class ClaimItem(pytest.Item):
         """Judge the claim, and search it if that is asked for."""
         from driftproof.toolkit.errors import DriftproofError
         from driftproof.verifiers.asserting import failure
-        from driftproof.verifiers.running.jobs import blaming
+        from driftproof.verifiers.claim_types.sources import blaming
 
         option = self.config.getoption
         try:

@@ -37,7 +37,7 @@ def install() -> None:
     import clarabel
     import scipy.optimize
 
-    from driftproof.verifiers.running.jobs import ClaimTask
+    from driftproof.verifiers.judges.judge import ClaimTask
 
     for owner, name in (
         (clarabel, "DefaultSolver"), (scipy.optimize, "minimize"), (scipy.optimize, "linprog"),

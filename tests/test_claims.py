@@ -284,7 +284,7 @@ def test_the_union_bound_over_every_claim_keeps_the_contract():
     """At most 0.01, if every case that has noise is sampled."""
     import torch
 
-    from driftproof.verifiers.judges.bounds import LEVEL
+    from driftproof.toolkit.tolerances import LEVEL
 
     def noisy(case):
         oracles = case.problem.oracles(torch.float64)

@@ -157,11 +157,12 @@ def another_machine(tasks, folder):
 TASKS = """
 import pickle, sys
 from driftproof.verifiers.running.dask_workers import fingerprint, packed
-from driftproof.verifiers.running.jobs import ClaimTask
+from driftproof.verifiers.judges.judge import ClaimTask
+from driftproof.verifiers.judges.runs import exact
 from driftproof.verifiers.verify import select
 (leaf,) = select([sys.argv[1]])
 claim = leaf.load()
-tasks = [ClaimTask(leaf, "exact", number=k, case=case.key) for k, case in enumerate(claim.cases)]
+tasks = [ClaimTask(leaf, exact, number=k, case=case.key) for k, case in enumerate(claim.cases)]
 sent = [(packed(task), fingerprint(), task.name) for task in tasks[:2]]
 pickle.dump(sent, open(sys.argv[2], "wb"))
 """

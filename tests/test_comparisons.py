@@ -84,7 +84,7 @@ def test_counts_are_compared_exactly():
 
 def test_a_row_shows_both_ends_and_the_middle_of_a_left_side():
     for kind, mean in (("identity", 2.0), ("bound", 1.0)):  # a bound's left side reaches its low
-        row = judged(kind, [Comparison("", 1.0, 3.0, 4.0, x=1.0), Comparison("", 0.0, 0.0, 5.0)])
+        row = judged(kind, [Comparison("", 1.0, 3.0, 4.0, x=1.0), Comparison("", 0.0, 0.0, 0.0)])
         assert row.lhs == {"mean": mean, "low": 1.0, "high": 3.0}
         assert (row.rhs, row.margin, row.comparisons) == (4.0, 1e-6, 2)
         assert row.series["low"] == [0.0, 1.0]  # sorted by where they are drawn

@@ -24,7 +24,7 @@ from driftproof.toolkit.verdict import Evidence, Verdict
 from driftproof.verifiers import record
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.judges import bounds, enclosed
-from driftproof.verifiers.judges.enclosed import Comparison, enclose, left_open
+from driftproof.verifiers.judges.enclosed import Enclosed, decided, enclose, left_open
 from driftproof.verifiers.judges.evidence import Measured
 from driftproof.verifiers.running.jobs import jobs_for
 from driftproof.verifiers.verify import select
@@ -97,12 +97,12 @@ def test_tight_statements_at_tiny_scales_are_decided(make, eta):
     assert printed.attained
     assert (sibling.verdict, sibling.evidence) == (Verdict.REFUTED, Evidence.ENCLOSED)
     assert "in ball arithmetic" in sibling.reason
-    assert tasks.count("enclosed") == 2
+    assert tasks.count("in balls") == 2
 
 
 def test_what_doubles_decide_is_not_run_again():
     _, tasks = rows_of(drift(0.1))
-    assert "enclosed" not in tasks
+    assert "in balls" not in tasks
 
 
 def test_constants_are_allowed_their_own_rounding():
@@ -118,15 +118,15 @@ def test_constants_are_allowed_their_own_rounding():
         made = enclose(constant, constant.cases[0], constant.forms[0])[0]
         exact = Fraction(0.1) + Fraction(noise)
         assert made.ends[2] <= exact <= made.ends[3]
-        assert made.verdict is Verdict.SUPPORTED
+        assert decided([made]).verdict is Verdict.SUPPORTED
 
 
 def comparison(left, right, size=1.0):
-    return Comparison(arb(*left), arb(*right), arb(size))
+    return Enclosed(arb(*left), arb(*right), arb(size))
 
 
 @pytest.mark.parametrize(
-    ("left", "right", "verdict", "equal"),
+    ("left", "right", "verdict", "attained"),
     [
         ((1.0, 1e-20), (2.0, 1e-20), Verdict.SUPPORTED, False),
         ((2.0, 1e-20), (1.0, 1e-20), Verdict.REFUTED, False),
@@ -135,12 +135,12 @@ def comparison(left, right, size=1.0):
         ((1.0, 6e-13), (1.0, 1e-14), Verdict.INCONCLUSIVE, False),
         ((1.0, 4e-13), (1.0, 1e-14), Verdict.SUPPORTED, True),
         ((1.0 + 1e-9, 1e-14), (1.0, 1e-14), Verdict.REFUTED, False),
-        ((0.0, 0.0), (0.0, 0.0), Verdict.SUPPORTED, True),
+        ((0.0, 0.0), (0.0, 0.0), Verdict.SUPPORTED, False),  # a bound of 0 is not attained
     ],
 )
-def test_a_comparison_is_decided_by_its_ends(left, right, verdict, equal):
-    made = comparison(left, right)
-    assert (made.verdict, made.equal) == (verdict, equal)
+def test_a_comparison_is_decided_by_its_ends(left, right, verdict, attained):
+    made = decided([comparison(left, right)])
+    assert (made.verdict, made.attained) == (verdict, attained)
 
 
 def test_balls_that_are_too_wide_are_not_called_equal(monkeypatch):
@@ -257,7 +257,7 @@ def test_the_initial_gap_is_enclosed_where_it_nearly_vanishes():
     made = enclose(gap, gap.cases[0], gap.forms[0])[0]
     assert made.ends[2] <= Fraction(1e-9) ** 2 / 2 <= made.ends[3]
     assert made.right.rad() < 1e-40
-    assert made.verdict is Verdict.SUPPORTED
+    assert decided([made]).verdict is Verdict.SUPPORTED
 
 
 def test_gradients_of_a_bilevel_objective_have_no_rounding():
@@ -313,7 +313,7 @@ def test_the_unit_is_one_of_the_ledger(tmp_path):
     ((job,)) = jobs_for(made, made, profile="quick", seed=0, device="cpu", siblings=False)
     exact = next(job)
     asked = job.send([(exact[0].work(), 0.0)])
-    assert [item.kind for item in asked] == ["enclosed"]
+    assert [item.kind for item in asked] == ["in balls"]
     assert asked[0].name != exact[0].name
     one, two = asked[0].work(), asked[0].work()
     assert one == two
@@ -381,7 +381,7 @@ def contraction(power):
 
 def test_what_cancels_inside_an_oracle_refutes_nothing(monkeypatch):
     ((row,), tasks) = rows_of(contraction(1))
-    assert tasks.count("enclosed") == 1
+    assert tasks.count("in balls") == 1
     assert (row.verdict, row.evidence, row.attained) == (Verdict.SUPPORTED, Evidence.ENCLOSED, True)
     assert "they lose digits" in row.reason
     monkeypatch.setattr(enclosed, "left_open", lambda row, measured: False)
@@ -392,7 +392,7 @@ def test_what_cancels_inside_an_oracle_refutes_nothing(monkeypatch):
 def test_what_balls_refute_stays_refuted():
     """The control: the next power is false by a factor of two, in doubles and in balls."""
     ((row,), tasks) = rows_of(contraction(2))
-    assert tasks.count("enclosed") == 1
+    assert tasks.count("in balls") == 1
     assert (row.verdict, row.evidence) == (Verdict.REFUTED, Evidence.ENCLOSED)
     assert row.lhs["low"] == pytest.approx(2.5e-35)
 
@@ -417,7 +417,7 @@ def test_a_long_run_is_enclosed_as_far_as_what_refutes_it():
         for made in (contraction(1), contraction(2))
     ]
     ((true,), tasks), ((false,), _) = map(rows_of, long)
-    assert tasks == ["attack", "exact", "enclosed"]
+    assert tasks == ["attack", "exact", "in balls"]
     assert (true.verdict, true.evidence) == (Verdict.INCONCLUSIVE, None)
     assert "it holds up to the point where doubles refute it: they lose digits" in true.reason
     assert "more operations" in true.reason

@@ -18,8 +18,8 @@ from driftproof.algorithms import ComFedL, FedAvg
 from driftproof.problems import BoundedComposition
 from driftproof.synthetic.problems.piecewise_losses import PiecewiseLosses
 from driftproof.toolkit.discover import leaves
+from driftproof.verifiers.claim_types.sources import loaded
 from driftproof.verifiers.expression import case_of
-from driftproof.verifiers.running.jobs import loaded
 from driftproof.verifiers.search.equalities import given
 from driftproof.verifiers.search.families import FAMILIES
 from driftproof.verifiers.search.finding import CANDIDATE, NOTHING

@@ -16,7 +16,7 @@ from driftproof.toolkit.verdict import Evidence, Verdict
 from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.claim_types.comparison import comparison
 from driftproof.verifiers.judges.comparisons import judge
-from driftproof.verifiers.running.jobs import pack_rows, unpack_rows
+from driftproof.verifiers.judges.judge import pack_rows, unpack_rows
 from driftproof.verifiers.verify import Settings, header, public
 from driftproof.verifiers.verify import judge as judge_claims
 

@@ -25,6 +25,7 @@ from driftproof.toolkit.problem import supposing
 from driftproof.toolkit.rounded import rounding
 from driftproof.toolkit.statements import ReadingVerdict, Statement, at_odds, statement
 from driftproof.toolkit.statistics import replicates_needed
+from driftproof.toolkit.tolerances import DUST, SLACK
 from driftproof.toolkit.verdict import Evidence, Row, Verdict, tightness
 from driftproof.verifiers.algebra import conditioned
 from driftproof.verifiers.algebra.domains import domain_in_words, points
@@ -36,16 +37,18 @@ from driftproof.verifiers.claim_types.derived import Derived
 from driftproof.verifiers.claim_types.order_in_statement import PLACE, with_order
 from driftproof.verifiers.judges import bounds, comparisons, declared, enclosed
 from driftproof.verifiers.judges.bands import bands
-from driftproof.verifiers.judges.bounds import Sides
-from driftproof.verifiers.judges.enclosed import Comparison as Enclosed
+from driftproof.verifiers.judges.bounds import Replicates, Sides
+from driftproof.verifiers.judges.decide import Comparisons, Interval, decide
+from driftproof.verifiers.judges.enclosed import Enclosed
 from driftproof.verifiers.judges.evidence import Measured
 from driftproof.verifiers.judges.growth import Possible, _around_slope, _interval, possible
-from driftproof.verifiers.judges.slope import Grid, _attained, decide, with_exact
+from driftproof.verifiers.judges.slope import Grid, order_decided, with_exact
 from driftproof.verifiers.second_moments import second_moments
 from driftproof.verifiers.verify import Settings, judge
 from tests.test_claims import make
 from tests.test_evidence import CASE, CLAIM, exact, sampled
 
+SUPPORTED, INCONCLUSIVE = Verdict.SUPPORTED, Verdict.INCONCLUSIVE
 T = sympy.Symbol("T", positive=True)
 a, b = sympy.symbols("a b", commutative=False)
 
@@ -160,22 +163,15 @@ def test_sampling_needs_a_range_with_some_width(range_, told):
     assert sampled([[0.1] * 4096], 0.9, 0.9).evidence is Evidence.SEQUENTIAL
 
 
-def test_nothing_is_above_nothing():
-    assert Enclosed(left=arb(0), right=arb(0), size=arb(0)).excess == 0.0
-    assert Enclosed(left=arb(3), right=arb(1), size=arb(4)).excess == 0.5
-
-
 def test_a_rate_is_not_decided_where_no_curve_or_only_slower_ones_pass():
     claimed = Order(-1.0)
-    assert decide(Possible(None, None, 1.0), claimed, 0.05)[0] is Verdict.INCONCLUSIVE
-    slower = Possible((-0.5, -0.4), None, 1.0)
-    verdict, told = decide(slower, claimed, 0.05)
-    assert verdict is Verdict.INCONCLUSIVE
+    assert order_decided(Possible(None, None, 1.0), claimed, 0.05)[0].verdict is INCONCLUSIVE
+    decision, told = order_decided(Possible((-0.5, -0.4), None, 1.0), claimed, 0.05)
+    assert decision.verdict is INCONCLUSIVE
     assert "slower than the claimed" in told
-    assert decide(Possible((-1.2, -0.96), (0.0, 0.0), 1.0), claimed, 0.05)[0] is Verdict.SUPPORTED
-    assert decide(Possible((-1.2, -0.94), (0.0, 0.0), 1.0), claimed, 0.05)[0] is not (
-        Verdict.SUPPORTED
-    )
+    for high, verdict in ((-0.96, SUPPORTED), (-0.94, INCONCLUSIVE)):
+        left = Possible((-1.2, high), (0.0, 0.0), 1.0)
+        assert order_decided(left, claimed, 0.05)[0].verdict is verdict
 
 
 def test_two_horizons_leave_every_order_between_the_bands():
@@ -489,19 +485,22 @@ def test_a_sampled_run_that_ended_refutes_if_what_is_missing_cannot_be_negative(
     assert "not finite after step t = 0" in row.reason
 
 
-def test_a_mean_of_all_that_is_possible_is_not_below_it():
-    assert bounds.decide(np.ones((1, 64)), 1.0, 1.0, 1e-5) is Verdict.INCONCLUSIVE
-    assert bounds.decide(np.ones((1, 64)), 1.01, 1.01, 1e-5) is Verdict.SUPPORTED
-    assert bounds.decide(np.zeros((1, 64)), 1.0, 1.0, 1e-5) is Verdict.SUPPORTED
+@pytest.mark.parametrize(
+    ("value", "right", "verdict"),
+    [(1, 1.0, INCONCLUSIVE), (1, 1.01, SUPPORTED), (0, 1.0, SUPPORTED)],
+)
+def test_a_mean_of_all_that_is_possible_is_not_below_it(value, right, verdict):
+    left = Replicates(np.full((1, 64), float(value)))
+    assert decide(Comparisons(left, Interval(right, right)), level=1e-5).verdict is verdict
 
 
 @pytest.mark.parametrize(
     ("off", "range_", "verdict"),
     [
-        (bounds.DUST, (0.0, 1.0), Verdict.SUPPORTED),
-        (bounds.DUST * (1 + 1e-9), (0.0, 1.0), Verdict.INCONCLUSIVE),
+        (DUST * (1 - 1e-9), (0.0, 1.0), Verdict.SUPPORTED),
+        (DUST * (1 + 1e-9), (0.0, 1.0), Verdict.INCONCLUSIVE),
         (1e-11, (0.0, 1.0), Verdict.INCONCLUSIVE),
-        (bounds.DUST, None, Verdict.INCONCLUSIVE),  # nothing tells what is small
+        (DUST, None, Verdict.INCONCLUSIVE),  # nothing tells what is small
     ],
 )
 def test_dust_is_up_to_a_share_of_the_range(off, range_, verdict):
@@ -574,10 +573,10 @@ def test_the_letter_m_of_comfedl_counts_the_cohort():
 
 
 def test_a_replicate_above_its_range_by_rounding_counts_as_the_range():
-    row = sampled([[1.0 + bounds.SLACK / 2] * 64], 0.9, 0.9)
+    row = sampled([[1.0 + SLACK / 2] * 64], 0.9, 0.9)
     assert row.verdict is Verdict.INCONCLUSIVE
     assert row.lhs["mean"] == 1.0
-    assert sampled([[-bounds.SLACK / 2] * 64], 0.9, 0.9).lhs["mean"] == 0.0
+    assert sampled([[-SLACK / 2] * 64], 0.9, 0.9).lhs["mean"] == 0.0
     assert "range(c) is from 0 to 1" in sampled([[1.0 + 5e-9] * 64], 0.9, 0.9).reason
 
 
@@ -585,7 +584,7 @@ def test_a_replicate_above_its_range_by_rounding_counts_as_the_range():
 def test_the_replicate_that_lies_outside_its_range_is_quoted(odd):
     told = sampled([[0.2, odd] * 32], 0.9, 0.9).reason
     assert told.startswith(f"a replicate measured {odd}, but range(c) is from 0 to 1: ")
-    at_its_edge = sampled([[1.0 + bounds.SLACK, -0.5] * 32], 0.9, 0.9).reason
+    at_its_edge = sampled([[1.0 + SLACK, -0.5] * 32], 0.9, 0.9).reason
     assert at_its_edge.startswith("a replicate measured -0.5, ")
 
 
@@ -759,4 +758,5 @@ def test_as_many_exponents_are_tried_above_the_slope_as_below():
     ("exponents_left", "attained"), [((-1.2, -1.0), False), ((-1.04, -1.0), True), (None, False)]
 )
 def test_an_order_is_attained_if_faster_ones_are_excluded(exponents_left, attained):
-    assert _attained(Possible(exponents_left, None, 1.0), Order(-1.0), 0.05) is attained
+    left = Possible(exponents_left, None, 1.0)
+    assert order_decided(left, Order(-1.0), 0.05)[0].attained is attained

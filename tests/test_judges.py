@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import dataclass
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -13,16 +17,22 @@ from driftproof.toolkit.cases import Case
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.federation import run_exactly
 from driftproof.toolkit.measure import average, sq
-from driftproof.toolkit.verdict import Verdict
+from driftproof.toolkit.verdict import Evidence, Verdict
 from driftproof.verifiers.algebra.symbolic import (
     computed,
     convex_with_minimum,
     nonnegative,
     vanishes,
 )
+from driftproof.verifiers.claim_types.claim import Claim
 from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.judges import comparisons, proofs
 from driftproof.verifiers.judges.comparisons import maximum_over_simplex
+from driftproof.verifiers.judges.decide import Comparisons, Interval, decide
+from driftproof.verifiers.judges.judge import Judge, pack_rows
+from driftproof.verifiers.judges.rows import row_of
+from driftproof.verifiers.verify import Settings
+from driftproof.verifiers.verify import judge as verdicts
 from tests import judges, mutation
 from tests.calibration.rates import line
 
@@ -137,3 +147,30 @@ def test_the_judges_of_the_mutation_run_are_there_and_have_changes():
         assert next(mutation.changes(path), None) is not None, path
     for name in judges.TESTS:
         assert (judges.ROOT / "tests" / f"test_{name}.py").is_file(), name
+
+
+def test_a_way_of_judging_is_a_file_and_a_line(monkeypatch):
+    """The file has a JUDGE, the line is that by which a claim lists it; all else follows."""
+
+    def looked_up(claim, task):
+        _, form = task.of(claim)
+        made = decide(Comparisons(Interval(1, 1), Interval(form.right, form.right)))
+        case = {"key": "table", "label": "a table of values"}
+        return pack_rows([row_of(claim, form, case, made, Evidence.EXACT)])
+
+    class LookedUp(Judge):
+        task = staticmethod(looked_up)
+
+    monkeypatch.setitem(sys.modules, "driftproof.verifiers.judges.looked_up",
+                        SimpleNamespace(JUDGE=LookedUp()))  # fmt: skip
+
+    @dataclass(frozen=True, kw_only=True, eq=False)
+    class TableClaim(Claim):
+        kinds = ("bound",)
+        judges = ("looked_up",)
+
+    cases = [Case(BoundedComposition(), ComFedL(), 1)]
+    for right, verdict in ((2, "SUPPORTED"), (0.5, "REFUTED")):
+        made = TableClaim(name="a/b", source="s", statement="x", cases=cases, right=right)
+        (row,) = verdicts([made], Settings())
+        assert (row.verdict, row.evidence, row.case["key"]) == (verdict, "exact", "table")

@@ -362,3 +362,34 @@ def test_leaves_are_given_by_their_class_names(kind):
         assert leaf.symbol in dir(offered)
     some = next(iter(leaves(kind).values()))
     assert getattr(offered, some.symbol) is some.load()
+
+
+def parsed(*rooms):
+    paths = [p for room in rooms for p in sorted((ROOT / "verifiers" / room).rglob("*.py"))]
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+
+
+def test_verdicts_are_made_by_decide_alone():
+    """Elsewhere a verdict is compared with; what takes one back goes through ``withdrawn``."""
+    made = Counter()
+    for path, tree in parsed("judges", "running", "search", "worst_case", "claim_types").items():
+        asked = {id(x) for node in ast.walk(tree) if isinstance(node, ast.Compare)
+                 for x in ast.walk(node)}  # fmt: skip
+        made[path.name] += sum(
+            ast.unparse(node).startswith("Verdict.") and id(node) not in asked
+            for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+        )  # fmt: skip
+    assert +made == Counter({"decide.py": 6})
+
+
+def test_nobody_asks_of_which_type_a_claim_is():
+    """A claim says by its properties what holds of it, and lists the judges that may judge it."""
+    found = [
+        f"{path.name}, line {node.lineno}: {ast.unparse(node)}"
+        for path, tree in parsed(".").items()
+        if path.parent.name != "claim_types" and "papers" not in path.parts
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Call) and re.match(r"isinstance\(.*\wClaim\b", ast.unparse(node)))
+        or (isinstance(node, ast.Compare) and re.match(r"claim\.(kind|way)\b", ast.unparse(node)))
+    ]  # fmt: skip
+    assert found == []

@@ -15,7 +15,8 @@ import pytest
 
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.ledger import Ledger
-from driftproof.verifiers.running.jobs import ClaimTask
+from driftproof.verifiers.judges.judge import ClaimTask
+from driftproof.verifiers.judges.runs import exact
 from driftproof.verifiers.running.scheduler import Cache, run_jobs, task_key
 from driftproof.verifiers.verify import select
 from tests.commands import driftproof, results, started
@@ -193,7 +194,7 @@ def test_two_workers_give_the_same_bits_as_one(undisturbed, tmp_path):
 
 def test_a_resumed_run_computes_nothing_twice(tmp_path):
     (leaf,) = select(["comfedl/lemma-2"])
-    item = ClaimTask(leaf, "exact", tier="smoke", case=leaf.load().cases[0].key)
+    item = ClaimTask(leaf, exact, case=leaf.load().cases[0].key)
 
     def job():
         ((blob, _),) = yield [item]
@@ -216,7 +217,7 @@ def test_a_unit_of_other_code_is_not_reused(tmp_path):
         source = select(["comfedl/lemma-2"])[0].path.read_text()
         path.write_text(text + source.replace("comfedl/lemma-2", "own/drift"))
         (leaf,) = select([str(path)])
-        keys.append(task_key(ClaimTask(leaf, "exact")))
+        keys.append(task_key(ClaimTask(leaf, exact)))
     assert keys[0] != keys[1]
 
 

@@ -26,7 +26,7 @@ from driftproof.toolkit.verdict import Verdict, overall
 from driftproof.verifiers.judges import bounds
 from driftproof.verifiers.judges.bounds import Sides, coefficients, measure_block, measure_exactly
 from driftproof.verifiers.judges.evidence import Measured
-from driftproof.verifiers.running.jobs import _by_left
+from driftproof.verifiers.judges.runs import by_left
 from driftproof.verifiers.verify import Settings, judge
 from tests.test_claims import make
 
@@ -435,9 +435,9 @@ def test_forms_share_a_measurement_if_they_share_a_left_side():
         },
         false_siblings=[("s", lambda c: exactly(c) - 1)],
     )  # fmt: skip
-    assert _by_left(claim, range(4)) == {0: [0, 3], 1: [1, 2]}
-    assert _by_left(claim, [2]) == {1: [2]}
-    assert _by_left(claim, [1, 3]) == {1: [1], 0: [3]}
+    assert by_left(claim, range(4)) == {0: [0, 3], 1: [1, 2]}
+    assert by_left(claim, [2]) == {1: [2]}
+    assert by_left(claim, [1, 3]) == {1: [1], 0: [3]}
     rows = {r.reading: r for r in judge([claim], Settings(siblings=True))}
     assert rows["own"].verdict is SUPPORTED
     assert rows["small"].verdict is REFUTED
@@ -448,7 +448,7 @@ def test_forms_share_a_measurement_if_they_share_a_left_side():
 
 def test_a_form_with_its_own_left_side_needs_none_of_the_claim():
     claim = make(left=None, cases=STRAIGHT, right=Stated(lambda c: 2500 + 0 * c.eta, left=other))
-    assert _by_left(claim, [0]) == {0: [0]}
+    assert by_left(claim, [0]) == {0: [0]}
     (row,) = judge([claim], Settings())
     assert (row.verdict, row.attained) == (SUPPORTED, True)
 

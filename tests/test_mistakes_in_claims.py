@@ -224,7 +224,7 @@ def test_a_proof_has_exact_numbers_and_expressions():
 def test_a_comparison_takes_any_number(number):
     made = Comparison("x", number, number, number)
     assert (made.low, made.high, made.value) == (0.25, 0.25, 0.25)
-    assert made.relative == 0
+    assert (made.apart, made.size) == (0, 0.25)
 
 
 @pytest.mark.parametrize("odd", [sympy.Symbol("x"), torch.ones(2), "x", None])

@@ -26,7 +26,6 @@ from driftproof.toolkit.readings import Stated
 from driftproof.toolkit.report.files import write_report
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.algebra.orders import Order, leading
-from driftproof.verifiers.claim_types import derived
 from driftproof.verifiers.claim_types.derived import Derived
 from driftproof.verifiers.claim_types.rate import Schedule
 from driftproof.verifiers.claim_types.rate import rate as claims_rate
@@ -35,9 +34,10 @@ from driftproof.verifiers.judges.bands import bands
 from driftproof.verifiers.judges.bounds import measure_block
 from driftproof.verifiers.judges.evidence import Measured
 from driftproof.verifiers.judges.growth import SHAPES, possible
-from driftproof.verifiers.judges.slope import decide, judge_slope
+from driftproof.verifiers.judges.inherited import inherit
+from driftproof.verifiers.judges.judge import ClaimTask
+from driftproof.verifiers.judges.slope import judge_slope, order_decided
 from driftproof.verifiers.papers.feddro.claims._theorem import squared_gradient
-from driftproof.verifiers.running import jobs
 from driftproof.verifiers.second_moments import second_moments
 from driftproof.verifiers.verify import Settings, header, judge, select
 from tests.calibration import rates as calibration
@@ -49,7 +49,9 @@ LONG = 64.0 * 2.0 ** np.arange(15)
 
 def judged(decay, claimed, x=LONG, width=1e-9):
     mean = decay(x)
-    return decide(possible(x, mean * (1 - width), mean * (1 + width), claimed), claimed, 0.05)
+    left = possible(x, mean * (1 - width), mean * (1 + width), claimed)
+    decision, told = order_decided(left, claimed, 0.05)
+    return decision.verdict, told
 
 
 @pytest.mark.parametrize(
@@ -213,7 +215,7 @@ def test_the_second_term_of_a_transient_excludes_no_true_order(decay, claimed, x
     left = possible(x, mean * (1 - 1e-9), mean * (1 + 1e-9), claimed)
     assert left.exponents[0] < claimed.exponent < left.exponents[1]
     assert left.logs[0] < claimed.logs < left.logs[1]
-    assert decide(left, claimed, 0.05)[0] is Verdict.SUPPORTED
+    assert order_decided(left, claimed, 0.05)[0].verdict is Verdict.SUPPORTED
 
 
 def test_an_order_that_the_data_exclude_is_not_supported_by_a_slower_one_within_the_resolution():
@@ -472,7 +474,7 @@ def test_a_bound_that_nobody_judged_gives_no_rate():
     alone = dataclasses.replace(
         row, case=row.case | {"derived": {"claim": "mine/bound", "form": "printed"}}
     )
-    (made,) = derived.inherit([alone])
+    (made,) = inherit([alone])
     assert made.verdict is Verdict.INCONCLUSIVE
     assert "no verdict" in made.reason
 
@@ -500,7 +502,7 @@ def test_an_exact_left_side_is_a_number_or_an_enclosure(bad):
 
 def test_an_exact_horizon_is_a_unit_of_work():
     leaf = leaves("claim")["fednest/theorem-minimax"]
-    item = jobs.ClaimTask(leaf, "known", number=64, case="T = 64")
+    item = ClaimTask(leaf, rates.exact_left, args=(64,), case="T = 64")
     low, high = json.loads(item.work())
     assert 0 < low <= high < 0.1
 

@@ -26,11 +26,10 @@ from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.ledger import Ledger
 from driftproof.verifiers.search.finding import FAILED, NOTHING, VERIFIED, power
 from driftproof.verifiers.search.generic import Generic, ratio
-from driftproof.verifiers.search.score import score
 from driftproof.verifiers.search.search import Effort, falsify
 from driftproof.verifiers.search.shrink import shrunk
 from driftproof.verifiers.search.structure import Structure
-from driftproof.verifiers.search.units import Climb
+from driftproof.verifiers.search.units import Climb, score
 from tests.commands import driftproof
 from tests.users import DRIFT
 

@@ -11,10 +11,9 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.groups import Group, grouped, number
 from driftproof.toolkit.statements import ReadingVerdict, verdict_on
 from driftproof.toolkit.verdict import Evidence, Verdict
-from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
-from driftproof.verifiers.claim_types.comparison import ComparisonClaim
 from driftproof.verifiers.expression import expression, repetition
+from driftproof.verifiers.judges.decide import settled
 from driftproof.verifiers.record import unsound
 from driftproof.verifiers.search.finding import FAILED, Finding, remade
 from driftproof.verifiers.search.search import Effort, falsify
@@ -66,7 +65,7 @@ def assert_holds(claim: Claim[Any], case: Case, *, profile: str = "quick", seed:
     __tracebackhide__ = True
     _check_one("claim", claim, Claim)
     _check_one("case", case, Case)
-    if not isinstance(claim, BoundClaim | ComparisonClaim):
+    if not claim.searched:
         raise DriftproofError(
             f"claim {claim.name}, a {claim.way}, on one case",
             "a @bound or a @comparison",
@@ -112,7 +111,7 @@ def failure(claim: Claim[Any], *, profile: str, seed: int, search: float) -> str
         cases = {case.key: case for case in claim.cases_for(profile)}
         worst = next((cases[key] for key in keys if key in cases), None)
         return "\n".join(lines + (_repeated(claim, worst) if worst is not None else []))
-    if search <= 0 or claim.kind == "existence":
+    if search <= 0 or claim.is_existence:
         return ""  # a construction that fails does not refute that there is one
     return _searched(claim, seed, search)
 
@@ -145,8 +144,8 @@ def _searched(claim: Claim[Any], seed: int, seconds: float) -> str:
 
 
 def _as_reading(finding: Finding, form: Form) -> ReadingVerdict:
-    verdict = Verdict.REFUTED if finding.found else Verdict.INCONCLUSIVE
-    return ReadingVerdict(form.reading, str(form.reading_kind), form.part, verdict)
+    decision = settled(False if finding.found else None)
+    return ReadingVerdict(form.reading, str(form.reading_kind), form.part, decision.verdict)
 
 
 def _admissible(claim: Claim[Any]) -> Claim[Any]:

@@ -12,7 +12,6 @@ from driftproof.toolkit.statements import ReadingVerdict, Statement, statement, 
 from driftproof.toolkit.verdict import Row, Verdict, together
 from driftproof.verifiers import record
 from driftproof.verifiers.claim_types.claim import Claim
-from driftproof.verifiers.claim_types.rate import RateClaim
 
 PUBLISHED = "literature/"
 """Statements whose errors others have published: none of them is a finding of ours."""
@@ -39,8 +38,8 @@ def _statement(claim: Claim[Any], forms: dict[str, dict[str, str]]) -> Statement
                 ReadingVerdict(form.reading, kind, form.part, together(verdicts), empty)
             )
     erratum = None if claim.erratum is None else vars(claim.erratum)
-    slopes = isinstance(claim, RateClaim) and claim.prove is None
-    told = {"sentence": claim.sentence, "display": claim.display, "weakly_tested": slopes}
+    told = {"sentence": claim.sentence, "display": claim.display}
+    told["weakly_tested"] = claim.asymptotic and claim.prove is None
     told["published"] = claim.name.startswith(PUBLISHED)
     return statement(claim.name, readings, erratum, **told)
 

@@ -13,7 +13,6 @@ from typing import Any
 import sympy
 
 from driftproof.toolkit.constants import Expression, Letters, expressed, latex
-from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
 
 GROUPED = re.compile(r"\\frac\{\\left\(([^()]*)\\right\)\}")
@@ -29,7 +28,7 @@ def right_sides_of(claim: Claim[Any]) -> list[tuple[Form, Expression]]:
     Raises:
         DriftproofError: a right side returns no formula.
     """
-    if not (isinstance(claim, BoundClaim) or claim.kind == "bound") or not claim.judged_on:
+    if not claim.bounds or not claim.judged_on:
         return []
     letters = Letters(claim.notation(claim.judged_on[0]))
     forms = (form for form in claim.forms if form.form != "sibling" and callable(form.right))

@@ -18,8 +18,8 @@ from driftproof.toolkit.report.class_lines import LETTERS, longest
 from driftproof.toolkit.report.figures import Figure, headline
 from driftproof.toolkit.report.results_table import csv_of
 from driftproof.toolkit.verdict import Row, together
+from driftproof.verifiers.claim_types.sources import Source, loaded
 from driftproof.verifiers.experiment import Plan, run_experiment
-from driftproof.verifiers.running.jobs import Source, loaded
 from driftproof.verifiers.verify import Settings, judge, select
 
 KINDS = ("svg", "pdf", "pgf", "png")

@@ -21,10 +21,8 @@ from driftproof.toolkit.report.page import figures
 from driftproof.toolkit.report.results_table import frame
 from driftproof.toolkit.report.text_table import text_table
 from driftproof.toolkit.verdict import Evidence, Row, Verdict, together
-from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim
-from driftproof.verifiers.claim_types.comparison import ComparisonClaim
-from driftproof.verifiers.running.jobs import Source, loaded
+from driftproof.verifiers.claim_types.sources import Source, loaded
 from driftproof.verifiers.search.shrink import shrunk
 from driftproof.verifiers.verify import Settings, claim_entry, header, judge, select, union_bound
 
@@ -146,7 +144,7 @@ class Verification(Sequence[Row]):
             for form in grouped(self.rows)[own.name] if claim in (None, own.name) else ():
                 case = cases.get(form.deciding.case["key"])
                 if form.verdict is Verdict.REFUTED and case is not None:
-                    if not isinstance(own, BoundClaim | ComparisonClaim):
+                    if not own.searched:
                         return case
                     return shrunk(case, partial(self._refutes, own, form), ATTEMPTS)
         return None

@@ -16,28 +16,22 @@ from driftproof.toolkit.environment import check_device, environment
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.ledger import Ledger
 from driftproof.toolkit.report.files import results_of, write_report
+from driftproof.toolkit.tolerances import LEVEL
 from driftproof.toolkit.verdict import Row
 from driftproof.verifiers import record
 from driftproof.verifiers.citations import cited
 from driftproof.verifiers.claim_types.claim import Claim
-from driftproof.verifiers.claim_types.derived import inherit
-from driftproof.verifiers.claim_types.rate import RateClaim, Schedule
+from driftproof.verifiers.claim_types.rate import Schedule
+from driftproof.verifiers.claim_types.sources import Source, blaming, loaded, users_file
 from driftproof.verifiers.counterexamples import scripts
 from driftproof.verifiers.errata import PUBLISHED
 from driftproof.verifiers.formulas import right_sides_of
-from driftproof.verifiers.judges.bounds import LEVEL
+from driftproof.verifiers.judges.inherited import inherit
+from driftproof.verifiers.judges.judge import BUDGETS
 from driftproof.verifiers.own_claims import claims_in
 from driftproof.verifiers.printed import unlike
-from driftproof.verifiers.running.jobs import (
-    BUDGETS,
-    Job,
-    Source,
-    blaming,
-    jobs_for,
-    loaded,
-    users_file,
-)
-from driftproof.verifiers.running.scheduler import Cache, run_jobs
+from driftproof.verifiers.running.jobs import jobs_for
+from driftproof.verifiers.running.scheduler import Cache, Job, run_jobs
 
 PROFILES = ("smoke", "quick", "full")
 
@@ -220,9 +214,9 @@ def _entry_or_blame(source: Source) -> dict[str, Any]:
 
 def _right_sides(claim: Claim[Any]) -> dict[str, str]:
     """Return the LaTeX of each form's right side, by the form's key."""
-    if isinstance(claim, RateClaim):
-        orders = {form.key: form.right for form in claim.forms if form.form != "sibling"}
-        orders = {key: x.latex() for key, x in orders.items() if isinstance(x, Schedule)}
+    orders = {form.key: form.right for form in claim.forms if form.form != "sibling"}
+    orders = {key: x.latex() for key, x in orders.items() if isinstance(x, Schedule)}
+    if orders:
         return {key: rf"\mathcal{{O}}\left({order}\right)" for key, order in orders.items()}
     measured = getattr(claim, "measured", {})
     return {form.key: latex(right, measured) for form, right in right_sides_of(claim)}
@@ -245,7 +239,7 @@ def claim_entry(source: Source) -> dict[str, Any]:
         ],
         "forms": forms,
         "unlike": said if isinstance(said := unlike(claim), dict) else {},
-        "unread": said if isinstance(said, str) and claim.kind == "bound" else "",
+        "unread": said if isinstance(said, str) and claim.bounds and not claim.is_existence else "",
         "notes": {form.form: form.note for form in claim.forms if form.note},
         "readings": {form.key: form.quote for form in claim.forms if form.quote},
         "erratum": None if claim.erratum is None else vars(claim.erratum),

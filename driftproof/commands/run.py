@@ -59,8 +59,8 @@ def command(
     """
     from driftproof.toolkit.dataset import read
     from driftproof.toolkit.environment import check_device
+    from driftproof.verifiers.claim_types.sources import blaming
     from driftproof.verifiers.experiment import Plan, run_experiment
-    from driftproof.verifiers.running.jobs import blaming
 
     if engine == "wire" and cluster is not None:
         raise DriftproofError(

@@ -1,7 +1,7 @@
 r"""The betting test by itself: claims whose comparisons have replicates of known means.
 
 A simulated claim is a set of comparisons whose replicates have known means in [0, 1], and a right
-side m. It is judged by ``judges.bounds.decide``, the function that judges real rows, after
+side m. It is judged by ``judges.decide``, the function that judges real rows, after
 every block of 64 replicates, and its verdict is final as soon as there is one: optional stopping,
 as in ``driftproof verify``. At α = 0.05, where errors are common enough to be counted.
 
@@ -19,8 +19,10 @@ from scipy.stats import norm
 from driftproof.toolkit.draws import BLOCK
 from driftproof.toolkit.report.canvas import canvas, finish, save
 from driftproof.toolkit.statistics import log_wealth_path
+from driftproof.toolkit.tolerances import LEVEL
 from driftproof.toolkit.verdict import Verdict
-from driftproof.verifiers.judges.bounds import LEVEL, decide
+from driftproof.verifiers.judges.bounds import Replicates
+from driftproof.verifiers.judges.decide import Comparisons, Interval, decide
 
 TEST_LEVEL = 0.05
 """The level of the tests that are calibrated: verdicts use a smaller one, where too few err."""
@@ -52,7 +54,8 @@ FALSE = {"just false": 1 + 1e-9, "2 % false": 1.02}
 
 def betting(x, right):
     """Judge as driftproof does."""
-    return decide(x, right, right, TEST_LEVEL)
+    made = Comparisons(Replicates(x), Interval(right, right))
+    return decide(made, level=TEST_LEVEL).verdict
 
 
 def peeking(x, right):

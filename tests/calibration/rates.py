@@ -24,7 +24,7 @@ from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.algebra.orders import Order
 from driftproof.verifiers.judges.bands import bands
 from driftproof.verifiers.judges.growth import possible
-from driftproof.verifiers.judges.slope import decide
+from driftproof.verifiers.judges.slope import order_decided
 from tests.calibration.betting import TEST_LEVEL
 
 RESOLUTION = 0.05
@@ -120,7 +120,7 @@ TRUTHS = (
 def excluding(x, values, claimed):
     """Judge as driftproof does."""
     _, low, high = bands(values, TEST_LEVEL)
-    return decide(possible(x, low, high, claimed), claimed, RESOLUTION)[0]
+    return order_decided(possible(x, low, high, claimed), claimed, RESOLUTION)[0].verdict
 
 
 def fitted(x, values, claimed):

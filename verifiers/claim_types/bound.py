@@ -20,7 +20,59 @@ Measure = Callable[[Steps], Reduction | None]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundClaim(Claim[RightSide]):
+class RunClaim(Claim[RightSide]):
+    """What the claims have in common that stand above a function that measures a run.
+
+    Attributes:
+        classes: whole classes of functions that it is judged on (``over`` makes them).
+        left: the decorated function.
+    """
+
+    classes: Sequence[Case] = ()
+    left: Measure | None = None
+
+    def __call__(self, left: Measure) -> Self:
+        """Return the claim about what ``left`` measures."""
+        return replace(self, left=left).checked()
+
+    @property
+    def needs_cases(self) -> bool:
+        """Whether nothing but cases decides some form."""
+        return not self.classes and super().needs_cases
+
+    def classes_for(self, profile: str) -> Sequence[Case]:
+        """Return the classes of a profile: smoke the first, if there is no case."""
+        if profile != "smoke":
+            return self.classes
+        return () if self.cases else self.classes[:1]
+
+    @property
+    def judged_on(self) -> tuple[Case, ...]:
+        """The cases, then the classes."""
+        return (*self.cases, *self.classes)
+
+    @property
+    def every_case(self) -> tuple[Case, ...]:
+        """All cases, then all classes."""
+        return (*super().every_case, *self.classes)
+
+    def class_numbers(self, profile: str) -> range:
+        """Return the numbers of a profile's classes among ``every_case``."""
+        first = len(super().every_case)
+        return range(first, first + len(self.classes_for(profile)))
+
+    def check_right(self, form: Form) -> None:
+        """Raise DriftproofError unless the right side is a function of the letters."""
+        if not callable(form.right) and not isinstance(form.right, ByProof | Undecided):
+            raise DriftproofError(
+                f"the right side of claim {self.name} ({form.key}) is {form.right!r}",
+                "a function of the paper's letters",
+                "write def right(c): return c.eta * c.L, and right=right",
+            )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundClaim(RunClaim):
     r"""A bound on what is measured of a run: left ≤ right on every case.
 
     It stands above the function that measures the left side::
@@ -40,19 +92,15 @@ class BoundClaim(Claim[RightSide]):
         left: the decorated function.
     """
 
+    searched: ClassVar[str] = "runs"
+    measures: ClassVar[bool] = True
     way: ClassVar[str] = "bound"
     kinds: ClassVar[tuple[str, ...]] = ("bound", "existence")
 
     kind: Literal["bound", "existence"] = "bound"
-    classes: Sequence[Case] = ()
     range: RightSide | None = None
     measured: Mapping[str, str] = field(default_factory=dict)
     conditional: bool = False
-    left: Measure | None = None
-
-    def __call__(self, left: Measure) -> Self:
-        """Return the claim about what ``left`` measures."""
-        return replace(self, left=left).checked()
 
     def on(self, case: Case) -> Self:
         """Return the claim about one case alone, of a run or over a class."""
@@ -60,29 +108,19 @@ class BoundClaim(Claim[RightSide]):
         return replace(super().on(case), cases=cases, classes=classes)
 
     @property
-    def needs_cases(self) -> bool:
-        """Whether nothing but cases decides some form."""
-        return not self.classes and super().needs_cases
+    def judges(self) -> tuple[str, ...]:
+        """Runs for its cases, and what judges classes."""
+        over_classes = ("worst_cases", "theorems") if self.classes else ()
+        return (*super().judges, *(("runs",) if self.cases or self.full else ()), *over_classes)
 
-    def classes_for(self, profile: str) -> Sequence[Case]:
-        """Return the classes of a profile: smoke the first, if there is no case."""
-        if profile != "smoke":
-            return self.classes
-        return () if self.cases else self.classes[:1]
+    def formulas(self, form: Form) -> tuple[Any, ...]:
+        """Return the right side and the range."""
+        return tuple(x for x in (form.right, form.range or self.range) if x is not None)
 
     @property
-    def judged_on(self) -> tuple[Case, ...]:
-        """The cases, then the classes."""
-        return (*self.cases, *self.classes)
-
-    def check_right(self, form: Form) -> None:
-        """Raise DriftproofError unless the right side is a function of the letters."""
-        if not callable(form.right) and not isinstance(form.right, ByProof | Undecided):
-            raise DriftproofError(
-                f"the right side of claim {self.name} ({form.key}) is {form.right!r}",
-                "a function of the paper's letters",
-                "write def right(c): return c.eta * c.L, and right=right",
-            )
+    def bounds(self) -> bool:
+        """Whether its right sides are formulas that something is bounded by: always."""
+        return True
 
 
 bound = BoundClaim

@@ -93,6 +93,12 @@ class Claim(Generic[R]):
             a function that cannot be called as it will be.
     """
 
+    searched: ClassVar[str] = ""
+    """That by which a search scores cases ("": no single case refutes it, so none is sought)."""
+    asymptotic: ClassVar[bool] = False
+    """Whether cases of finite horizons show no more than a trend of it."""
+    measures: ClassVar[bool] = False
+    """Whether a case is judged by what is measured of a run on it."""
     way: ClassVar[str] = "claim"
     kinds: ClassVar[tuple[str, ...]] = ()
     function: ClassVar[str] = "left"
@@ -205,6 +211,20 @@ class Claim(Generic[R]):
         """The cases of the quick profile, and whatever else a way of judging has."""
         return tuple(self.cases)
 
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """The files of ``verifiers.judges`` that may judge it."""
+        return ("open_readings", "proofs")
+
+    @property
+    def every_case(self) -> tuple[Case, ...]:
+        """All cases, in an order that numbers them: those of shorter profiles come first."""
+        return (*self.cases, *self.full)
+
+    def numbers(self, profile: str) -> range:
+        """Return the numbers of a profile's cases."""
+        return range(len(self.cases_for(profile)))
+
     def cases_for(self, profile: str) -> tuple[Case, ...]:
         """Return the cases of a profile: smoke the first, quick all, full also ``full``."""
         if profile == "smoke":
@@ -230,6 +250,20 @@ class Claim(Generic[R]):
             letters |= case.algorithm.notation
             signs |= case.algorithm.required_signs
         return Notation(letters | dict(self.letters), signs)
+
+    def formulas(self, form: Form) -> tuple[Any, ...] | None:
+        """Return the formulas in letters that a form's verdict rests on (None: not these alone)."""
+        return None
+
+    @property
+    def is_existence(self) -> bool:
+        """Whether it says that something exists, so that an instance that fails refutes nothing."""
+        return self.kind == "existence"
+
+    @property
+    def bounds(self) -> bool:
+        """Whether its right sides are formulas that something is bounded by."""
+        return False
 
     @cached_property
     def forms(self) -> tuple[Form, ...]:

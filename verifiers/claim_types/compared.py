@@ -9,11 +9,7 @@ from math import inf, isfinite, isnan
 import numpy as np
 
 from driftproof.toolkit.errors import DriftproofError
-
-MARGIN = 1e-6
-"""Width, relative to the size of the sides, within which two sides count as equal."""
-ROUNDING = 2.0**-50
-"""The same for counts, which are compared exactly: four units in the last place."""
+from driftproof.toolkit.tolerances import COMPUTED, COUNTED, Tolerance
 
 
 @dataclass(frozen=True)
@@ -56,9 +52,14 @@ class Comparison:
         return max(x for x in (abs(self.value), self.scale, near, 0.0) if isfinite(x))
 
     @property
+    def tolerance(self) -> Tolerance:
+        """How near the sides have to be to count as equal."""
+        return COUNTED if self.count else COMPUTED
+
+    @property
     def slack(self) -> float:
         """The distance up to which the sides count as equal."""
-        return (ROUNDING if self.count else MARGIN) * self.size
+        return float(self.tolerance.equal) * self.size
 
     @property
     def apart(self) -> float:
@@ -76,14 +77,6 @@ class Comparison:
         if not 0 <= self.scale < inf:
             return f"{self.what}: the scale that the sides are compared at is {self.scale}"
         return ""
-
-    @property
-    def relative(self) -> float:
-        """The largest distance that the sides may have, over their size."""
-        if self.unmeasured or not all(map(isfinite, (self.low, self.high, self.value))):
-            return np.inf
-        gap = max(self.apart, self.high - self.low)
-        return gap / self.size if self.size else 0.0
 
 
 def components(

@@ -33,6 +33,7 @@ class ComparisonClaim(Claim[R]):
             panels have one name lie on one plot (``toolkit.report.figures.panel``).
     """
 
+    searched: ClassVar[str] = "comparisons"
     way: ClassVar[str] = "comparison"
     function: ClassVar[str] = "compare"
     kinds: ClassVar[tuple[str, ...]] = ("identity", "bound", "complexity", "existence")
@@ -40,6 +41,11 @@ class ComparisonClaim(Claim[R]):
     kind: Literal["identity", "bound", "complexity", "existence"] = "identity"
     compare: Callable[[Case, R], Sequence[Comparison]] | None = None
     draws: Callable[[Case], Sequence[Mapping[str, Any]]] | None = None
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """``comparisons``, beside what judges every claim."""
+        return (*super().judges, "comparisons")
 
     def __call__(self, compare: Callable[[Case, R], Sequence[Comparison]]) -> Self:
         """Return the claim about what ``compare`` computes."""
@@ -66,6 +72,16 @@ class ComparisonClaim(Claim[R]):
                 "write Comparison(what, low, high, value) for it",
             )  # fmt: skip
         return made
+
+    @property
+    def counts(self) -> bool:
+        """Whether both sides are counts, whatever their comparisons say."""
+        return self.kind == "complexity"
+
+    @property
+    def bounds(self) -> bool:
+        """Whether its right sides are formulas that something is bounded by."""
+        return self.kind == "bound"
 
 
 comparison = ComparisonClaim

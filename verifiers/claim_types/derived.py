@@ -2,19 +2,18 @@ r"""Derived rates: one that follows from a bound is worth what the bound's own v
 
 A rate names the claim and the form that it is derived from. The right side is taken from that
 form, never copied; and the rate's symbolic row is SUPPORTED only if the form is, in the same run
-or on record.
+or on record (``judges.inherited``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError, unknown_name
-from driftproof.toolkit.verdict import Row, Verdict, form_key, overall, together
-from driftproof.verifiers import record
+from driftproof.toolkit.verdict import form_key
 from driftproof.verifiers.claim_types.claim import Claim
 
 
@@ -85,34 +84,3 @@ class Derived:
     def public(self) -> dict[str, str]:
         """Return what a row keeps of it."""
         return {"claim": self.name, "form": self.key}
-
-
-def inherit(rows: Sequence[Row]) -> list[Row]:
-    """Take back the support of a derived rate whose bound is not SUPPORTED itself.
-
-    The bound's verdict is that of the same run, or else the one on record.
-    """
-    return [_inherited(row, rows) if "derived" in row.case else row for row in rows]
-
-
-def _inherited(row: Row, rows: Sequence[Row]) -> Row:
-    name, key = row.case["derived"]["claim"], row.case["derived"]["form"]
-    verdict = verdict_of(name, key, rows)
-    if row.verdict is not Verdict.SUPPORTED or verdict is Verdict.SUPPORTED:
-        return row
-    standing = "has no verdict, in this run or on record" if verdict is None else f"is {verdict}"
-    reason = (
-        f"derived from {name} ({key}), which {standing}: a rate is worth what its bound is worth"
-    )
-    return replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, reason=reason)
-
-
-def verdict_of(name: str, key: str, rows: Sequence[Row]) -> Verdict | None:
-    """Return the verdict of a claim's form, in these rows or else on record (None: neither)."""
-    judged = [row for row in rows if row.claim == name and row.form_key == key]
-    recorded = record.read().get(name, {}).get(key, {})
-    if not recorded:
-        return overall(judged) if judged else None
-    # a shorter profile judges a few of the cases: the others' verdicts are those on record
-    known = recorded | {row.case["key"]: row.verdict for row in judged}
-    return together(map(Verdict, known.values()))

@@ -2,13 +2,13 @@ r"""Limits: an algorithm converges on every function of a class, or at a linear 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import Letters
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.bound import RunClaim
 
 
 def converges(c: Letters) -> Any:
@@ -17,7 +17,7 @@ def converges(c: Letters) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LimitClaim(BoundClaim):
+class LimitClaim(RunClaim):
     r"""‖x_t − x*‖ → 0 on every function of a class, or ‖x_t − x*‖² = O(ρ^t).
 
     It stands above the function that measures how far the iterate is after a round::
@@ -41,8 +41,13 @@ class LimitClaim(BoundClaim):
     way: ClassVar[str] = "limit"
     kinds: ClassVar[tuple[str, ...]] = ("rate",)
 
-    kind: Literal["rate"] = "rate"  # type: ignore[assignment]
+    kind: Literal["rate"] = "rate"
     right: Any = converges
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """``limits``, beside what judges every claim."""
+        return (*super().judges, "limits")
 
     def on(self, case: Case) -> Self:
         """Return the claim over one class.
@@ -56,7 +61,7 @@ class LimitClaim(BoundClaim):
                 "a class of functions: a run of some rounds shows no limit",
                 "take over([smooth_strongly_convex(L=25, mu=1)], algorithm)[0]",
             )
-        return super().on(case)
+        return replace(super().on(case), cases=(), classes=(case,))
 
     def checked(self) -> Self:
         """Return this claim, which is about classes alone."""

@@ -91,6 +91,7 @@ class RateClaim(Claim[Schedule]):
         left: the decorated function.
     """
 
+    asymptotic: ClassVar[bool] = True
     way: ClassVar[str] = "rate"
     kinds: ClassVar[tuple[str, ...]] = ("rate",)
 
@@ -106,6 +107,11 @@ class RateClaim(Claim[Schedule]):
     horizons: Sequence[int] = ()
     range: RightSide | None = None
     left: Measure | None = None
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """``rates``, beside what judges every claim."""
+        return (*super().judges, "rates")
 
     def __call__(self, left: Measure) -> Self:
         """Return the claim about what ``left`` measures, with the order in its statement."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from driftproof.toolkit.tolerances import BAND
 from driftproof.verifiers.algebra.orders import Order
-from driftproof.verifiers.judges.bands import ROUNDING
 from driftproof.verifiers.judges.growth import possible
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def what_would_do(
         widths: half of each sampled band, over its mean.
         known: whether the left side is known exactly, so that only the horizon counts.
     """
-    width = ROUNDING if known else max(ROUNDING, float(np.median(widths[len(widths) // 2 :])))
-    more = (1,) if width <= ROUNDING else MORE
+    width = BAND if known else max(BAND, float(np.median(widths[len(widths) // 2 :])))
+    more = (1,) if width <= BAND else MORE
     tried = sorted((far * many, far, many) for far in LONGER for many in more)
     for _, far, many in tried:
         doubled = x[-1] * 2.0 ** np.arange(1, round(np.log2(far)) + 1)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from driftproof.toolkit.cases import Assumption, Case
+from driftproof.toolkit.cases import Assumption, Case, roles_of
 from driftproof.toolkit.constants import (
     Key,
     LackingConstantError,
@@ -23,16 +23,11 @@ from driftproof.toolkit.constants import (
 )
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.tensor import decimal
+from driftproof.toolkit.tolerances import EDGE, ROUNDED
 from driftproof.toolkit.verdict import Row, Verdict
 from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.judges.decide import withdrawn
 from driftproof.verifiers.judges.roles import check_roles
-
-ROUNDED = 1e-13
-"""How far apart two equal numbers may be, relative to their size: no double is 1/√3, and a constant
-is rounded up. Where an assumption holds with equality, a case meets it from either side of that."""
-TOLD = 1e-9
-"""How far apart the sides of a statement have to be, relative to their size, for a case that meets
-an assumption within ``ROUNDED`` to refute it."""
 
 
 def unmet(
@@ -65,24 +60,25 @@ def unmet(
     return None
 
 
-def noted(
-    claim: Claim[Any], case: Case, form: Form, roles: Mapping[str, float], row: Row
-) -> Row:  # fmt: skip
+def noted(claim: Claim[Any], case: Case, form: Form, row: Row) -> Row:
     """Return a row that names the assumptions which its case meets within rounding alone.
 
     What refutes it by little is left open: a true statement may be false a little further on.
     """
     edges: list[str] = []
-    for assumption in (*claim.assumes, *form.assumes):
-        if assumption.relation is not None and row.verdict is not Verdict.INAPPLICABLE:
+    related = [x for x in (*claim.assumes, *form.assumes) if x.relation is not None]
+    if related and row.verdict is not Verdict.INAPPLICABLE:
+        roles = roles_of(case)
+        for assumption in related:
             _broken(assumption, claim.notation(case), roles, edges)
     if not edges:
         return row
     left, right = (row.lhs or {}).get("low"), row.rhs
-    near = left is None or right is None or left - right <= TOLD * max(abs(left), abs(right))
+    near = left is None or right is None or left - right <= EDGE * max(abs(left), abs(right))
+    reason = "; ".join(filter(None, (row.reason, *edges)))
     if row.verdict is Verdict.REFUTED and near:
-        row = replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None)
-    return replace(row, reason="; ".join(filter(None, (row.reason, *edges))))
+        return withdrawn(row, reason)
+    return replace(row, reason=reason)
 
 
 def _broken(

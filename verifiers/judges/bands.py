@@ -13,8 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-ROUNDING = 1e-9
-"""Relative width of the band of a case without noise."""
+from driftproof.toolkit.tolerances import BAND
 
 
 def bands(values: Sequence[np.ndarray], alpha: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -28,8 +27,8 @@ def bands(values: Sequence[np.ndarray], alpha: float) -> tuple[np.ndarray, np.nd
     intervals = []
     for x in values:
         mean, count = float(np.mean(x)), len(x)
-        half = ROUNDING * abs(mean)
-        if count > 1 and np.ptp(x) > ROUNDING * abs(mean):
+        half = BAND * abs(mean)
+        if count > 1 and np.ptp(x) > BAND * abs(mean):
             spread = float(np.std(x, ddof=1)) / np.sqrt(count)
             tail = alpha / 2 / len(values)
             half += float(stdtrit(count - 1, 1 - tail)) * spread

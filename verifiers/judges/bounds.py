@@ -37,11 +37,21 @@ from driftproof.toolkit.federation import Outcome, run, run_exactly, sampled_con
 from driftproof.toolkit.problem import Problem, supposing
 from driftproof.toolkit.rounded import rounding
 from driftproof.toolkit.statistics import exceeds, interval, replicates_needed
+from driftproof.toolkit.tolerances import DUST, LEVEL, RUN, SLACK, UNIT
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.rate import RateClaim
 from driftproof.verifiers.judges import assumed
+from driftproof.verifiers.judges.decide import (
+    Comparisons,
+    Decision,
+    Interval,
+    decide,
+    inapplicable,
+    undecided,
+    withdrawn,
+)
 from driftproof.verifiers.judges.evidence import Measured, copies_of, instance, shadows
 from driftproof.verifiers.judges.places import place
 from driftproof.verifiers.judges.roles import check_roles
@@ -49,32 +59,23 @@ from driftproof.verifiers.judges.rows import case_entry, row_of
 
 RunClaim = BoundClaim | RateClaim
 """A claim whose left side is measured of a run."""
-LEVEL = 1e-5
-"""The probability, at most, that chance alone makes a verdict of a row wrong."""
 ATOMS = 4096
 SHADOWS = 4
 """Single-precision runs that measure the rounding error of an exact one."""
-UNIT = 2.0**-52
-"""How far a letter may be off, relatively: twice the error of rounding it."""
 BESIDE = 8
 """Of how many comparisons before and after it a refutation exceeds the error: four runs beside each
 other may hit one value by luck, and a run has many comparisons."""
-BLUR = 1e-6
-"""Relative rounding error up to which sides that agree within it count as equal."""
 MOST = 16_384
 """Replicates that the largest profile takes (``verifiers.running.jobs.BUDGETS``)."""
 WIDE = 1e-2
 """Right side over range below which the range, not the margin, is what costs replicates."""
-DUST = 1e-12
-"""Rounding error, in units of range(c), up to which a left side of 0 equals a right one of 0."""
 BOTH_ZERO = "both sides are 0, as far as rounding errors tell"
-"""Why a row is supported that rests on ``DUST``: ball arithmetic is asked whether it is so."""
+"""Why a row is supported that rests on ``tolerances.DUST``: balls are asked whether it is so."""
 GIVEN_PAST = "given past"
+UNBOUNDED = "rounding errors could not be bounded (see the single-precision run)"
 UNMEASURED = "refuted as far as sampling goes; its rounding errors have not been measured yet"
 RARE = 0.02
 """The probability of a past that breaks a statement given the past, up to which it is supported."""
-SLACK = 1e-9
-"""How far above its proven range a replicate may lie before the range is called violated."""
 
 
 def measure_exactly(claim: RunClaim, case: Case, device: str = "cpu", form: int = 0) -> Measured:
@@ -233,12 +234,9 @@ class Sides:
     """What rounding the letters does to the right side and to each coefficient, if asked."""
 
     @property
-    def vacuous(self) -> bool:
-        """Whether the right side is all that the left can be without any dynamics, or more.
-
-        ``judge`` takes a bound that is attained to say something all the same: that it is tight.
-        """
-        return self.range is not None and self.low >= self.range[1] - 1e-12 * abs(self.range[1])
+    def right(self) -> Interval:
+        """The right side, but for its measured part."""
+        return Interval(self.low, self.high)
 
     def measured_part(self, parts: np.ndarray, absolute: bool = False) -> np.ndarray:
         """Return the measured part of the right side from parts, [..., parts, …] → [..., …].
@@ -320,23 +318,23 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Measured) -> Row:
     """Return the row of one form on one case from what was measured."""
     broken = unmet(claim, case, form)
     if broken is not None:
-        return _row(claim, case, form, Verdict.INAPPLICABLE, None, broken)
+        return _row(claim, case, form, inapplicable(), broken)
     radius = case.problem.radius
     if radius is not None and measured.reach > radius:
         reason = f"an iterate reached norm {measured.reach:.3g}; proven for norms up to {radius:g}"
-        return _row(claim, case, form, Verdict.INAPPLICABLE, None, reason)
+        return _row(claim, case, form, inapplicable(), reason)
     lacking = lacking_constants(claim, case, form.right)
     if lacking:
         check_roles(claim, lacking)
         reason = f"the right side needs {', '.join(lacking)}; {case.problem} proves none"
-        return _row(claim, case, form, Verdict.INAPPLICABLE, None, reason)
+        return _row(claim, case, form, inapplicable(), reason)
     if measured.kind not in ("exact", "sampled"):
         many = "one step of the noise has too many outcomes to be enumerated"
         reason = many if measured.kind == "too many atoms" else measured.kind
-        return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason)
+        return _row(claim, case, form, undecided(), reason)
     if not len(measured.values) and measured.bad_step < 0:
         reason = "left(view) gave no value at any moment: nothing was compared"
-        return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason)
+        return _row(claim, case, form, undecided(), reason)
     low, high = right_side(claim, case, form.right)
     factors = coefficients(claim, case, form.right)
     inexact = partial(_inexact, claim, case, form.right)
@@ -402,7 +400,7 @@ def _every_past(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
         "; the expectation over all pasts was not decided: give range(c), both ends of what the "
         "left side less the measured part of the right can be given a past"
     )
-    return replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, reason=reason)
+    return withdrawn(row, reason)
 
 
 def _for_every_past(row: Row, pasts: int) -> Row:
@@ -422,7 +420,7 @@ def _for_every_past(row: Row, pasts: int) -> Row:
     if share > RARE:
         needed = int(np.ceil(np.log(LEVEL) / np.log1p(-RARE)))
         reason += f"; {needed} pasts would bring that to {RARE:g}"
-        return replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, reason=reason)
+        return withdrawn(row, reason)
     return replace(row, evidence=Evidence.SEQUENTIAL, alpha=LEVEL, reason=reason)
 
 
@@ -431,88 +429,141 @@ def _exact(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     lefts, parts = measured.values @ measured.weights, measured.parts @ measured.weights
     rights = sides.measured_part(parts)  # what stands on the right beside low … high
     means = lefts - rights
-    scale = np.abs(lefts) + sides.measured_part(parts, absolute=True)
+    size = np.abs(lefts) + sides.measured_part(parts, absolute=True)
+    size = np.maximum(size, abs(sides.high))
     single = measured.shadow[:, 0] - sides.measured_part(np.moveaxis(measured.shadow[:, 1:], 1, 0))
-    error = rounding(means, single, np.maximum(scale, abs(sides.high))) + sides.unknown
-    known = np.isfinite(means) & np.isfinite(error)
-    least = np.where(known, means - np.where(known, error, 0.0), -np.inf)
-    worst = int(np.argmax(least)) if len(means) else 0
-    refuted = np.flatnonzero(least > sides.high)
-    if len(refuted):  # by more than the letters' rounding, and than the luck of a comparison?
-        moved, size = sides.letters_rounded(parts)
-        # a larger neighbour counts in proportion: its rounding errors are larger, too
-        sizes = np.maximum(scale, abs(sides.high))
-        errors_beside, sizes_beside = (
-            np.lib.stride_tricks.sliding_window_view(np.pad(x, BESIDE, "edge"), 2 * BESIDE + 1)
-            for x in (error, sizes)
-        )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            around = errors_beside * np.fmin(sizes[:, None] / sizes_beside, 1.0)
-        around = np.where(np.isnan(around), np.inf, around)
-        error, scale = around.max(1) + moved, np.maximum(scale, size)
-        least = np.where(known, means - np.where(known, error, 0.0), -np.inf)
-        worst, refuted = int(np.argmax(least)), np.flatnonzero(least > sides.high)
-    complete = sides.measured.bad_step < 0 and bool(np.all(np.isfinite(error)))
-    facts: dict[str, Any] = {
-        "comparisons": len(means),
-        "replicates": sides.measured.values.shape[1],
-    }
-    if len(means):
+    error = rounding(means, single, size) + sides.unknown
+    decision = decide(_enclosed(sides, lefts, rights, error, size), RUN)
+    if decision.verdict is Verdict.REFUTED:  # by more than letters' rounding, and than luck?
+        moved, before = sides.letters_rounded(parts)
+        error, size = _error_beside(error, size) + moved, np.maximum(size, before)
+        decision = decide(_enclosed(sides, lefts, rights, error, size), RUN)
+    facts: dict[str, Any] = {"comparisons": len(means), "replicates": measured.values.shape[1]}
+    worst, open_ = decision.worst, decision.verdict is Verdict.INCONCLUSIVE
+    if worst is not None:
         mean, slack, right = float(lefts[worst]), float(error[worst]), float(rights[worst])
         facts |= {"lhs": {"mean": mean, "low": mean - slack, "high": mean + slack}}
-        facts |= {"rhs": sides.high + right, "margin": slack, "vacuous": sides.vacuous}
-    if len(refuted) and (sides.measured.bad_step < 0 or sides.partial_is_lower_bound):
-        where = place(case, measured.how, measured.at.tolist(), worst, len(means))
+        facts |= {"rhs": sides.high + right, "margin": slack}
+        if decision.verdict is Verdict.REFUTED and measured.how[0] != "average":
+            facts["at"] = (worst, len(means))
+    if decision.verdict is Verdict.REFUTED:
+        where = place(case, measured.how, measured.at.tolist(), worst or 0, len(means))
         also = "; ".join(filter(None, (where, _gone(sides))))
         reason = _exceeds(facts["lhs"]["mean"], facts["rhs"], also)
-        if measured.how[0] != "average":
-            facts["at"] = (worst, len(means))
-        return _row(claim, case, form, Verdict.REFUTED, Evidence.EXACT, reason, **facts)
-    if not complete:
-        reason = (
-            _gone(sides) or "rounding errors could not be bounded (see the single-precision run)"
-        )
-        return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
-    equal = means + error >= sides.low
-    apart = error + (sides.high - sides.low)  # the right side may be known by an enclosure
-    doubtful = equal & (apart > BLUR * np.maximum(scale, abs(sides.high)))
-    # beside a right side that is 0, and no other, the error is compared with the range
-    floor = DUST * sides.range[1] if sides.range is not None else 0.0
-    nothing = (sides.low == sides.high == 0.0) & (rights == 0) & (np.abs(lefts) <= error)
-    dust = doubtful & nothing & (apart <= floor)
-    if np.any(doubtful & ~dust):
-        wide = apart[doubtful & ~dust].max()
+    elif open_ and _gone(sides):
+        reason = _gone(sides)
+    elif open_ and not np.all(np.isfinite(error)):
+        reason = UNBOUNDED
+    elif open_:
+        wide = float(error[worst]) + sides.high - sides.low
         reason = f"the sides lie within rounding errors of ±{wide:.3g}: too much to tell"
-        return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
-    # no bound is attained by two sides that are both 0, or may be
-    facts["attained"] = bool(np.any(equal & (np.abs(lefts) > error)))
-    facts["vacuous"] = sides.vacuous and not facts["attained"]
-    reason = BOTH_ZERO if np.any(dust) else ""
-    return _row(claim, case, form, Verdict.SUPPORTED, Evidence.EXACT, reason, **facts)
+    else:
+        both = _nothing(sides, lefts, rights, error)
+        reason = BOTH_ZERO if np.any(both & (2 * error > RUN.equal * size)) else ""
+    return _row(claim, case, form, decision, reason, Evidence.EXACT, **facts)
+
+
+def _enclosed(
+    sides: Sides, lefts: np.ndarray, rights: np.ndarray, error: np.ndarray, size: np.ndarray
+) -> Comparisons:
+    """Return enclosures of left − measured part of the right, beside the rest of the right side."""
+    means = lefts - rights
+    known = np.isfinite(means) & np.isfinite(error)
+    low, high = np.where(known, means - error, -np.inf), np.where(known, means + error, np.inf)
+    if sides.measured.bad_step >= 0:  # what is missing may be anything
+        high = np.full_like(high, np.inf)
+        if not sides.partial_is_lower_bound:
+            low = -high
+    if sides.range is not None:  # beside a right side of 0 the error is compared with the range
+        dust = 2 * DUST * sides.range[1] / RUN.equal
+        nothing = _nothing(sides, lefts, rights, error)
+        size = np.where(nothing, np.maximum(size, dust), size)
+    most = None if sides.range is None else sides.range[1]
+    zero = np.abs(lefts) <= error
+    return Comparisons(Interval(low, high), sides.right, size, zero=zero, most=most)
+
+
+def _nothing(sides: Sides, lefts: np.ndarray, rights: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """Say which comparisons have two sides that are both 0, as far as their errors tell."""
+    nothing: np.ndarray = (np.abs(lefts) <= error) & (rights == 0)
+    return nothing & (sides.low == sides.high == 0.0)
+
+
+def _error_beside(error: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Return the largest error of the comparisons beside each, ``BESIDE`` on either side.
+
+    Of a larger neighbour it counts in proportion: its rounding errors are larger, too.
+    """
+    errors, sizes = (
+        np.lib.stride_tricks.sliding_window_view(np.pad(x, BESIDE, "edge"), 2 * BESIDE + 1)
+        for x in (error, size)
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        around = errors * np.fmin(size[:, None] / sizes, 1.0)
+    largest: np.ndarray = np.where(np.isnan(around), np.inf, around).max(1)
+    return largest
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """Sampled replicates of each comparison, and the betting test of their means.
+
+    Attributes:
+        scaled: in [0, 1], [comparisons, replicates].
+        blur: how far a mean may be off for rounding, [comparisons], in the same units.
+        bottom, width: of the range: a replicate is bottom + width · scaled.
+        above, below: whether a mean may be called so: of a run that ended early much is missing.
+    """
+
+    scaled: np.ndarray
+    blur: np.ndarray | float = 0.0
+    bottom: float = 0.0
+    width: float = 1.0
+    above: bool = True
+    below: bool = True
+
+    def tested(self, right: Interval, level: float) -> Interval:
+        """Return where the means lie, by tests at the right side (``decide.Samples``)."""
+        count = len(self.scaled)
+        low, high = np.full(count, -np.inf), np.full(count, np.inf)
+        shares = ((end - self.bottom) / self.width for end in (right.low, right.high))
+        ends = (np.broadcast_to(share, count) for share in shares)
+        tests = list(zip(self.scaled, *ends, np.broadcast_to(self.blur, count), strict=True))
+        for k, (x, _, end, blur) in enumerate(tests if self.above else ()):
+            if end + blur < 1 and exceeds(x, end + blur, level / count):
+                low[k] = np.broadcast_to(right.high, count)[k]
+                return Interval(low, high, open=True)  # one refutes
+        for k, (x, end, _, blur) in enumerate(tests if self.below else ()):
+            if not is_below(x, end - blur, level):
+                break  # one that is not below keeps all from being supported
+            high[k] = np.broadcast_to(right.low, count)[k]
+        return Interval(low, high, open=True)
 
 
 def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     values = sides.measured.values - sides.measured_part(sides.measured.parts)
     facts: dict[str, Any] = {"comparisons": len(values), "replicates": values.shape[1]}
+    row = partial(_row, claim, case, form)
     if sides.measured.how[:1] == ("smallest",):
         reason = (
             "the smallest of several expectations cannot be tested by sampling: take cases whose "
             "noise can be enumerated, or average(…), which is at least as large"
         )
-        return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
-    facts |= {"alpha": LEVEL, "vacuous": sides.vacuous, "rhs": sides.high}
+        return row(undecided(), reason, **facts)
+    facts |= {"alpha": LEVEL, "rhs": sides.high}
     if sides.range is None:
         reason = (
             "the noise has to be sampled, and the claim gives no range(c): write range=lambda c: "
             "…, the most that one replicate's left side can be by the assumptions alone, as in the "
             "example of docs/claims.md#a-range"
         )
-        return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
+        return row(undecided(), reason, **facts)
     finite = np.isfinite(values).all(1)
-    bottom, width = sides.range[0], sides.range[1] - sides.range[0]
+    bottom, top = sides.range
+    width = top - bottom
     if not width > 0:
-        reason = f"range(c) is from {bottom:.6g} to {sides.range[1]:.6g}: nothing can be sampled"
-        return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
+        reason = f"range(c) is from {bottom:.6g} to {top:.6g}: nothing can be sampled"
+        return row(undecided(), reason, **facts)
     measured_error = sides.replicate_error()
     error = np.zeros(len(values)) if measured_error is None else measured_error
     error = error + sides.unknown
@@ -523,9 +574,9 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
         odd = scaled.max() if scaled.max() > 1 + SLACK else scaled.min()
         reason = (
             f"a replicate measured {bottom + odd * width:.6g}, but range(c) is from {bottom:.6g} "
-            f"to {sides.range[1]:.6g}: a constant, the range or the algorithm is wrong"
+            f"to {top:.6g}: a constant, the range or the algorithm is wrong"
         )
-        return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
+        return row(undecided(), reason, **facts)
     scaled = np.clip(scaled, 0.0, 1.0)
     means = scaled.mean(1)
     worst = int(np.argmax(means)) if len(means) else 0
@@ -535,54 +586,37 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
         facts["lhs"] = dict(zip(("mean", "low", "high"), shown, strict=True))
         if measured_error is not None and np.isfinite(error[worst]):
             facts["margin"] = float(error[worst])
-    share_low, share_high = (sides.low - bottom) / width, (sides.high - bottom) / width
-    decided = decide(scaled, share_low - blur, share_high + blur, LEVEL)
     ended = sides.measured.bad_step >= 0
-    if decided is Verdict.REFUTED and not (ended and not sides.partial_is_lower_bound):
+    left = Replicates(
+        scaled, blur, bottom, width,
+        above=not ended or sides.partial_is_lower_bound, below=not ended and bool(finite.all()),
+    )  # fmt: skip
+    decision = decide(Comparisons(left, sides.right, most=top), level=LEVEL)
+    if decision.verdict is Verdict.REFUTED:
         if measured_error is None:
-            return _row(claim, case, form, Verdict.INCONCLUSIVE, None, UNMEASURED, **facts)
+            return row(undecided(), UNMEASURED, **facts)
         reason = _exceeds(facts["lhs"]["low"], sides.high, _gone(sides))
-        return _row(claim, case, form, Verdict.REFUTED, Evidence.SEQUENTIAL, reason, **facts)
-    if sides.measured.bad_step >= 0 or not finite.all():
-        return _row(claim, case, form, Verdict.INCONCLUSIVE, None, _gone(sides), **facts)
-    if decided is Verdict.SUPPORTED:
-        return _row(claim, case, form, Verdict.SUPPORTED, Evidence.SEQUENTIAL, "", **facts)
-    undecided = next(k for k, x in enumerate(scaled) if not _below(x, share_low - blur[k], LEVEL))
-    if not np.isfinite(error[undecided]):
-        reason = "rounding errors could not be bounded (see the single-precision run)"
-    elif np.all(np.abs(values[undecided] - sides.high) <= 2 * error[undecided]):
-        reason = (
-            f"the sides agree on each of {values.shape[1]} replicates, within rounding errors of "
-            f"±{error[undecided]:.3g}: sampling cannot establish an equality; choose a case whose "
-            "noise can be enumerated (fewer clients or rounds, smaller minibatches)"
-        )
+    elif not left.below:
+        reason = _gone(sides)
+    elif decision.verdict is Verdict.SUPPORTED:
+        reason = ""
     else:
-        reason = what_to_change(scaled[undecided], share_low, share_high)
-    return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
+        share_low, share_high = ((end - bottom) / width for end in (sides.low, sides.high))
+        k = next(k for k, x in enumerate(scaled) if not is_below(x, share_low - blur[k], LEVEL))
+        if not np.isfinite(error[k]):
+            reason = UNBOUNDED
+        elif np.all(np.abs(values[k] - sides.high) <= 2 * error[k]):
+            reason = (
+                f"the sides agree on each of {values.shape[1]} replicates, within rounding errors "
+                f"of ±{error[k]:.3g}: sampling cannot establish an equality; choose a case whose "
+                "noise can be enumerated (fewer clients or rounds, smaller minibatches)"
+            )
+        else:
+            reason = what_to_change(scaled[k], share_low, share_high)
+    return row(decision, reason, Evidence.SEQUENTIAL, **facts)
 
 
-def decide(
-    scaled: np.ndarray, low: float | np.ndarray, high: float | np.ndarray, alpha: float
-) -> Verdict:
-    """Return the verdict on comparisons [comparisons, replicates] in [0, 1].
-
-    One false comparison among many true ones refutes, so that side pays for all of them; support
-    needs every comparison, so each may be tested at the full level. Either error has probability
-    at most alpha, whenever one looks (``tests.calibration`` simulates it).
-
-    Args:
-        low, high: an enclosure of the right side, in units of the range, of each comparison or all.
-    """
-    refuting = alpha / max(1, len(scaled))
-    lows, highs = (np.broadcast_to(end, len(scaled)) for end in (low, high))
-    if any(end < 1 and exceeds(x, end, refuting) for x, end in zip(scaled, highs, strict=True)):
-        return Verdict.REFUTED
-    if all(_below(x, end, alpha) for x, end in zip(scaled, lows, strict=True)):
-        return Verdict.SUPPORTED
-    return Verdict.INCONCLUSIVE
-
-
-def _below(x: np.ndarray, mean: float, alpha: float) -> bool:
+def is_below(x: np.ndarray, mean: float, alpha: float) -> bool:
     """Say whether μ < mean is established for x in [0, 1] (trivially, if mean > 1)."""
     room = np.where(1.0 - x > SLACK, 1.0 - x, 0.0)
     return mean > 1 or exceeds(room, 1.0 - mean, alpha)
@@ -620,13 +654,13 @@ def _row(
     claim: BoundClaim,
     case: Case,
     form: Form,
-    verdict: Verdict,
-    evidence: Evidence | None,
+    decision: Decision,
     reason: str,
+    evidence: Evidence | None = None,
     **facts: Any,
 ) -> Row:
-    roles = roles_of(case) if verdict is not Verdict.INAPPLICABLE else {}
+    roles = roles_of(case) if decision.verdict is not Verdict.INAPPLICABLE else {}
     letters = instance(roles, claim.notation(case))
     return row_of(
-        claim, form, case_entry(case), verdict, evidence, reason, instance=letters, **facts
+        claim, form, case_entry(case), decision, evidence, reason, instance=letters, **facts
     )

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
-from math import isinf, log
-from typing import Any
+from functools import partial
+from math import inf, isinf, isnan, log
+from typing import Any, Literal
 
 import numpy as np
 
 from driftproof.synthetic.certificates.penalised import inner_maximum
 from driftproof.toolkit.cases import Case
+from driftproof.toolkit.tolerances import Tolerance
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.claim import Form
-from driftproof.verifiers.claim_types.compared import MARGIN, ROUNDING, Comparison
+from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.claim_types.comparison import ComparisonClaim
 from driftproof.verifiers.judges.bounds import roles_of, unmet
+from driftproof.verifiers.judges.decide import (
+    Comparisons,
+    Decision,
+    Interval,
+    decide,
+    inapplicable,
+    undecided,
+)
 from driftproof.verifiers.judges.evidence import instance
+from driftproof.verifiers.judges.judge import ClaimTask, Judge, pack_rows
 from driftproof.verifiers.judges.rows import case_entry, row_of
+from driftproof.verifiers.judges.scores import ratio
 
 
 def maximum_over_simplex(
@@ -35,80 +48,97 @@ def judge(
     claim: ComparisonClaim[Any], case: Case, form: Form, comparisons: Sequence[Comparison]
 ) -> Row:
     """Return the row of an identity or a bound on one case; the worst comparison is shown."""
+    row = partial(row_of, claim, form, case_entry(case))
     broken = unmet(claim, case, form)
     if broken is not None:
-        return row_of(claim, form, case_entry(case), Verdict.INAPPLICABLE, None, broken)
+        return row(inapplicable(), None, broken)
     if not comparisons:
         reason = "compare(case, right) returned no comparison: nothing was compared"
-        return row_of(claim, form, case_entry(case), Verdict.INCONCLUSIVE, None, reason)
-    if claim.kind == "complexity":
+        return row(undecided(), None, reason)
+    if claim.counts:
         comparisons = [replace(c, count=True) for c in comparisons]
-    if claim.kind == "bound":
-        return _bound(claim, case, form, comparisons)
-    shown = max(comparisons, key=lambda c: c.relative)
-    measured = [c for c in comparisons if not c.unmeasured]
-    unmeasured = [c for c in comparisons if c.unmeasured]
-    outside = [c for c in measured if c.apart > c.slack]
-    infinite = [c for c in measured if isinf(c.value)]
-    if outside:
-        verdict = Verdict.REFUTED
-        c = shown = outside[0]
-        reason = (
-            f"{c.what}: the right side, {c.value:.10g}, lies outside the certified left side "
-            f"[{c.low:.10g}, {c.high:.10g}]"
-        )
-    elif unmeasured:
-        verdict, shown = Verdict.INCONCLUSIVE, unmeasured[0]
-        reason = shown.unmeasured
-    elif infinite:
-        verdict, shown = Verdict.INCONCLUSIVE, infinite[0]
-        reason = f"{shown.what}: the right side is infinite, and so may the left be"
-    elif any(not c.high - c.low <= c.slack for c in comparisons):
-        verdict = Verdict.INCONCLUSIVE
-        reason = f"{shown.what}: the certificate is too wide, {shown.high - shown.low:.3g}"
-    else:
-        verdict, reason = Verdict.SUPPORTED, ""
-    facts = _facts(claim, case, comparisons, shown, (shown.low + shown.high) / 2)
-    facts["attained"] = verdict is Verdict.SUPPORTED
-    return row_of(claim, form, case_entry(case), verdict, Evidence.EXACT, reason, **facts)
-
-
-def _bound(
-    claim: ComparisonClaim[Any], case: Case, form: Form, comparisons: Sequence[Comparison]
-) -> Row:
-    """Return the row of left ≤ right, where the left side is known by enclosures.
-
-    Its ``mean`` is the lower end: what some point has been shown to reach. A right side of 0 that
-    is met is not called attained.
-    """
-
-    def closeness(c: Comparison) -> float:
-        size = max(abs(c.value), c.scale)
-        if 0 < size < np.inf:
-            return (c.low - c.value) / size
-        return np.inf if c.low > c.value else -size  # far below a right side that is infinite
-
-    measured = [c for c in comparisons if not c.unmeasured]
-    over = [c for c in measured if c.low - c.value > c.slack]
-    finite = [c for c in measured if c.high < np.inf]
-    met = [c for c in finite if c.low - c.slack <= c.high <= c.value + c.slack]
-    undecided = [c for c in comparisons if c not in over and c not in met]
-    shown = max(over or undecided or met, key=closeness)
-    attained = False
-    if over:
-        verdict = Verdict.REFUTED
+    bound = claim.bounds
+    decision = decided(comparisons, "<=" if bound else "==")
+    assert decision.worst is not None
+    shown = comparisons[decision.worst]
+    sides = f"[{shown.low:.10g}, {shown.high:.10g}]"
+    if decision.verdict is Verdict.SUPPORTED:
+        reason = ""
+    elif decision.verdict is Verdict.REFUTED and bound:
         reason = f"{shown.what}: left ≥ {shown.low:.10g} exceeds right = {shown.value:.10g}"
-    elif undecided:
-        verdict = Verdict.INCONCLUSIVE
-        reason = shown.unmeasured or (
-            f"{shown.what}: the right side, {shown.value:.10g}, lies within the certified left "
-            f"side [{shown.low:.10g}, {shown.high:.10g}]"
-        )
+    elif decision.verdict is Verdict.REFUTED:
+        reason = f"{shown.what}: the right side, {shown.value:.10g}, lies outside the certified "
+        reason += f"left side {sides}"
+    elif shown.unmeasured:
+        reason = shown.unmeasured
+    elif bound:
+        reason = f"{shown.what}: the right side, {shown.value:.10g}, lies within the certified "
+        reason += f"left side {sides}"
+    elif isinf(shown.value):
+        reason = f"{shown.what}: the right side is infinite, and so may the left be"
     else:
-        verdict, reason = Verdict.SUPPORTED, ""
-        attained = any(c.value != 0 and c.low >= c.value - c.slack for c in comparisons)
-    facts = _facts(claim, case, comparisons, shown, shown.low) | {"attained": attained}
-    return row_of(claim, form, case_entry(case), verdict, Evidence.ENCLOSED, reason, **facts)
+        reason = f"{shown.what}: the certificate is too wide, {shown.high - shown.low:.3g}"
+    facts = _facts(claim, case, comparisons, shown, bound=bound)
+    return row(decision, Evidence.ENCLOSED if bound else Evidence.EXACT, reason, **facts)
+
+
+def decided(comparisons: Sequence[Comparison], relation: Literal["<=", "=="]) -> Decision:
+    """Return what comparisons say together; one that cannot be measured says nothing."""
+    ends = [(-inf, inf) if c.unmeasured else (c.low, c.high) for c in comparisons]
+    low, high = np.array(ends).T
+    value = np.array([0.0 if isnan(c.value) else c.value for c in comparisons])
+    tolerance = Tolerance(*np.array([c.tolerance.both for c in comparisons]).T)
+    size = np.array([c.size for c in comparisons])
+    made = Comparisons(
+        Interval(low, high), Interval(value, value), size, zero=value == 0, relation=relation
+    )
+    return decide(made, tolerance)
+
+
+CLEARLY = 1e3
+"""How many times what counts as equal two computed sides must be apart (1e-3 of their size).
+
+Far from the cases that a claim was written for, its own arithmetic may lose digits.
+"""
+
+
+def compared(claim: ComparisonClaim[Any], task: ClaimTask) -> bytes:
+    """Do the task of computing both sides on a case, and of judging them."""
+    case, form = task.of(claim)
+    applies = unmet(claim, case, form) is None
+    made = claim.compared(case, form.right) if applies else []
+    return pack_rows([judge(claim, case, form, made)])
+
+
+class Computed(Judge):
+    """Judges by both sides, which the claim's own function computes."""
+
+    task = staticmethod(compared)
+    clock = staticmethod(
+        time.perf_counter
+    )  # it may compute in other processes, as on the wire, which cost too
+
+    def score(self, claim: ComparisonClaim[Any], form: Form, case: Case, seed: int) -> float:
+        """Return the largest left / right of a bound.
+
+        Of an identity, the distance of its sides in units of one that is clearly no rounding.
+        """
+        worst, found = 0.0, [c for c in claim.compared(case, form.right) if not c.unmeasured]
+        # what is tiny beside another comparison may be what its rounding left
+        dust = 1e-9 * max((c.size for c in found if np.isfinite(c.size)), default=0.0)
+        for c in found:
+            if claim.bounds:
+                worst = max(worst, float(ratio(np.array([[c.low]]), np.array([[c.value]]))[0]))
+            elif c.slack:
+                enough = c.slack if c.count or claim.counts else CLEARLY * c.slack
+                worst = max(worst, c.apart / max(enough, dust))
+            elif c.apart:
+                worst = np.inf
+        return worst
+
+    def check(self, claim: ComparisonClaim[Any], form: Form, case: Case) -> None:
+        """Raise what is wrong with the function."""
+        claim.compared(case, form.right)
 
 
 def _facts(
@@ -116,14 +146,19 @@ def _facts(
     case: Case,
     comparisons: Sequence[Comparison],
     shown: Comparison,
-    mean: float,
+    *,
+    bound: bool,
 ) -> dict[str, Any]:
-    """Return what a row holds of its comparisons, one of which it shows."""
+    """Return what a row holds of its comparisons, one of which it shows.
+
+    The ``mean`` of a bound is the lower end: what some point has been shown to reach.
+    """
+    mean = shown.low if bound else (shown.low + shown.high) / 2
     order = sorted(comparisons, key=lambda c: c.x)
     return {
         "lhs": {"mean": mean, "low": shown.low, "high": shown.high},
         "rhs": shown.value,
-        "margin": ROUNDING if shown.count else MARGIN,
+        "margin": shown.tolerance.equal,
         "comparisons": len(comparisons),
         "replicates": 1,
         "instance": instance(roles_of(case), claim.notation(case)),
@@ -137,3 +172,6 @@ def _facts(
         }
         | ({"panels": list(claim.draws(case))} if claim.draws is not None else {}),
     }
+
+
+JUDGE = Computed()

@@ -9,8 +9,7 @@ others say so beside their verdict.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from driftproof.synthetic.attacks import Attack, searched
@@ -22,10 +21,8 @@ from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import MODULI, ROLES, RUN_ROLES, Letters, stated
 from driftproof.toolkit.located import is_shipped, telling_the_method
 from driftproof.toolkit.verdict import Row, Verdict
-from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.judges.assumed import relation_of
-from driftproof.verifiers.judges.rows import case_entry, row_of
 
 EFFORT = 0.25
 """How much of ``falsify``'s search is made before a verdict."""
@@ -122,13 +119,13 @@ def used_roles(claim: Claim[Any], case: Case, form: Form) -> set[str]:
     assumed = (*claim.assumes, *form.assumes)
     roles = {role for assumption in assumed for role in assumption.roles}
     free = any(assumption.applies is not None for assumption in assumed)
-    if free or not isinstance(claim, BoundClaim):
+    formulas = claim.formulas(form)
+    if free or formulas is None:
         return roles | {*case.problem.constants, GAP}  # what those look at is theirs to choose
-    for formula in (form.right, form.range or claim.range):
-        if formula is not None:
-            letters = Letters(notation)
-            stated(formula, letters)
-            roles |= {notation[letter] for letter in letters.used}
+    for formula in formulas:
+        letters = Letters(notation)
+        stated(formula, letters)
+        roles |= {notation[letter] for letter in letters.used}
     related = (a for a in assumed if a.relation is not None)
     return roles.union(*(relation_of(assumption, notation.key).roles for assumption in related))
 
@@ -138,38 +135,3 @@ def refusal(claim: Claim[Any], case: Case, form: Form, sentences: Mapping[str, s
     roles = used_roles(claim, case, form)
     reasons = [sentence for role, sentence in sentences.items() if role in roles]
     return "; ".join(reasons) or None
-
-
-def believing(
-    claim: Claim[Any],
-    cases: Sequence[Case],
-    forms: Sequence[Form],
-    units: Sequence[Any],
-    judge: Callable[[Sequence[Form]], Generator[Any, Any, list[Row]]],
-) -> Generator[Any, Any, list[Row]]:
-    """Judge the forms whose constants stand; of the others say which constant does not.
-
-    Args:
-        cases: what the forms are judged on together.
-        units: the unit of work of each case that calls ``look``.
-        judge: makes the job of those forms.
-    """
-    results = yield list(units)
-    audits = [json.loads(blob) for blob, _ in results]
-    rows: dict[int, Row] = {}
-    for form in forms:
-        for case, sentences in zip(cases, audits, strict=True):
-            reason = refusal(claim, case, form, sentences)
-            if reason is not None and id(form) not in rows:
-                rows[id(form)] = row_of(
-                    claim, form, case_entry(case), Verdict.INAPPLICABLE, None, reason
-                )
-    kept = [form for form in forms if id(form) not in rows]
-    judged = (yield from judge(kept)) if kept else []
-    unused = [text for sentences in audits for text in sentences.values()]
-    if unused:  # a reader should know, though nothing here rests on it
-        mistake = f"beside this, {unused[0]}: mend constants"
-        judged = [
-            replace(r, reason=f"{r.reason}; {mistake}" if r.reason else mistake) for r in judged
-        ]
-    return [*rows.values(), *judged]

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -24,10 +26,19 @@ from driftproof.toolkit.engines.balls import run_in_balls
 from driftproof.toolkit.engines.enumerated import EnumeratedContext
 from driftproof.toolkit.federation import run
 from driftproof.toolkit.problem import STORED
+from driftproof.toolkit.tolerances import BALLS, DOUBT
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.judges import bounds
+from driftproof.verifiers.judges.decide import (
+    Comparisons,
+    Decision,
+    Interval,
+    decide,
+    undecided,
+    withdrawn,
+)
 from driftproof.verifiers.judges.evidence import Measured
 from driftproof.verifiers.judges.places import place
 from driftproof.verifiers.judges.rows import case_entry, row_of
@@ -38,20 +49,13 @@ OPERATIONS = 1_500_000
 """What a try may cost that rounding asks for, in operations on single balls (about a second)."""
 MOST = 10 * OPERATIONS
 """What it may cost where somebody asks for it, to verify a counterexample, say."""
-EQUAL = 1e-12
-"""Width, relative to the sides, up to which balls that overlap count as equal."""
-DOUBT = 1e-10
-"""Relative rounding error in doubles above which an equality is looked at in balls."""
 
 LOST = "doubles refute it, but only because they lose digits, perhaps inside an oracle"
 """What is said of a row that balls support and doubles refute."""
 
-WORST_FIRST = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.SUPPORTED)
-"""A row's verdict is the first of these that a comparison has; the row shows such a one."""
-
 
 @dataclass(frozen=True)
-class Comparison:
+class Enclosed:
     """Enclosures of both sides of one comparison.
 
     Attributes:
@@ -66,44 +70,31 @@ class Comparison:
     where: str = ""
 
     @property
-    def ends(self) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-        """The ends (left_low, left_high, right_low, right_high), exactly."""
-        left, right = self.left, self.right
-        low_left, high_left, low_right, high_right = map(
-            _fraction, (left.lower(), left.upper(), right.lower(), right.upper())
-        )
-        return low_left, high_left, low_right, high_right
+    def ends(self) -> tuple[Fraction | float, ...]:
+        """The ends (left_low, left_high, right_low, right_high), exactly; ±∞: there is none."""
+        left, right = (_ends(side) for side in (self.left, self.right))
+        return (*left, *right)
 
-    @property
-    def verdict(self) -> Verdict:
-        """REFUTED if left is above right, SUPPORTED if not above, or equal as far as can be."""
-        if self.left > self.right:
-            return Verdict.REFUTED
-        return Verdict.SUPPORTED if self.left <= self.right or self.equal else Verdict.INCONCLUSIVE
 
-    @property
-    def equal(self) -> bool:
-        """Whether the balls overlap and are so narrow that nothing but equality is left."""
-        width = 2 * (self.left.rad() + self.right.rad())
-        return self.left.overlaps(self.right) and bool(width <= arb(EQUAL) * self.size)
-
-    @property
-    def excess(self) -> float:
-        """How far left is above right, relative to their size."""
-        if self.size == 0:
-            return 0.0
-        return float(((self.left - self.right) / self.size).mid())
-
-    @property
-    def rank(self) -> float:
-        """Which of several is shown: of refuted ones the widest apart, as the exact judge does."""
-        refuted = self.verdict is Verdict.REFUTED
-        return -(float((self.left - self.right).mid()) if refuted else self.excess)
+def _ends(ball: arb) -> tuple[Fraction | float, Fraction | float]:
+    if not ball.is_finite():
+        return -inf, inf
+    middle, radius = _fraction(ball.mid()), _fraction(ball.rad())  # upper() would round
+    return middle - radius, middle + radius
 
 
 def _fraction(exact: arb) -> Fraction:
-    mantissa, exponent = (int(part) for part in exact.mid().man_exp())
+    mantissa, exponent = (int(part) for part in exact.man_exp())
     return Fraction(mantissa) * Fraction(2) ** exponent
+
+
+def decided(made: Sequence[Enclosed]) -> Decision:
+    """Return what enclosures in balls say: no bound of 0 is attained, as far as rounding tells."""
+    low, high, right_low, right_high = np.array([one.ends for one in made], object).T
+    size = np.array([_ends(one.size)[1] for one in made], object)
+    zero = np.array([bool(one.left.contains(0)) for one in made])
+    sides = Interval(low, high), Interval(right_low, right_high)
+    return decide(Comparisons(*sides, np.where(size < inf, size, 0), zero=zero), BALLS)
 
 
 def enclose(
@@ -114,8 +105,8 @@ def enclose(
     bits: int = BITS,
     operations: float = MOST,
     upto: tuple[int, int] | None = None,
-) -> list[Comparison]:
-    """Return enclosures of left and right, one Comparison for each that the statement makes.
+) -> list[Enclosed]:
+    """Return enclosures of left and right, one for each that the statement makes.
 
     A counterexample is verified when ``left`` of one of them lies above ``right``.
 
@@ -132,7 +123,7 @@ def enclose(
     >>> claim = select(["comfedl/lemma-2"])[0].load()
     >>> made = enclose(claim, claim.cases[0], claim.forms[0])
     >>> left_low, left_high, right_low, right_high = made[0].ends
-    >>> left_low <= left_high, made[0].verdict.value
+    >>> left_low <= left_high, decided(made).verdict.value
     (True, 'SUPPORTED')
     """
     left, algorithm, rounds = form.left or claim.left, case.algorithm, case.rounds
@@ -156,14 +147,14 @@ def enclose(
 
 def _comparison(
     column: np.ndarray, constant: Sized, factors: Sequence[Sized | None], where: str
-) -> Comparison:
+) -> Enclosed:
     left, parts = column[0], column[1:]
     right, size = constant.value, abs(left) + constant.size
     for part, factor in zip(parts, factors, strict=True):
         if factor is not None:
             right = right + factor.value * part
             size = size + factor.size * abs(part)
-    return Comparison(left, right, size, where)
+    return Enclosed(left, right, size, where)
 
 
 def _moments(case: Case, left: Any) -> tuple[tuple[str, ...], Sequence[int]]:
@@ -243,7 +234,7 @@ def judge(
         upto: how far balls run if they refuse the whole run, as ``Row.at``: what holds up to there
             is left open.
     """
-    why, comparisons, end = "", list[Comparison](), None
+    why, comparisons, end, decision = "", list[Enclosed](), None, undecided()
     for end in dict.fromkeys((None, upto)):
         for bits in PRECISIONS:
             try:
@@ -253,39 +244,38 @@ def judge(
                 if not error.open:
                     break
                 continue
-            if all(one.verdict is not Verdict.INCONCLUSIVE for one in comparisons):
+            decision = decided(comparisons) if comparisons else decision
+            if decision.verdict is not Verdict.INCONCLUSIVE:
                 break
         if comparisons:
             break
-    if not comparisons:
-        return _row(claim, case, form, Verdict.INCONCLUSIVE, why or "nothing was compared")
-    number, worst = min(
-        enumerate(comparisons), key=lambda pair: (WORST_FIRST.index(pair[1].verdict), pair[1].rank)
-    )
-    facts, decisive = _facts(worst), worst.verdict
-    if decisive is Verdict.REFUTED:
+    row = partial(row_of, claim, form, case_entry(case))
+    if decision.worst is None:
+        return row(undecided(), Evidence.ENCLOSED, why or "nothing was compared")
+    worst = comparisons[decision.worst]
+    facts = _facts(worst)
+    if decision.verdict is Verdict.REFUTED:
         high = float(worst.right.upper())
         # what rounding leaves of 0 is 0, and left over it is no tightness
         nothing = worst.right.contains(0) and high < DOUBT * facts["lhs"]["low"]
         facts["rhs"] = 0.0 if nothing else high
-        reason = (
+        why = (
             f"with every assumption met, left ≥ {facts['lhs']['low']:.6g} exceeds right = "
             f"{facts['rhs']:.6g}, in ball arithmetic"
         )
-        where = worst.where or place(case, (), (), number, len(comparisons))
-        reason += f"; {where}" if where else ""
-        return _row(claim, case, form, Verdict.REFUTED, reason, **facts)
-    if end is not None and decisive is Verdict.SUPPORTED:
-        why = f"it holds up to the point where doubles refute it: they lose digits; later on, {why}"
-        return _row(claim, case, form, Verdict.INCONCLUSIVE, why, **facts)
-    if decisive is Verdict.INCONCLUSIVE:
+        where = worst.where or place(case, (), (), decision.worst, len(comparisons))
+        why += f"; {where}" if where else ""
+    elif decision.verdict is Verdict.INCONCLUSIVE:
         why = "the enclosures of left and right overlap, and are too wide to be called equal"
-        return _row(claim, case, form, Verdict.INCONCLUSIVE, why, **facts)
-    facts["attained"] = any(one.equal and not one.left.contains(0) for one in comparisons)
-    return _row(claim, case, form, Verdict.SUPPORTED, "", **facts)
+    elif end is not None:
+        why = f"it holds up to the point where doubles refute it: they lose digits; later on, {why}"
+        decision = undecided()
+    else:
+        why = ""
+    return row(decision, Evidence.ENCLOSED, why, **facts)
 
 
-def _facts(worst: Comparison) -> dict[str, Any]:
+def _facts(worst: Enclosed) -> dict[str, Any]:
     ends = {"low": worst.left.lower(), "high": worst.left.upper(), "mean": worst.left.mid()}
     lhs = {name: float(end) for name, end in ends.items()}
     margin = float((worst.left.rad() + worst.right.rad()).upper())
@@ -293,12 +283,6 @@ def _facts(worst: Comparison) -> dict[str, Any]:
     if worst.left.contains(0) and worst.right.contains(0):
         lhs["mean"] = rhs = 0.0  # what rounding leaves of 0 is 0, and no tightness
     return {"lhs": lhs, "rhs": rhs, "margin": margin}
-
-
-def _row(
-    claim: BoundClaim, case: Case, form: Form, verdict: Verdict, reason: str, **facts: Any
-) -> Row:  # fmt: skip
-    return row_of(claim, form, case_entry(case), verdict, Evidence.ENCLOSED, reason, **facts)
 
 
 def better(row: Row, enclosed: Row) -> Row:
@@ -313,7 +297,7 @@ def better(row: Row, enclosed: Row) -> Row:
         remark = f"in ball arithmetic: {enclosed.reason}"
         ran = enclosed.lhs is not None or enclosed.reason == UNKNOWN
         if row.reason == bounds.BOTH_ZERO or (refuted and ran):
-            row = replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, attained=False)
+            row = withdrawn(row, row.reason)
         if ran and enclosed.lhs is not None:
             row = replace(row, lhs=enclosed.lhs, rhs=enclosed.rhs, margin=enclosed.margin)
         return replace(row, reason=f"{row.reason}; {remark}" if row.reason else remark)

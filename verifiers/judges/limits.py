@@ -7,7 +7,7 @@ the smallest that is found; cycles of a few lengths.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -25,7 +25,8 @@ from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.claim_types.limit import LimitClaim, converges
 from driftproof.verifiers.judges import worst_cases
-from driftproof.verifiers.judges.theorems import has_letters
+from driftproof.verifiers.judges.decide import inapplicable, settled, undecided
+from driftproof.verifiers.judges.judge import ClaimTask, Group, Judge, pack_rows
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.on_quadratics import runs, slowest
 from driftproof.verifiers.worst_case.potential import (
@@ -51,9 +52,9 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
             the iterate is; or ρ is not in (0, 1].
     """
     row = partial(worst_cases.row, claim, case, form)
-    reason = worst_cases.inapplicable(claim, case, form)
+    reason = worst_cases.why_not(claim, case, form)
     if reason is not None:
-        return row(Verdict.INAPPLICABLE, reason)
+        return row(inapplicable(), reason)
     _check(claim, case, form)
     right = worst_cases.right_side(claim, case, form)
     if not 0 < right.low <= right.high <= 1:
@@ -74,10 +75,10 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
     }  # fmt: skip
     if mode is not None and mode.exceeds(None if only_converges else right.high):
         facts["lhs"] = facts["lhs"] | {"mean": least}
-        return row(Verdict.REFUTED, str(mode), Evidence.ENCLOSED, **facts)
+        return row(settled(False), str(mode), Evidence.ENCLOSED, **facts)
     one_minimiser = whole.function_class.parameters.get("mu")
     if one_minimiser and not bounded and (cycle := _cycle(claim, case, whole, [1])) is not None:
-        return row(Verdict.REFUTED, **facts | cycle)
+        return row(settled(False), **facts | cycle)
     found, why = None, "no linear rate holds where mu = 0"  # (λ/2)‖x‖² has none for all λ > 0
     if one_minimiser or bounded:
         found, why = _potential(case, whole, None if only_converges else right.low)
@@ -93,18 +94,18 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
         }
         _check_runs(case, whole, found)
         reason = f"{found}\n  {worst_cases.REPLAYED}"
-        return row(Verdict.SUPPORTED, reason, **facts)
+        return row(settled(True), reason, **facts)
     sampled = case.algorithm.cohort_size(whole.clients) < whole.clients  # a run is many paths
     if not bounded and not sampled:
         if (cycle := _cycle(claim, case, whole, LENGTHS)) is not None:
-            return row(Verdict.REFUTED, **facts | cycle)
+            return row(settled(False), **facts | cycle)
         why += f"; no cycle of {LENGTHS[0]} to {LENGTHS[-1]} rounds was found"
-    return row(Verdict.INCONCLUSIVE, why, **facts)
+    return row(undecided(), why, **facts)
 
 
 def _check(claim: LimitClaim, case: Case, form: Form) -> None:
     """Refuse letters, conditions on the start, and what measures something else."""
-    if has_letters(case):
+    if worst_cases.letters_in(case):
         raise DriftproofError(
             f"limit {claim.name} over {case.problem}",
             "numbers, since a potential is sought at numbers",
@@ -205,3 +206,24 @@ def _cycle(
             kept = {name: getattr(found, name) for name in ("lhs", "rhs", "proofs", "series")}
             return kept | {"reason": f"{what}: {found.reason}"}
     return None
+
+
+def limit(claim: LimitClaim, task: ClaimTask) -> bytes:
+    """Do the task of judging a limit over a class."""
+    case, form = task.of(claim)
+    return pack_rows([judge(claim, case, form)])
+
+
+class Limits(Judge):
+    """Judges whether an algorithm converges on every function of a class."""
+
+    task = staticmethod(limit)
+
+    def groups(self, claim: LimitClaim, forms: Sequence[int], profile: str) -> Iterator[Group]:
+        """Yield each form with each class."""
+        for number in claim.class_numbers(profile):
+            for form in forms:
+                yield Group([form], [number])
+
+
+JUDGE = Limits()

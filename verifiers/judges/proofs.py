@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.verdict import Evidence, Row, Verdict
+from driftproof.toolkit.readings import ByProof
+from driftproof.toolkit.verdict import Evidence, Row
 from driftproof.verifiers.algebra.symbolic import Step
 from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.judges.decide import settled
+from driftproof.verifiers.judges.judge import ClaimTask, Group, Judge, pack_rows
 from driftproof.verifiers.judges.rows import row_of
 
 
@@ -29,9 +32,9 @@ def judge(claim: Claim[Any], form: Form, steps: Sequence[Step]) -> Row:
     failed = [step for step in steps if step.holds is False and step.computed]
     said = [step for step in steps if step.holds is False and not step.computed]
     open_ = [step for step in steps if step.holds is None]
-    verdict, reason = Verdict.INCONCLUSIVE, ""
+    holds, reason = None, ""
     if failed:
-        verdict, reason = Verdict.REFUTED, f"{_step(steps, failed[0])} fails: {failed[0].why}"
+        holds, reason = False, f"{_step(steps, failed[0])} fails: {failed[0].why}"
     elif said:
         reason = f"{_step(steps, said[0])} fails by an argument, not by a computation: "
         reason += said[0].why
@@ -40,9 +43,9 @@ def judge(claim: Claim[Any], form: Form, steps: Sequence[Step]) -> Row:
     elif not any(step.computed for step in steps):
         reason = "every step is argued in words, and none is computed"
     else:
-        verdict = Verdict.SUPPORTED
+        holds = True
     return row_of(
-        claim, form, {"key": "proof", "label": "algebra, step by step"}, verdict,
+        claim, form, {"key": "proof", "label": "algebra, step by step"}, settled(holds),
         Evidence.SYMBOLIC, reason, comparisons=len(steps),
         series={"proof": [[step.says, step.holds, _reason(step)] for step in steps]},
     )  # fmt: skip
@@ -57,3 +60,36 @@ def _reason(step: Step) -> str:
 def _step(steps: Sequence[Step], step: Step) -> str:
     """Name a step in a sentence; the page typesets it."""
     return f"step {steps.index(step) + 1} of {len(steps)} of the check"
+
+
+def steps_of(claim: Claim[Any], form: Form) -> Sequence[Step]:
+    """Return the steps that decide a form: its own, or the claim's."""
+    if isinstance(form.right, ByProof):
+        return form.right.steps()
+    assert claim.prove is not None
+    return claim.prove(form.right)
+
+
+def proof(claim: Claim[Any], task: ClaimTask) -> bytes:
+    """Do the task of deciding a form's steps."""
+    form = claim.forms[task.form]
+    return pack_rows([judge(claim, form, steps_of(claim, form))])
+
+
+class Proofs(Judge):
+    """Judges by algebra, on no case."""
+
+    task = staticmethod(proof)
+
+    def takes(self, claim: Claim[Any], form: Form) -> bool:
+        """Return whether there are steps."""
+        usual = claim.prove is not None and super().takes(claim, form)
+        return usual or isinstance(form.right, ByProof)
+
+    def groups(self, claim: Claim[Any], forms: Sequence[int], profile: str) -> Iterator[Group]:
+        """Yield each form."""
+        for form in forms:
+            yield Group([form])
+
+
+JUDGE = Proofs()

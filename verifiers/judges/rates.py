@@ -14,24 +14,32 @@ it. A rate is
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import Letters, stated, substituted
+from driftproof.toolkit.draws import BLOCK
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.algebra.orders import exponents, leading, plain
 from driftproof.verifiers.algebra.sample_cost import demands, rate_in_samples
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.claim_types.rate import RateClaim, Schedule
+from driftproof.verifiers.judges.decide import Decision, inapplicable, settled, undecided
+from driftproof.verifiers.judges.evidence import Measured, joined
 from driftproof.verifiers.judges.followed import (
     broken_assumption,
     measured_exponents,
+    measured_form,
     measured_order,
     steps,
 )
+from driftproof.verifiers.judges.judge import ClaimTask, Group, Judge, Tasks, pack_rows, unpack_rows
 from driftproof.verifiers.judges.rows import row_of
+from driftproof.verifiers.judges.runs import block
 
 
 def judge_schedule(
@@ -44,7 +52,7 @@ def judge_schedule(
     refuted = _below_floor(claim, form, schedule)
     if claim.derived is None:
         reason = "no bound is named that implies the rate, and no floor refutes it"
-        return refuted or _row(claim, form, Verdict.INCONCLUSIVE, None, reason)
+        return refuted or _row(claim, form, undecided(), reason)
     notation = {**notation, **claim.derived.letters}
     right = stated(claim.derived.right, Letters(notation))
     bound = substituted(right, {"T": t} | dict(schedule.letters))
@@ -57,7 +65,7 @@ def judge_schedule(
             f"has at least one sample; the bound of {claim.derived} would grow like "
             f"T^({_worst(claim, growth)})"
         )
-        return _row(claim, form, Verdict.INAPPLICABLE, None, reason, empty_hypothesis=True)
+        return _row(claim, form, inapplicable(), reason, empty_hypothesis=True)
     if refuted is not None:
         return refuted
     allowed = exponents(schedule.in_horizon, t)
@@ -69,10 +77,10 @@ def judge_schedule(
         power, factor = missing[0]
         term = f"({plain(factor)})·T^({plain(power)})"
         reason = f"the bound of {claim.derived} has a term {term}, which is not of the order"
-        return _row(claim, form, Verdict.INCONCLUSIVE, None, reason)
+        return _row(claim, form, undecided(), reason)
     broken = broken_assumption(claim, schedule, notation)
     if broken:
-        return _row(claim, form, Verdict.INCONCLUSIVE, None, broken)
+        return _row(claim, form, undecided(), broken)
     proof = [
         [
             f"T^{{{sympy.latex(e)}}}\\cdot\\left({sympy.latex(c)}\\right)",
@@ -84,7 +92,7 @@ def judge_schedule(
     if claim.size is None:  # else the horizon is not a number of steps that cost samples
         proof += _terms(claim, schedule)
     return _row(
-        claim, form, Verdict.SUPPORTED, Evidence.SYMBOLIC, "", comparisons=len(growth),
+        claim, form, settled(True), comparisons=len(growth),
         series={"proof": proof},
         case={"key": "schedule", "label": "schedule, for all T", "derived": claim.derived.public()},
     )  # fmt: skip
@@ -124,7 +132,7 @@ def _below_floor(claim: RateClaim, form: Form, schedule: Schedule) -> Row | None
         if sympy.limit(ratio, claim.horizon, sympy.oo) == sympy.oo:
             least = plain(sympy.simplify(value.subs(special)))
             reason = f"{floor.instance}: left ≥ {least} for large T"
-            return _row(claim, form, Verdict.REFUTED, Evidence.SYMBOLIC, reason)
+            return _row(claim, form, settled(False), reason)
     return None
 
 
@@ -180,10 +188,73 @@ def _worst(claim: RateClaim, growth: Mapping[Any, Any]) -> Any:
 def _row(
     claim: RateClaim,
     form: Form,
-    verdict: Verdict,
-    evidence: Evidence | None,
-    reason: str,
+    decision: Decision,
+    reason: str = "",
     **facts: Any,
 ) -> Row:
     case = facts.pop("case", {"key": "schedule", "label": "schedule, for all T"})
-    return row_of(claim, form, case, verdict, evidence, reason, **facts)
+    return row_of(claim, form, case, decision, Evidence.SYMBOLIC, reason, **facts)
+
+
+def schedule(claim: RateClaim, task: ClaimTask) -> bytes:
+    """Do the task of judging a schedule by algebra."""
+    case, form = task.of(claim)
+    return pack_rows([judge_schedule(claim, form, form.right, claim.notation(case))])
+
+
+def exact_left(claim: RateClaim, task: ClaimTask) -> bytes:
+    """Do the task of evaluating the exact left side at a horizon, which is its argument."""
+    return json.dumps(known(claim, int(task.args[0]))).encode()
+
+
+class Rates(Judge):
+    """Judges a rate: its schedules by algebra, and the slope on the grid of horizons."""
+
+    edges = False
+
+    def groups(self, claim: RateClaim, forms: Sequence[int], profile: str) -> Iterator[Group]:
+        """Yield all forms with the grid of horizons, of which smoke has the first five."""
+        numbers = claim.numbers("quick" if profile == "smoke" else profile)
+        yield Group(forms, numbers[:5] if profile == "smoke" else numbers)
+
+    def rows(self, claim: RateClaim, group: Group, ask: ClaimTask, profile: str) -> Tasks:
+        """Judge all forms."""
+        from driftproof.verifiers.judges import slope
+
+        form, cases = measured_form(claim), [claim.every_case[n] for n in group.cases]
+        schedules = [replace(ask, do=schedule, form=k) for k in group.forms]
+        known = [
+            replace(ask, do=exact_left, case=f"T = {at}", args=(at,))
+            for at in known_horizons(claim, cases)
+        ]
+        each = -(-claim.replicates // BLOCK)
+        runs = [
+            replace(ask, do=block, number=number, case=case.key, args=(k,), effort=steps(case))
+            for number, case in zip(group.cases, cases, strict=True)
+            for k in range(each)
+        ]
+        # at smoke's size runs are asked for only where algebra says nothing: they take longer
+        later = profile == "smoke"
+        results = yield (schedules if later else [*schedules, *known, *runs])
+        judged = [row for blob, _ in results[: len(schedules)] for row in unpack_rows(blob)]
+        rows = [
+            row for row in judged
+            # without a bound and a floor the measured slope alone decides
+            if row.verdict is not Verdict.INCONCLUSIVE
+            or claim.derived
+            or (row.form, row.reading) != (form.form, form.reading)
+        ]  # fmt: skip
+        if later and any(row.form != "sibling" for row in rows):
+            return rows
+        results = (yield [*known, *runs]) if later else results[len(schedules) :]
+        exact = {
+            int(task.args[0]): json.loads(blob)
+            for task, (blob, _) in zip(known, results, strict=False)
+        }
+        blocks = [Measured.unpack(blob) for blob, _ in results[len(known) :]]
+        measured = [joined(blocks[k : k + each]) for k in range(0, len(blocks), each)]
+        decided = slope.judge_slope(claim, form, cases, measured, exact)
+        return [*rows, replace(decided, seconds=sum(seconds for _, seconds in results))]
+
+
+JUDGE = Rates()

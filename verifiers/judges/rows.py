@@ -8,18 +8,21 @@ from typing import Any
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.judges.decide import Decision
 
 
 def row_of(
     claim: Claim[Any],
     form: Form,
     case: Mapping[str, Any],
-    verdict: Verdict,
-    evidence: Evidence | None,
+    decision: Decision,
+    evidence: Evidence | None = None,
     reason: str = "",
     **facts: Any,
 ) -> Row:
     """Return a row of one form; what was not decided has no evidence."""
+    decided = decision.verdict in (Verdict.SUPPORTED, Verdict.REFUTED)
+    facts = {"attained": decision.attained, "vacuous": decision.vacuous} | facts
     return Row(
         claim=claim.name,
         form=form.form,
@@ -29,8 +32,8 @@ def row_of(
         part=form.part,
         kind=claim.kind,
         case=case,
-        verdict=verdict,
-        evidence=evidence if verdict in (Verdict.SUPPORTED, Verdict.REFUTED) else None,
+        verdict=decision.verdict,
+        evidence=evidence if decided else None,
         reason=reason,
         **facts,
     )

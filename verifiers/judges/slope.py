@@ -16,14 +16,23 @@ import numpy as np
 
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.statistics import exceeds
+from driftproof.toolkit.tolerances import BAND, LEVEL, Tolerance
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.algebra.orders import Order, leading
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.claim_types.order_in_statement import has_order
 from driftproof.verifiers.claim_types.rate import RateClaim
 from driftproof.verifiers.judges.advice import what_would_do
-from driftproof.verifiers.judges.bands import ROUNDING, bands
-from driftproof.verifiers.judges.bounds import LEVEL, right_side
+from driftproof.verifiers.judges.bands import bands
+from driftproof.verifiers.judges.bounds import right_side
+from driftproof.verifiers.judges.decide import (
+    Comparisons,
+    Decision,
+    Interval,
+    decide,
+    settled,
+    undecided,
+)
 from driftproof.verifiers.judges.evidence import Measured
 from driftproof.verifiers.judges.followed import measured_order, off_schedule, steps
 from driftproof.verifiers.judges.growth import FEWEST, SPAN, STEP, Possible, possible
@@ -65,33 +74,30 @@ def judge_slope(
     if len(odd):
         reason = f"the left side at T = {grid.x[odd[0]]:g} is {grid.mean[odd[0]]:.6g}: an order "
         reason += "needs left sides that are finite and above 0; choose an instance that has them"
-        return row_of(claim, form, entry, Verdict.INCONCLUSIVE, None, reason)
+        return row_of(claim, form, entry, undecided(), None, reason)
     bounds, over = _bounds(claim, cases, values)
     refuted = f"above the bound of {claim.derived} at T = {over[0]:g}" if over else ""
     few = f"{len(grid.x)} horizons from {grid.x[0]:g} to {grid.x[-1]:g}: it takes at least "
     few += f"{FEWEST}, the last of them {SPAN:g} times the first or more"
     if len(grid.x) < FEWEST:  # of so few no order can be told at all
-        verdict = Verdict.REFUTED if over else Verdict.INCONCLUSIVE
         return row_of(
-            claim, form, entry, verdict, Evidence.ASYMPTOTIC, refuted or few,
-            comparisons=len(grid.x), alpha=LEVEL, replicates=len(values[0]),
+            claim, form, entry, settled(False if over else None), Evidence.ASYMPTOTIC,
+            refuted or few, comparisons=len(grid.x), alpha=LEVEL, replicates=len(values[0]),
         )  # fmt: skip
     left = possible(grid.x, grid.low, grid.high, claimed)
-    decided, why = decide(left, claimed, claim.resolution)
+    decision, reason = order_decided(left, claimed, claim.resolution)
     strays = off_schedule(claim, form, cases)
     if over:
-        verdict, reason = Verdict.REFUTED, refuted
+        decision, reason = settled(False), refuted
     elif grid.x[-1] < SPAN * grid.x[0]:
-        verdict, reason = Verdict.INCONCLUSIVE, few
+        decision, reason = undecided(), few
     elif differs or strays:
-        verdict, reason = Verdict.INCONCLUSIVE, differs or strays
-    else:
-        verdict, reason = decided, why
-        if decided is Verdict.INCONCLUSIVE and left.exponents and not _too_slow(left, claimed):
-            widths = (sampled.high - sampled.low) / 2 / sampled.mean
-            reason += (
-                f"; {what_would_do(grid.x, widths, len(values[0]), claimed, claim, bool(exact))}"
-            )
+        decision, reason = undecided(), differs or strays
+    elif (
+        decision.verdict is Verdict.INCONCLUSIVE and left.exponents and not _too_slow(left, claimed)
+    ):
+        widths = (sampled.high - sampled.low) / 2 / sampled.mean
+        reason += f"; {what_would_do(grid.x, widths, len(values[0]), claimed, claim, bool(exact))}"
     slope, offset = np.polyfit(
         np.log(grid.x), np.log(grid.mean / np.log(grid.x) ** claimed.logs), 1
     )
@@ -101,10 +107,9 @@ def judge_slope(
         {"key": "slope", "label": f"T = {grid.x[0]:g} … {grid.x[-1]:g}, {cases[0].problem}, "
          f"{type(cases[0].algorithm).__name__}", "possible_exponents": left.exponents,
          "possible_logs": left.logs, "claimed_logs": claimed.logs, "used_from": left.first},
-        verdict, Evidence.ASYMPTOTIC, reason,
+        decision, Evidence.ASYMPTOTIC, reason,
         lhs={"mean": float(slope), "low": ends[0], "high": ends[1]}, rhs=claimed.exponent,
         margin=claim.resolution,
-        attained=verdict is Verdict.SUPPORTED and _attained(left, claimed, claim.resolution),
         comparisons=len(grid.x), alpha=LEVEL, replicates=len(values[0]),
         series={
             "x": grid.x.tolist(), "x_label": claim.size_name,
@@ -118,35 +123,38 @@ def judge_slope(
     )  # fmt: skip
 
 
-def decide(left: Possible, claimed: Order, resolution: float) -> tuple[Verdict, str]:
-    """Return the verdict on a claimed order and what the data say."""
+def order_decided(left: Possible, claimed: Order, resolution: float) -> tuple[Decision, str]:
+    """Return the verdict on a claimed order and what the data say.
+
+    𝒪(·) is one-sided, and a finite grid refutes nothing: the exponents that are possible are
+    compared with the claimed one as far as they are slower.
+    """
     orders = _orders_in_words(left, claimed)
     if left.exponents is None:
-        return Verdict.INCONCLUSIVE, (
+        return undecided(), (
             f"no T^e with a transient T^-0.25 or faster passes through the left sides ({orders}): "
             "start the grid at a longer horizon"
         )
     if _too_slow(left, claimed):
-        return Verdict.INCONCLUSIVE, (
+        return undecided(), (
             f"slower than the claimed {claimed} on this grid: {orders}; only a floor refutes a rate"
         )
-    if left.exponents[1] > claimed.exponent + resolution + STEP / 2:  # a step beyond it is tried
-        return Verdict.INCONCLUSIVE, (
-            f"orders slower than the claimed {claimed} by more than T^{resolution:g} are not "
-            f"excluded: {orders}"
-        )
-    return Verdict.SUPPORTED, orders
+    low, high = left.exponents
+    exponents = Interval(min(low, claimed.exponent), max(high, claimed.exponent))
+    right = Interval(claimed.exponent, claimed.exponent)
+    tolerance = Tolerance(apart=resolution + STEP / 2)  # a step beyond it is tried
+    decision = decide(Comparisons(exponents, right, size=1.0), tolerance)
+    if decision.verdict is Verdict.SUPPORTED:
+        return decision, orders
+    return decision, (
+        f"orders slower than the claimed {claimed} by more than T^{resolution:g} are not "
+        f"excluded: {orders}"
+    )
 
 
 def _too_slow(left: Possible, claimed: Order) -> bool:
     """Say whether the claimed order, and each faster one, is excluded."""
     return left.exponents is not None and left.exponents[0] > claimed.exponent - STEP / 2
-
-
-def _attained(left: Possible, claimed: Order, resolution: float) -> bool:
-    return (
-        left.exponents is not None and left.exponents[0] > claimed.exponent - resolution - STEP / 2
-    )
 
 
 def _orders_in_words(left: Possible, claimed: Order) -> str:
@@ -191,7 +199,7 @@ def with_exact(sampled: Grid, exact: Mapping[int, tuple[float, float]]) -> tuple
                 f"{least:.6g} to {most:.6g}: one of the two is of another instance"
             )
             break
-    return Grid(x, mean, low * (1 - ROUNDING), high * (1 + ROUNDING)), differs
+    return Grid(x, mean, low * (1 - BAND), high * (1 + BAND)), differs
 
 
 def _bounds(
@@ -205,8 +213,8 @@ def _bounds(
     claim = replace(claim, letters={**claim.letters, **derived.letters})
     for case, x in zip(cases, values, strict=True):
         bounds.append(right_side(claim, case, derived.right)[1])
-        if np.ptp(x) <= ROUNDING * abs(x.mean()):
-            above = x.mean() > bounds[-1] * (1 + ROUNDING)
+        if np.ptp(x) <= BAND * abs(x.mean()):
+            above = x.mean() > bounds[-1] * (1 + BAND)
         elif claim.range is None:
             above = False
         else:

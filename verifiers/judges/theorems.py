@@ -7,6 +7,7 @@ it is false there. Else multipliers are sought as functions of the letters (``wo
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -22,11 +23,14 @@ from driftproof.toolkit.gram.tensor import decimal
 from driftproof.toolkit.letters import Letter, shown
 from driftproof.toolkit.ratios import Ratio
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
-from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.bound import RunClaim
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.judges import assumed, bounds, worst_cases
+from driftproof.verifiers.judges.decide import inapplicable, settled, undecided, withdrawn
 from driftproof.verifiers.judges.evidence import instance
+from driftproof.verifiers.judges.judge import ClaimTask
 from driftproof.verifiers.judges.rows import case_entry, row_of
+from driftproof.verifiers.judges.worst_cases import letters_in
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.exact import fraction, rational
 from driftproof.verifiers.worst_case.expression import evaluate
@@ -37,7 +41,6 @@ from driftproof.verifiers.worst_case.region import (
     Sample,
     at,
     ends_and_middle,
-    letters_of,
     multipliers,
     point_of,
 )
@@ -51,17 +54,6 @@ DIGITS = 6
 """Of a point's tightness: what a solver's rounding changes does not choose between points."""
 SIXTEENTHS = range(1, 16)
 """Where in a letter's range a text is run with numbers too."""
-
-
-def has_letters(case: Case) -> bool:
-    """Tell whether a case stands for all values of some letters."""
-    return bool(_letters(case))
-
-
-def _letters(case: Case) -> dict[str, Letter]:
-    conditions = case.problem.conditions if isinstance(case.problem, WholeClass) else ()
-    own = case.algorithm.values() if case.algorithm is not None else {}
-    return letters_of((conditions, own))
 
 
 def with_numbers(case: Case, point: Point) -> Case:
@@ -86,7 +78,7 @@ def _at(case: Case, point: Point, start: float | None) -> Case:
     return replace(numbers, problem=WholeClass(conditions=conditions, clients=case.problem.clients))
 
 
-def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any]:
+def measure(claim: RunClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any]:
     """Return for each form the tightest point that was looked at, and the proof if there is one.
 
     Raises:
@@ -95,7 +87,7 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
     try:
         return _measured(claim, case, forms)
     except (ArithmeticError, ValueError) as error:
-        free = ", ".join(map(shown, _letters(case).values()))
+        free = ", ".join(map(shown, letters_in(case).values()))
         raise DriftproofError(
             f"{free}: {error}",
             "a region that is not empty, with rational ends, on which class and method are defined",
@@ -103,12 +95,12 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
         ) from error
 
 
-def _measured(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any]:
+def _measured(claim: RunClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any]:
     left = forms[0].left or claim.left
     assert left is not None
     written = region_of(claim, case)
     region = Region(written)
-    for letter in _letters(case).values():  # a right side is simplified as if its letters were
+    for letter in letters_in(case).values():  # a right side is simplified as if its letters were
         if not region.nonnegative(letter):
             raise DriftproofError(
                 f"for_all({repr(letter).removeprefix('all ')!r})",
@@ -185,7 +177,7 @@ def _check_text(case: Case, left: Any, region: Region, programs: Sequence[WorstC
 
 
 def _proved(
-    claim: BoundClaim, case: Case, form: Form, programs: Sequence[Any], written: Any
+    claim: RunClaim, case: Case, form: Form, programs: Sequence[Any], written: Any
 ) -> dict[str, str]:
     region, files = Region(written), dict[str, str]()
     right = right_side(claim, case, form, region)
@@ -204,7 +196,7 @@ def _proved(
     return files
 
 
-def right_side(claim: BoundClaim, case: Case, form: Form, region: Region) -> Right:
+def right_side(claim: RunClaim, case: Case, form: Form, region: Region) -> Right:
     """Return a right side as an expression in letters, with numbers of those that are fixed.
 
     Raises:
@@ -213,7 +205,7 @@ def right_side(claim: BoundClaim, case: Case, form: Form, region: Region) -> Rig
     return _right(claim, case, worst_cases.expression_of(claim, case, form), region)
 
 
-def factors_of(claim: BoundClaim, case: Case, form: Form, region: Region) -> dict[str, Any]:
+def factors_of(claim: RunClaim, case: Case, form: Form, region: Region) -> dict[str, Any]:
     """Return what each measured mean in a right side is multiplied by, as a function of letters.
 
     Raises:
@@ -226,7 +218,7 @@ def factors_of(claim: BoundClaim, case: Case, form: Form, region: Region) -> dic
     }
 
 
-def _right(claim: BoundClaim, case: Case, expression: Any, region: Region) -> Right:
+def _right(claim: RunClaim, case: Case, expression: Any, region: Region) -> Right:
     import sympy
 
     names = {symbol.name for symbol in expression.free_symbols}
@@ -247,9 +239,9 @@ def _exact(of: Any) -> Any:
     return of if isinstance(of, Ratio) else fraction(of)
 
 
-def _fixed(claim: BoundClaim, case: Case) -> dict[str, Fraction]:
+def _fixed(claim: RunClaim, case: Case) -> dict[str, Fraction]:
     """Return the numbers of the letters that have one."""
-    notation, free = claim.notation(case), _letters(case)
+    notation, free = claim.notation(case), letters_in(case)
     roles = {**bounds.roles_of(case), **case.problem.exact_constants, **case.algorithm.values()}
     own = {name: roles[role] for name, role in notation.items() if role in roles}
     for name, letter in free.items():
@@ -263,9 +255,9 @@ def _fixed(claim: BoundClaim, case: Case) -> dict[str, Fraction]:
     return {name: decimal(of) for name, of in numbers.items() if isfinite(of)}
 
 
-def region_of(claim: BoundClaim, case: Case) -> list[list[str]]:
+def region_of(claim: RunClaim, case: Case) -> list[list[str]]:
     """Return a case's letters with their ends, each after those that its ends speak of."""
-    free, fixed = _letters(case), _fixed(claim, case)
+    free, fixed = letters_in(case), _fixed(claim, case)
     written: list[list[str]] = []
     done: dict[str, Any] = {}
     left = dict(free)
@@ -339,12 +331,12 @@ def _value(program: WorstCase, point: Point) -> float:
         return -inf
 
 
-def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]) -> Row:
+def judge(claim: RunClaim, case: Case, form: Form, measured: Mapping[str, Any]) -> Row:
     """Return the row of one form: SUPPORTED for all values of the letters, or REFUTED at some."""
     found, region = measured["forms"][form.key], measured["region"]
     if "point" not in found:
         return row_of(
-            claim, form, case_entry(case), Verdict.INAPPLICABLE, None, found["unmet"],
+            claim, form, case_entry(case), inapplicable(), None, found["unmet"],
         )  # fmt: skip
     point = {name: Fraction(of) for name, of in found["point"].items()}
     row = None
@@ -356,11 +348,11 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
         right = float(worst_cases.right_side(claim, numbers, form).low)
         value = min(found["value"], right) if "files" in found else found["value"]
         row = row_of(
-            claim, form, case_entry(case), Verdict.INCONCLUSIVE, None, rhs=right, comparisons=1,
+            claim, form, case_entry(case), undecided(), rhs=right, comparisons=1,
             lhs={"mean": value, "low": None, "high": None},
             instance=instance(bounds.roles_of(numbers), claim.notation(numbers)),
         )  # fmt: skip
-    row = assumed.noted(claim, numbers, form, bounds.roles_of(numbers), row)
+    row = assumed.noted(claim, numbers, form, row)
     row = replace(row, case=case_entry(case))
     where = ", ".join(f"{name} = {of}" for name, of in point.items())
     if row.verdict is Verdict.REFUTED:
@@ -370,10 +362,28 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
         if case.problem.of_all_rounds:
             reason += f"; {worst_cases.REPLAYED}"
         return replace(
-            row, verdict=Verdict.SUPPORTED, evidence=Evidence.THEOREM, reason=reason,
+            row, verdict=settled(True).verdict, evidence=Evidence.THEOREM, reason=reason,
             proofs={**row.proofs, **found["files"]},
         )  # fmt: skip
     known = "proved" if row.verdict is Verdict.SUPPORTED else "not refuted"
     reason = f"{known} at {where}, the tightest point that was looked at; for all {region} open: "
     reason += found["open"]
-    return replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, reason=reason)
+    return withdrawn(row, reason)
+
+
+def worst(claim: Any, task: ClaimTask) -> bytes:
+    """Do the task of looking for the tightest point, and for a proof for all."""
+    case, _ = task.of(claim)
+    return json.dumps(measure(claim, case, [claim.forms[int(k)] for k in task.args])).encode()
+
+
+class ForAll(worst_cases.OverClass):
+    """Judges a bound over a class of functions for all values of its letters."""
+
+    edges = False  # those of its tightest point are in the row
+    letters = True
+    task = staticmethod(worst)
+    judge = staticmethod(judge)
+
+
+JUDGE = ForAll()

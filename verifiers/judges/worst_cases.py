@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor, inf, isfinite, log10
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,12 +25,24 @@ from driftproof.toolkit.engines.symbolic import ROUNDS
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm, Second, Vector
 from driftproof.toolkit.gram.tensor import decimal
+from driftproof.toolkit.letters import Letter
+from driftproof.toolkit.tolerances import CLASS
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
-from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.bound import RunClaim
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.judges import bounds
+from driftproof.verifiers.judges.decide import (
+    Comparisons,
+    Decision,
+    Interval,
+    decide,
+    inapplicable,
+    undecided,
+)
 from driftproof.verifiers.judges.evidence import instance
+from driftproof.verifiers.judges.judge import ClaimTask, Group, Judge, Tasks
 from driftproof.verifiers.judges.rows import case_entry, row_of
+from driftproof.verifiers.judges.runs import by_left, lead_of
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.certificate import certify
 from driftproof.verifiers.worst_case.check_counterexample import functions_of
@@ -38,6 +50,7 @@ from driftproof.verifiers.worst_case.counterexample import simple
 from driftproof.verifiers.worst_case.exact import Exact
 from driftproof.verifiers.worst_case.program import Solved
 from driftproof.verifiers.worst_case.record import ROUNDED, WorstCase
+from driftproof.verifiers.worst_case.region import letters_of
 from driftproof.verifiers.worst_case.solve import UnboundedError, UnsolvedError, solve
 from driftproof.verifiers.worst_case.witness import Witness, witness
 from driftproof.verifiers.worst_case.written import Right, certificate, counterexample
@@ -53,11 +66,9 @@ STARTS = (1, 4, 30)
 """How far from x* a start is taken to refute what speaks of all starts."""
 REPLAYED = f"replayed in doubles for {len(ROUNDS)} rounds"
 """Said of a verdict that speaks of all rounds: what its text was seen to do (docs/soundness.md)."""
-ATTAINED = Fraction(1, 10**12)
-"""How near to a right side functions come that attain it, relative to it."""
 
 
-def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any]:
+def measure(claim: RunClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any]:
     """Return the worst case of every comparison, and what it means for each form, as data.
 
     Args:
@@ -67,9 +78,7 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
     assert left is not None
     assert isinstance(case.problem, WholeClass)
     rights = {
-        form: right_side(claim, case, form)
-        for form in forms
-        if inapplicable(claim, case, form) is None
+        form: right_side(claim, case, form) for form in forms if why_not(claim, case, form) is None
     }
     comparisons: list[dict[str, Any]] = []
     for number, program in enumerate(
@@ -225,7 +234,7 @@ def _ran(program: WorstCase, found: Witness, number: int, factors: Mapping[str, 
     return float(left.constant - sum(of * parts[name].constant for name, of in factors.items()))
 
 
-def inapplicable(claim: BoundClaim, case: Case, form: Form) -> str | None:
+def why_not(claim: RunClaim, case: Case, form: Form) -> str | None:
     """Return why a form says nothing of a class (None: it applies)."""
     broken = bounds.unmet(claim, case, form)
     if broken is not None:
@@ -236,7 +245,7 @@ def inapplicable(claim: BoundClaim, case: Case, form: Form) -> str | None:
     return None
 
 
-def right_side(claim: BoundClaim, case: Case, form: Form) -> Right:
+def right_side(claim: RunClaim, case: Case, form: Form) -> Right:
     """Return a right side as an expression in letters, with their numbers, all exact.
 
     Hyper-parameters are the fractions that the run over the class takes them for.
@@ -247,7 +256,7 @@ def right_side(claim: BoundClaim, case: Case, form: Form) -> Right:
     return _right(claim, case, expression_of(claim, case, form))
 
 
-def _right(claim: BoundClaim, case: Case, expression: Any) -> Right:
+def _right(claim: RunClaim, case: Case, expression: Any) -> Right:
     import sympy
 
     notation = claim.notation(case)
@@ -275,7 +284,7 @@ def _right(claim: BoundClaim, case: Case, expression: Any) -> Right:
     return right
 
 
-def expression_of(claim: BoundClaim, case: Case, form: Form) -> Any:
+def expression_of(claim: RunClaim, case: Case, form: Form) -> Any:
     """Return a right side in letters, without what is measured, its numbers as fractions."""
     return _in_fractions(bounds.split_right(form.right, claim.notation(case))[0])
 
@@ -286,13 +295,13 @@ def _in_fractions(expression: Any) -> Any:
     return expression.xreplace({x: _fraction(x) for x in expression.atoms(sympy.Float)})
 
 
-def expressions_of_factors(claim: BoundClaim, case: Case, form: Form) -> dict[str, Any]:
+def expressions_of_factors(claim: RunClaim, case: Case, form: Form) -> dict[str, Any]:
     """Return what each measured mean in a right side is multiplied by, in letters."""
     factors = bounds.split_right(form.right, claim.notation(case))[1]
     return {name: _in_fractions(of) for name, of in factors.items()}
 
 
-def factors_of(claim: BoundClaim, case: Case, form: Form) -> dict[str, Fraction]:
+def factors_of(claim: RunClaim, case: Case, form: Form) -> dict[str, Fraction]:
     """Return what each measured mean in a right side is multiplied by, exactly.
 
     Raises:
@@ -318,25 +327,26 @@ def _fraction(number: Any) -> Any:
     return sympy.Rational(str(decimal(float(number)) if double else number))
 
 
-def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]) -> Row:
+def judge(claim: RunClaim, case: Case, form: Form, measured: Mapping[str, Any]) -> Row:
     """Return the row of one form over one class.
 
     SUPPORTED: every comparison has a certificate of a bound that is at most the right side.
     REFUTED: of one there are functions of the class on which it exceeds the right side. Else
     INCONCLUSIVE. Nothing is rounded.
     """
-    reason = inapplicable(claim, case, form)
+    reason = why_not(claim, case, form)
     if reason is not None:
-        return row(claim, case, form, Verdict.INAPPLICABLE, reason)
+        return row(claim, case, form, inapplicable(), reason)
     right, loose = right_side(claim, case, form), measured["loose"]
     comparisons = [{**made, **made["forms"].get(form.key, {})} for made in measured["comparisons"]]
     facts: dict[str, Any] = {"rhs": float(right.low), "comparisons": len(comparisons)}
-    refuted = [m for m in comparisons if Fraction(m.get("attained", right.high)) > right.high]
-    if refuted:
-        return _refuted(claim, case, form, max(refuted, key=_attained), facts)
+    decision = decided(comparisons, right)
+    if decision.verdict is Verdict.REFUTED:
+        assert decision.worst is not None
+        return _refuted(claim, case, form, decision, comparisons[decision.worst], facts)
     worst = max(comparisons, key=_value)
     if worst["value"] is None:
-        return row(claim, case, form, Verdict.INCONCLUSIVE, worst["open"], **facts)
+        return row(claim, case, form, undecided(), worst["open"], **facts)
     low, high = worst.get("attained"), worst.get("bound")
     facts["lhs"] = {"mean": worst["value"], "low": None, "high": None}
     for end, proved, nearer in (("low", low, max), ("high", high, min)):
@@ -347,17 +357,31 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
         file_name(claim, case, form, made["moment"]): made["file"]
         for made in comparisons if "file" in made
     }  # fmt: skip
-    if all(_proves(made, right) for made in comparisons):
-        reaches = low is not None and _attained(worst) >= right.low - ATTAINED * abs(right.low)
-        reason = "" if reaches else loose
-        if right.low < right.high:
-            reason = "; ".join(filter(None, [reason, "the right side is irrational: what is proved "
-                                             "is the lower end of its enclosure"]))  # fmt: skip
-        if case.problem.of_all_rounds:
-            reason = "; ".join(filter(None, [reason, REPLAYED]))
-        return row(claim, case, form, Verdict.SUPPORTED, reason, attained=reaches, **facts)
-    reason = _undecided(worst, loose, right)
-    return row(claim, case, form, Verdict.INCONCLUSIVE, reason, **facts)
+    if decision.verdict is Verdict.SUPPORTED:
+        irrational = (
+            "the right side is irrational: what is proved is the lower end of its enclosure"
+        )
+        said = (
+            "" if decision.attained else loose,
+            irrational if right.low < right.high else "",
+            REPLAYED if case.problem.of_all_rounds else "",
+        )
+        reason = "; ".join(filter(None, said))
+    else:
+        reason = _undecided(worst, loose, right)
+    return row(claim, case, form, decision, reason, **facts)
+
+
+def decided(comparisons: Sequence[Mapping[str, Any]], right: Right) -> Decision:
+    """Return what is proved of a worst case: by functions from below, by a certificate from above.
+
+    A certificate counts if it is one of the statement itself.
+    """
+    low = [Fraction(made["attained"]) if "attained" in made else -inf for made in comparisons]
+    high = [right.low if _proves(made, right) else inf for made in comparisons]
+    sides = Interval(np.array(low, object), np.array(high, object))
+    ends = Interval(*(np.array([end], object) for end in (right.low, right.high)))
+    return decide(Comparisons(sides, ends, np.array([abs(right.low)], object)), CLASS)
 
 
 def _proves(made: Mapping[str, Any], right: Right) -> bool:
@@ -369,10 +393,15 @@ def _proves(made: Mapping[str, Any], right: Right) -> bool:
 
 
 def _refuted(
-    claim: BoundClaim, case: Case, form: Form, made: Mapping[str, Any], facts: Mapping[str, Any]
+    claim: RunClaim,
+    case: Case,
+    form: Form,
+    decision: Decision,
+    made: Mapping[str, Any],
+    facts: Mapping[str, Any],
 ) -> Row:
     """Return the row of a comparison that functions of the class exceed."""
-    value, right = float(_attained(made)), facts["rhs"]
+    value, right = float(Fraction(made["attained"])), facts["rhs"]
     reason = (
         f"there are functions of the class, in dimension {made['dimension']}, with "
         f"left ≥ {value:.6g} above right = {right:.6g}: {made['what']}; the worst case is about "
@@ -391,7 +420,7 @@ def _refuted(
             "series": {"counterexample": functions_of(made["file"]).said[1:]},
         }
     lhs = {"mean": max(made["value"], value), "low": value, "high": None}
-    return row(claim, case, form, Verdict.REFUTED, reason, lhs=lhs, **shown, **facts)
+    return row(claim, case, form, decision, reason, lhs=lhs, **shown, **facts)
 
 
 def _undecided(worst: Mapping[str, Any], loose: str, right: Right) -> str:
@@ -405,16 +434,12 @@ def _undecided(worst: Mapping[str, Any], loose: str, right: Right) -> str:
     return f"{said}; {worst.get('open', 'neither a certificate nor functions decide')}"
 
 
-def _attained(made: Mapping[str, Any]) -> Fraction:
-    return Fraction(made["attained"])
-
-
 def _value(made: Mapping[str, Any]) -> float:
     """Return a comparison's worst case; one that nothing is known of is the worst."""
     return inf if made["value"] is None else float(made["value"])
 
 
-def file_name(claim: BoundClaim, case: Case, form: Form, moment: str, kind: str = "") -> str:
+def file_name(claim: RunClaim, case: Case, form: Form, moment: str, kind: str = "") -> str:
     """Return the name of a file: of which claim, case, moment and, of several, form it is."""
     forms = [one.key for one in claim.forms if one.form != "sibling"]
     which = f"{_slug(form.key)}-" if len(forms) > 1 else ""
@@ -426,23 +451,58 @@ def _slug(words: str) -> str:
 
 
 def row(
-    claim: BoundClaim,
+    claim: RunClaim,
     case: Case,
     form: Form,
-    verdict: Verdict,
+    decision: Decision,
     reason: str,
     evidence: Evidence = Evidence.CLASS,
     **facts: Any,
 ) -> Row:
     """Return a row of a form over a class, with the letters' numbers."""
-    roles = bounds.roles_of(case) if verdict is not Verdict.INAPPLICABLE else {}
+    roles = bounds.roles_of(case) if decision.verdict is not Verdict.INAPPLICABLE else {}
     roles = {name: number for name, number in roles.items() if isfinite(number)}  # no gap is known
     return row_of(
-        claim, form, case_entry(case), verdict, evidence, reason,
+        claim, form, case_entry(case), decision, evidence, reason,
         instance=instance(roles, claim.notation(case)), **facts,
     )  # fmt: skip
 
 
-def pack(measured: Mapping[str, Any]) -> bytes:
-    """Return what was measured as JSON."""
-    return json.dumps(measured).encode()
+def letters_in(case: Case) -> dict[str, Letter]:
+    """Return the letters for all of whose values a case stands."""
+    conditions = case.problem.conditions if isinstance(case.problem, WholeClass) else ()
+    own = case.algorithm.values() if case.algorithm is not None else {}
+    return letters_of((conditions, own))
+
+
+def worst(claim: Any, task: ClaimTask) -> bytes:
+    """Do the task of measuring the worst case for the forms that are its arguments."""
+    case, _ = task.of(claim)
+    return json.dumps(measure(claim, case, [claim.forms[int(k)] for k in task.args])).encode()
+
+
+class OverClass(Judge):
+    """Judges a bound over a class of functions, at numbers."""
+
+    letters: ClassVar[bool] = False
+    task = staticmethod(worst)
+    judge = staticmethod(judge)
+
+    def groups(self, claim: Any, forms: Sequence[int], profile: str) -> Iterator[Group]:
+        """Yield the forms that share a left side, with one class."""
+        for together in by_left(claim, forms).values():
+            for number in claim.class_numbers(profile):
+                if bool(letters_in(claim.every_case[number])) == self.letters:
+                    yield Group(together, [number])
+
+    def rows(self, claim: Any, group: Group, ask: ClaimTask, profile: str) -> Tasks:
+        """Judge forms over a class."""
+        case, forms = claim.every_case[group.cases[0]], [claim.forms[k] for k in group.forms]
+        lead, args = lead_of(claim, group.forms[0]), tuple(group.forms)
+        ((blob, _),) = yield [
+            replace(ask, do=self.task, number=group.cases[0], case=case.key, form=lead, args=args)
+        ]
+        return [self.judge(claim, case, form, json.loads(blob)) for form in forms]
+
+
+JUDGE = OverClass()

@@ -7,7 +7,6 @@ enumerated or sampled, a candidate's outcomes are neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
@@ -23,11 +22,11 @@ from driftproof.toolkit.engines.batched import BatchedContext
 from driftproof.toolkit.engines.enumerated import EnumeratedContext
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import Outcome, run
-from driftproof.toolkit.measure import Measure, Reduction, States, Steps
 from driftproof.toolkit.problem import Problem
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.judges import bounds
+from driftproof.verifiers.judges.scores import in_total_expectation, largest_ratio
 from driftproof.verifiers.search import equalities
 from driftproof.verifiers.search.conditions import Conditions
 from driftproof.verifiers.search.families import FAMILIES, Members, Parts
@@ -48,8 +47,6 @@ ENOUGH = 1.0 + 1e-7
 """A ratio that counts as a violation, to be confirmed by a judge."""
 FAR = 1e120
 """A number beyond which a candidate is taken to have diverged."""
-DUST = 1e-16
-"""What is small beside the largest sides before, squares of lengths mostly."""
 OF_OBJECTIVE = frozenset({"objective_smoothness", "strong_convexity", "initial_gap"})
 """What takes longest of a member to know, and is left out where nobody asks."""
 SHRINKING = 60
@@ -363,57 +360,3 @@ def _may_move(algorithm: Algorithm, name: str) -> bool:
     """Whether an algorithm takes another number for this parameter: some belong to an option."""
     number = getattr(algorithm, name)
     return altered(algorithm, {name: 0.5 * number if number else 0.5}) is not None
-
-
-def in_total_expectation(left: Callable[..., Any] | None) -> Callable[..., Any]:
-    """Return a measure that takes its expectations over the whole run, not given the past."""
-    assert left is not None
-
-    def whole(view: Any) -> Reduction | None:
-        reduction: Reduction | None = left(view)
-        if isinstance(reduction, Reduction) and reduction.how == "given past":
-            return replace(reduction, how="each")
-        return reduction
-
-    whole.__annotations__ = {"view": States if Measure(left).of_states else Steps}
-    return whole
-
-
-def largest_ratio(
-    taken: np.ndarray, names: Sequence[str], right: Any, factors: Mapping[str, Any]
-) -> np.ndarray:
-    """Return the largest left / right over the comparisons, [candidates].
-
-    Args:
-        taken: means of the measure and its parts, [1 + parts, comparisons, candidates].
-        names: of the parts.
-        right, factors: the right side's constant part, and what multiplies each part: numbers,
-            one for each candidate or one for all.
-    """
-    lefts = taken[0]
-    rights = np.broadcast_to(right, lefts.shape)
-    for place, name in enumerate(names):
-        if name in factors:
-            rights = rights + factors[name] * taken[1 + place]
-    return ratio(lefts, rights)
-
-
-def ratio(lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
-    """Return the largest left / right over comparisons [comparisons, candidates].
-
-    0 where nothing was compared, where both sides are 0, and where both are dust beside what was
-    compared before: what a run has lost, rounding errors take the place of.
-    """
-    if not len(lefts):
-        return np.zeros(lefts.shape[1])
-    size = np.abs(lefts) + np.abs(rights)
-    with np.errstate(all="ignore"):
-        quotients = lefts / rights
-    over = lefts - rights > 1e-9 * size
-    quotients = np.where(rights > 0, quotients, np.where(over, 1e9, 0.0))
-    # beside a right side of nearly 0, a left side that is rounding alone says nothing
-    before = np.fmax.accumulate(size, axis=0)
-    quotients = np.where(size > np.maximum(1e-250, DUST * before), quotients, 0.0)
-    largest: np.ndarray = np.nan_to_num(quotients, nan=0.0, posinf=1e9, neginf=0.0).max(0)
-    capped: np.ndarray = np.minimum(largest, 1e9)
-    return capped

@@ -13,12 +13,11 @@ from driftproof.toolkit.engines.enumerated import EnumeratedContext
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.parameters import Constraint, constraints
-from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.judges import bounds
+from driftproof.verifiers.judges.runs import measured_once
 from driftproof.verifiers.search.equalities import kept
 from driftproof.verifiers.search.letters import LackingError, letters_of, violation
-from driftproof.verifiers.search.score import measured
 from driftproof.verifiers.search.structure import altered, real
 
 DIGITS = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
@@ -28,7 +27,7 @@ OUTCOMES = 64
 """Outcomes of a step's noise up to which a test takes its expectation given the past."""
 
 
-def is_inside(claim: Claim[Any], form: Form, case: Case, *, in_ball: bool = True) -> bool:
+def is_inside(claim: Any, form: Form, case: Case, *, in_ball: bool = True) -> bool:
     """Return whether a form says something of a case: it meets every assumption.
 
     It has the constants that the form uses, and the measure takes a value on some step.
@@ -40,14 +39,14 @@ def is_inside(claim: Claim[Any], form: Form, case: Case, *, in_ball: bool = True
     try:
         if bounds.unmet(claim, case, form) is not None:
             return False
-        if not isinstance(claim, BoundClaim):
+        if not claim.measures:
             return True
         if bounds.lacking_constants(claim, case, form.right):
             return False
         bounds.right_side(claim, case, form.right)  # it may divide by a constant that is 0
         radius = case.problem.radius
         if radius is not None and in_ball:
-            return bool(measured(claim, form, case, 0).reach <= radius)
+            return bool(measured_once(claim, form, case, 0).reach <= radius)
         context = sampled_context(case.problem, ("inside",), replicates=1)
         run(case.problem, case.algorithm, context, rounds=1, left=form.left or claim.left)
     except DriftproofError:
@@ -59,12 +58,12 @@ def is_inside(claim: Claim[Any], form: Form, case: Case, *, in_ball: bool = True
     return True
 
 
-def is_quick(claim: Claim[Any], form: Form, case: Case) -> bool:
+def is_quick(claim: Any, form: Form, case: Case) -> bool:
     """Return whether judging takes a test's time: given the past, all outcomes of a step are run.
 
     That is done for each of 64 pasts and at every step, so there may be few of them.
     """
-    if not isinstance(claim, BoundClaim) or case.algorithm is None:
+    if not claim.measures or case.algorithm is None:
         return True
     counts = [name for name in constraints(type(case.algorithm)) if name.endswith("_steps")]
     left, step = form.left or claim.left, altered(case.algorithm, dict.fromkeys(counts, 1))

@@ -15,7 +15,8 @@ import numpy as np
 
 from driftproof.toolkit.cases import Assumption
 from driftproof.toolkit.constants import Notation
-from driftproof.verifiers.judges.assumed import ROUNDED, relation_of
+from driftproof.toolkit.tolerances import ROUNDED
+from driftproof.verifiers.judges.assumed import relation_of
 from driftproof.verifiers.judges.bounds import split_right
 
 Roles = Mapping[str, Any]

@@ -18,10 +18,8 @@ import numpy as np
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.ledger import Ledger
 from driftproof.toolkit.readings import ByProof, Undecided
-from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
-from driftproof.verifiers.claim_types.comparison import ComparisonClaim
-from driftproof.verifiers.running.jobs import Source, blaming, loaded
+from driftproof.verifiers.claim_types.sources import Source, blaming, loaded
 from driftproof.verifiers.running.scheduler import Cache, Result, Task, run_jobs
 from driftproof.verifiers.search.families import FAMILIES, family_for
 from driftproof.verifiers.search.finding import (
@@ -268,7 +266,7 @@ def _search(
                     return ended(status=FAILED, reason=result["failed"])
                 seconds += result.pop("seconds")
                 if result["status"] in (CONFIRMED, VERIFIED) or (
-                    result["status"] == CANDIDATE and not isinstance(claim, BoundClaim)
+                    result["status"] == CANDIDATE and not claim.measures
                 ):
                     return ended(**result)
                 if result["status"] == CANDIDATE:
@@ -298,10 +296,10 @@ def spaces_of(claim: Claim[Any]) -> tuple[list[Space], dict[str, str]]:
     Returns:
         And the families that may not stand in for its problems, with the reason.
     """
-    if not isinstance(claim, BoundClaim | ComparisonClaim) or claim.kind == "existence":
+    if not claim.searched or claim.is_existence:
         return [], {}
     cases = claim.cases_for("full")
-    runs = isinstance(claim, BoundClaim)
+    runs = claim.measures
     asked = _asked(claim)
     generic: dict[tuple[Any, ...], tuple[Choices, list[int]]] = {}
     own: dict[tuple[type, type], list[int]] = {}
@@ -397,7 +395,7 @@ def _why_not(claim: Claim[Any], right: Any) -> str:
         return "decided by algebra"
     if isinstance(right, Undecided):
         return "a reading that nothing decides"
-    if claim.kind == "existence":
+    if claim.is_existence:
         return "it says that something exists: an instance where it fails refutes nothing"
     if getattr(claim, "classes", ()):
         return "a claim over a whole class: driftproof verify finds its worst case"

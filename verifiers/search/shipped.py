@@ -19,10 +19,10 @@ from driftproof.toolkit.parameters import Constraint, constraints
 from driftproof.toolkit.problem import Problem
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.judges.bounds import roles_of
+from driftproof.verifiers.judges.scores import OUTSIDE, score
 from driftproof.verifiers.search import equalities
 from driftproof.verifiers.search.letters import LackingError, letters_of, violation
 from driftproof.verifiers.search.numbers import parameter
-from driftproof.verifiers.search.score import OUTSIDE, score
 from driftproof.verifiers.search.structure import Structure, altered, real
 
 CANDIDATES = 10

@@ -32,9 +32,7 @@ from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.parameters import Constraint, Parameters, constraints
 from driftproof.toolkit.problem import Problem
 from driftproof.toolkit.readings import ByProof, Undecided
-from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
-from driftproof.verifiers.claim_types.comparison import ComparisonClaim
 from driftproof.verifiers.search.inside import is_quick, moved_inside
 from driftproof.verifiers.search.members import (
     POWERS,
@@ -72,7 +70,7 @@ def instances(claim: Claim[Any]) -> st.SearchStrategy[Case]:
             assumptions.
     """
     forms = [form for form in claim.forms if decides(form)]
-    if not forms or not isinstance(claim, BoundClaim | ComparisonClaim):
+    if not forms or not claim.searched:
         raise DriftproofError(
             f"instances of {claim.name}, a {claim.way} with {len(forms)} right sides for cases",
             "a @bound or a @comparison",

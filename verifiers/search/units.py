@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import traceback
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -14,21 +13,19 @@ import numpy as np
 
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.climb import climb
-from driftproof.toolkit.constants import Letters, stated
 from driftproof.toolkit.draws import TooManyAtoms
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
-from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
-from driftproof.verifiers.claim_types.comparison import ComparisonClaim
-from driftproof.verifiers.judges import bounds, enclosed
-from driftproof.verifiers.running.jobs import Source, blaming, loaded, users_file
+from driftproof.verifiers.claim_types.sources import Source, blaming, loaded, users_file
+from driftproof.verifiers.judges import bounds
+from driftproof.verifiers.judges.judge import judge_named
+from driftproof.verifiers.judges.scores import score
 from driftproof.verifiers.search.equalities import kept
 from driftproof.verifiers.search.families import FAMILIES
 from driftproof.verifiers.search.finding import CANDIDATE, CONFIRMED, NOTHING, VERIFIED, place
 from driftproof.verifiers.search.generic import ENOUGH, Generic
 from driftproof.verifiers.search.letters import LackingError
-from driftproof.verifiers.search.score import measured, score
 from driftproof.verifiers.search.shipped import Shipped
 from driftproof.verifiers.search.shrink import shrunk
 from driftproof.verifiers.search.structure import Structure, altered
@@ -99,10 +96,7 @@ class Climb:
             with blaming(self.claim), np.errstate(all="ignore"):
                 claim = loaded(self.claim)
                 check(claim, self.form)
-                # a comparison may compute in other processes, as on the wire, which cost too
-                clock = (
-                    time.perf_counter if isinstance(claim, ComparisonClaim) else time.process_time
-                )
+                clock = judge_named(claim.searched).clock
                 began = clock()
                 result = self._result() | {"seconds": clock() - began}
         except Exception as error:  # noqa: BLE001 - anybody's
@@ -149,13 +143,12 @@ class Climb:
 
     def space(self) -> Generic | Shipped:
         """Return the candidates that it climbs over."""
-        claim: Claim[Any] = loaded(self.claim)
+        claim: Any = loaded(self.claim)
         form, template = claim.forms[self.form], claim.cases_for("full")[self.template]
         algorithm = template.algorithm
         if algorithm is not None:
-            algorithm = _plain(algorithm, counts=isinstance(claim, BoundClaim))
+            algorithm = _plain(algorithm, counts=claim.measures)
         if self.structure.family in FAMILIES:
-            assert isinstance(claim, BoundClaim)
             assert algorithm is not None
             return Generic(claim, form, algorithm, self.structure, self.seed)
         return Shipped(claim, form, _plain(template.problem), algorithm, self.structure, self.seed)
@@ -223,7 +216,7 @@ def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str,
     def breaks(tried: Case) -> bool:
         return score(claim, form, tried, seed) >= max(keep, ENOUGH)
 
-    attempts = ATTEMPTS if isinstance(claim, BoundClaim) else FEW_ATTEMPTS
+    attempts = ATTEMPTS if claim.measures else FEW_ATTEMPTS
     simple = shrunk(case, breaks, attempts, partial(kept, claim, form))
     row = judged(claim, form, simple, seed) if simple != case else first
     shown = _in_balls(claim, form, simple, row) if simple != case else balls
@@ -231,7 +224,7 @@ def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str,
         shown is not None and shown.verdict is Verdict.SUPPORTED
     ):
         simple, row, shown = case, first, balls
-    if not isinstance(claim, BoundClaim):
+    if not claim.measures:
         # its function was written for its own cases: elsewhere it may lose digits, or presume more
         result = _outcome(CANDIDATE, simple, row)
         return result | {"reason": f"{BEYOND}; {result['reason']}"}
@@ -275,7 +268,7 @@ def _in_balls(claim: Claim[Any], form: Form, case: Case, row: Row) -> Row | None
     """Return what ball arithmetic says of a bound on a case: the judge's row, if that is of it."""
     if row.evidence is Evidence.ENCLOSED:
         return row
-    return enclosed.judge(claim, case, form) if isinstance(claim, BoundClaim) else None
+    return judge_named(claim.searched).enclosed(claim, case, form)
 
 
 def _outcome(status: str, case: Case, row: Row) -> dict[str, Any]:
@@ -294,21 +287,12 @@ def check(claim: Claim[Any], number: int) -> None:
     Raises:
         DriftproofError: the right side, or the measure, cannot be evaluated.
     """
-    form, case = claim.forms[number], claim.cases_for("full")[0]
-    if isinstance(claim, ComparisonClaim) and claim not in _CHECKED:
-        claim.compared(case, form.right)
-        _CHECKED.add(claim)
-    if not isinstance(claim, BoundClaim):
-        return
-    left = form.left or claim.left
-    if form.right not in _CHECKED:
-        stated(form.right, Letters(claim.notation(case)))
-    if left not in _CHECKED:  # forms share it
-        measured(claim, form, case, seed=0)
-    _CHECKED.update((left, form.right))
+    if (claim, number) not in _CHECKED:
+        judge_named(claim.searched).check(claim, claim.forms[number], claim.cases_for("full")[0])
+        _CHECKED.add((claim, number))
 
 
-_CHECKED: set[Any] = set()
+_CHECKED: set[tuple[Claim[Any], int]] = set()
 
 
 def _plain(part: Any, counts: bool = True) -> Any:

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from driftproof.toolkit.report.files import cannot_write
-from driftproof.verifiers.running.jobs import Source, loaded
+from driftproof.verifiers.claim_types.sources import Source, loaded
 from driftproof.verifiers.search.finding import CANDIDATE, CONFIRMED, Finding, remade
 from driftproof.verifiers.search.units import failure
 from driftproof.verifiers.standalone.refusal import NoScriptError

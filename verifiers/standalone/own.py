@@ -13,7 +13,7 @@ from pathlib import Path
 from driftproof.toolkit.discover import Leaf
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
-from driftproof.verifiers.running.jobs import loaded
+from driftproof.verifiers.claim_types.sources import loaded
 from driftproof.verifiers.standalone.files import refuse_others, sides
 from driftproof.verifiers.standalone.of_class import script_of_class
 from driftproof.verifiers.standalone.refusal import NoScriptError

@@ -1,0 +1,34 @@
+"""Says what is known of a reading that nothing decides, and what would decide it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from driftproof.toolkit.readings import Undecided
+from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.judges.decide import undecided
+from driftproof.verifiers.judges.judge import ClaimTask, Group, Judge, Tasks
+from driftproof.verifiers.judges.rows import row_of
+
+
+class OpenReadings(Judge):
+    """Judges what is left open."""
+
+    def takes(self, claim: Claim[Any], form: Form) -> bool:
+        """Return whether it is left open."""
+        return isinstance(form.right, Undecided)
+
+    def groups(self, claim: Claim[Any], forms: Sequence[int], profile: str) -> Iterator[Group]:
+        """Yield each form."""
+        for form in forms:
+            yield Group([form])
+
+    def rows(self, claim: Claim[Any], group: Group, ask: ClaimTask, profile: str) -> Tasks:
+        """Return what is known."""
+        yield []
+        form, case = claim.forms[group.forms[0]], {"key": "open", "label": "for all choices"}
+        return [row_of(claim, form, case, undecided(), None, str(form.right))]
+
+
+JUDGE = OpenReadings()
