@@ -42,9 +42,9 @@ from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
 from driftproof.toolkit.algorithms.scaffold import Scaffold
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.gram.exact import GramForm, Second, Vector
 from driftproof.toolkit.measure import each, sq
 from driftproof.toolkit.ratios import Ratio
-from driftproof.toolkit.spans.exact import Quantity, Second, Vector
 from driftproof.verifiers.papers.localsgd.claims._saddles import distance_at_end
 from driftproof.verifiers.papers.localsgd.claims.scaffold import lyapunov as of_scaffold
 from driftproof.verifiers.worst_case import check, check_counterexample
@@ -177,7 +177,7 @@ def read(text: str) -> tuple[WorstCase, Fraction]:
         return Vector({numbers[n]: Fraction(c) for n, c in written.items()})
 
     def quantity(written):
-        total = Quantity({}, {file["values"].index(n): Fraction(c)
+        total = GramForm({}, {file["values"].index(n): Fraction(c)
                               for n, c in written["values"].items()})  # fmt: skip
         for c, u, v in written["products"]:
             total = total + vector(u) * vector(v) * Fraction(c)

@@ -185,7 +185,7 @@ def around(draw):
 
 def contained(made, true):
     """Say whether every ball contains the true value."""
-    held, wanted = np.asarray(made.balls, dtype=object), np.asarray(true, dtype=object)
+    held, wanted = np.asarray(made.entries, dtype=object), np.asarray(true, dtype=object)
     assert held.shape == wanted.shape
     with precision(400):  # the values are then exact, or far more so than the balls
         return all(x.contains(_around(v)) for x, v in zip(held.flat, wanted.flat, strict=True))
@@ -264,7 +264,7 @@ def test_a_ball_that_is_too_narrow_is_caught(name, monkeypatch):
     """Negative control: the operation rounds to a midpoint and forgets the radius."""
     sound = HANDLERS[name]
     forget = np.frompyfunc(lambda x: x.mid(), 1, 1)
-    monkeypatch.setitem(HANDLERS, name, lambda *a: Balls(forget(sound(*a).balls)))
+    monkeypatch.setitem(HANDLERS, name, lambda *a: Balls(forget(sound(*a).entries)))
     third = Balls.of([[1.0, 3.0], [3.0, 1.0]]), np.array([[1, 3], [3, 1]], dtype=object)
     third = third[0] / 3.0 if name == "mul" else third[0], third[1] * Fraction(1, 1)
     if name == "exp":
@@ -311,9 +311,9 @@ def test_the_reciprocal_of_a_norm_that_may_be_0_can_be_capped():
         for near in (arb(0), arb(0, 1e-30)):
             norm = abs(Balls(np.array([near], dtype=object)))
             made = (2 * norm.reciprocal()).clamp(max=3.0)
-            assert made.balls[0] == 3
+            assert made.entries[0] == 3
         wide = abs(Balls(np.array([arb(0, 1)], dtype=object)))
-        assert (2 * wide.reciprocal()).clamp(max=3.0).balls[0].contains(arb(2.5))
+        assert (2 * wide.reciprocal()).clamp(max=3.0).entries[0].contains(arb(2.5))
         with pytest.raises(RefusedError, match="neither scaled nor capped"):
             wide.reciprocal() + 1
 
@@ -322,7 +322,7 @@ def test_a_choice_left_open_is_a_ball_around_both_answers():
     x = Balls(np.array([arb(0, 0.5)], dtype=object))
     open_ = x < 0
     assert isinstance(open_, Truths)
-    made = torch.where(open_, x.new_full((1,), -1.0), x.new_full((1,), 2.0)).balls[0]
+    made = torch.where(open_, x.new_full((1,), -1.0), x.new_full((1,), 2.0)).entries[0]
     assert made.contains(-1)
     assert made.contains(2)
     with pytest.raises(RefusedError, match="left open"):

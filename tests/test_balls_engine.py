@@ -100,7 +100,7 @@ def test_a_broken_operation_is_caught(name, monkeypatch):
     sound = HANDLERS[name]
     shrink = np.frompyfunc(lambda x: (x * (1 - arb(1e-6))).mid(), 1, 1)
     monkeypatch.setitem(
-        HANDLERS, name, lambda *a, **k: Balls(np.asarray(shrink(sound(*a, **k).balls), object))
+        HANDLERS, name, lambda *a, **k: Balls(np.asarray(shrink(sound(*a, **k).entries), object))
     )
     algorithm = ComFedL(local_steps=3, step_size=0.05)
     problem = BoundedComposition(clients=3, dim=3, inner_dim=2, heterogeneity=1.0)
@@ -114,12 +114,12 @@ def test_gradients_in_balls_are_derivatives_of_the_objective_in_balls(problem):
     x = torch.full((dim, 1), 0.75, dtype=torch.float64)
     with precision(400):
         point, step = Balls.of(x), arb(2) ** -60
-        gradient = problem.gradient(point).balls[:, 0]
+        gradient = problem.gradient(point).entries[:, 0]
         for k in range(min(dim, 3)):
             moved = [point.clone(), point.clone()]
-            moved[0].balls[k, 0] += step
-            moved[1].balls[k, 0] -= step
-            up, down = (problem.smooth_part(m).balls[0] for m in moved)
+            moved[0].entries[k, 0] += step
+            moved[1].entries[k, 0] -= step
+            up, down = (problem.smooth_part(m).entries[0] for m in moved)
             slope = (up - down) / (2 * step)
             assert abs(slope - gradient[k]) < 1e-12
     near = problem.gradient(x)[:, 0].numpy()
@@ -151,8 +151,8 @@ def test_hyperparameters_are_taken_for_what_they_are():
         rate = 1 - arb(0.7) * arb(0.1)
         first = arb(1) - arb(0.1) * arb(1)  # x_1 = x_0 − βη z_0, z_0 = 1
         expected = rate * arb(1) + arb(0.7) * arb(0.1) * first
-        assert made.state.u.balls[0, 0, 0].overlaps(expected)
-        assert made.state.u.balls[0, 0, 0].rad() < 1e-55
+        assert made.state.u.entries[0, 0, 0].overlaps(expected)
+        assert made.state.u.entries[0, 0, 0].rad() < 1e-55
 
 
 @pytest.mark.parametrize("problem", [QuadraticBilevel(clients=3), LogisticBilevel(noise="none")])
@@ -162,8 +162,8 @@ def test_the_lower_solution_is_enclosed_by_its_gradient(problem):
     with precision(200):
         y = problem._solution(x)
         slope = problem._oracles(x).lower_grad(problem._every(x), problem._every(y), None).mean(0)
-        assert all(s.contains(0) for s in slope.balls.flat)
-        assert max(float(v.rad()) for v in y.balls.flat) < 1e-40
+        assert all(s.contains(0) for s in slope.entries.flat)
+        assert max(float(v.rad()) for v in y.entries.flat) < 1e-40
 
 
 def test_more_outcomes_than_are_run_are_refused():

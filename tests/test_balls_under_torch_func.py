@@ -35,7 +35,7 @@ def test_balls_around_a_range_contain_every_gradient(name):
         made = of(Balls(wide))
         for shift in (-0.0099, 0.003, 0.0099):
             inside = of(POINTS + shift)
-            for ball, x in zip(made.balls.flat, inside.flatten().tolist(), strict=True):
+            for ball, x in zip(made.entries.flat, inside.flatten().tolist(), strict=True):
                 assert (ball + arb(0, 1e-13)).contains(arb(x))
 
 

@@ -23,7 +23,7 @@ from driftproof.synthetic.classes import smooth_convex
 from driftproof.synthetic.classes.relations import start_within
 from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.spans.exact import Quantity, Vector
+from driftproof.toolkit.gram.exact import GramForm, Vector
 from driftproof.verifiers.worst_case import written
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.certificate import certify
@@ -505,7 +505,7 @@ def test_what_is_not_symmetric_is_not_semidefinite(matrix, data):
     st.fractions(-3, 3, max_denominator=5).filter(bool),
 ))  # fmt: skip
 def test_squares_are_the_form_that_they_are_of(gram):
-    total = Quantity()
+    total = GramForm()
     for c, u, v in squares(gram):
         total = total + u * v * c
     assert total.gram == gram
@@ -623,7 +623,7 @@ def test_the_squares_of_the_page():
         for _, condition, one, other in case.conditions()
     }
     pairs = (("x*", "x_0"), ("x*", "x_1"), ("x_0", "x_1"))
-    total = sum((by_pair[pair] for pair in pairs), Quantity()) / 2
+    total = sum((by_pair[pair] for pair in pairs), GramForm()) / 2
     x, g, h = map(Vector.basis, range(3))
     u, v = x - (g + h) * Fraction(3, 2), g - h
     assert total + x * x / 6 - case.objective == u * u / 6 + v * v / 8

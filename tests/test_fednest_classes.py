@@ -25,9 +25,9 @@ from driftproof.toolkit.algorithms import ComFedL, FedInn, FedOut, FedSVRG
 from driftproof.toolkit.engines.enumerated import NoiselessContext
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run
+from driftproof.toolkit.gram.exact import Vector
+from driftproof.toolkit.gram.tensor import SIZES, GramVector, NotLinearError
 from driftproof.toolkit.measure import each, sq
-from driftproof.toolkit.spans.exact import Vector
-from driftproof.toolkit.spans.tensor import SIZES, NotLinearError, Span
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.check import check
 from driftproof.verifiers.worst_case.found import worst_case
@@ -152,10 +152,10 @@ def test_what_is_said_of_a_level():
 def test_a_vector_is_cut_into_all_of_it_and_nothing():
     entries = np.empty((1, 1), dtype=object)
     entries[0, 0] = Vector.basis(0)
-    x = Span(entries)
+    x = GramVector(entries)
     assert x[0:].entries[0, 0] == x[: SIZES["dimension"]].entries[0, 0] == Vector.basis(0)
     assert x[:0].shape == x[SIZES["dimension"] :].shape == (0, 1)
-    assert not isinstance(x[:0], Span)
+    assert not isinstance(x[:0], GramVector)
     for part in (slice(1, None), slice(None, 3), slice(None, None, 2)):
         with pytest.raises(NotLinearError, match="one coordinate"):
             x[part]

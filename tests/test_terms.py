@@ -97,8 +97,8 @@ def test_balls_contain_the_optimum_wherever_the_solution_says_it_is(term, along,
     stated = replace(problem.solution, minimiser=off, exact=False)
     with precision(200, 10**7):
         known = enclosing(supposing(problem, solution=stated)).solution
-    assert known.low.balls.item().contains(problem.solution.high)
-    for ball, true in zip(known.minimiser.balls, problem.solution.minimiser, strict=True):
+    assert known.low.entries.item().contains(problem.solution.high)
+    for ball, true in zip(known.minimiser.entries, problem.solution.minimiser, strict=True):
         assert ball.contains(true)
         assert float(ball.rad()) <= 20 * size + 1e-14
 

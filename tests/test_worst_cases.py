@@ -36,10 +36,10 @@ from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.engines.enumerated import NoiselessContext
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run
+from driftproof.toolkit.gram.exact import GramForm, Vector
+from driftproof.toolkit.gram.tensor import SIZES, GramForms, GramVector, NotLinearError
 from driftproof.toolkit.measure import States, Steps, average, each, smallest, sq
 from driftproof.toolkit.parameters import Positive, PositiveInt
-from driftproof.toolkit.spans.exact import Quantity, Vector
-from driftproof.toolkit.spans.tensor import SIZES, NotLinearError, Quantities, Span
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.search.units import judged
 from driftproof.verifiers.worst_case.builder import build
@@ -333,16 +333,16 @@ def test_a_double_is_the_decimal_that_is_printed():
         Fraction(1, 200),
         Fraction(1, 400),
     }
-    assert Quantities.of(0.3).entries[()] == Quantity.number(Fraction(3, 10))
+    assert GramForms.of(0.3).entries[()] == GramForm.number(Fraction(3, 10))
 
 
 def test_torch_is_followed_exactly():
     entries = np.empty((2, 1, 1), dtype=object)
     entries[:, 0, 0] = [Vector.basis(0), Vector.basis(1)]
-    x = Span(entries)
+    x = GramVector(entries)
     assert x.shape == (2, SIZES["dimension"], 1)
     mean = x.mean(0)
-    assert sq(mean).entries[0] == Quantity(
+    assert sq(mean).entries[0] == GramForm(
         {(0, 0): Fraction(1, 4), (0, 1): Fraction(1, 2), (1, 1): Fraction(1, 4)}
     )
     mask = torch.tensor([1.0, 0.0])[:, None, None]
@@ -356,7 +356,7 @@ def test_torch_is_followed_exactly():
     assert torch.stack([x, x]).shape == (2, 2, SIZES["dimension"], 1)
     assert torch.cat([x, x]).shape == (4, SIZES["dimension"], 1)
     assert x[:1].expand_as(x).entries[1, 0, 0] == Vector.basis(0)
-    assert bool(Quantities.of(0.5) < 1)
+    assert bool(GramForms.of(0.5) < 1)
 
 
 @pytest.mark.parametrize(("right", "verdict"), [(0.02, "REFUTED"), (0.04, "SUPPORTED")])

@@ -36,9 +36,9 @@ from driftproof.toolkit.algorithms.scaffold import Scaffold
 from driftproof.toolkit.engines.enumerated import NoiselessContext
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run
+from driftproof.toolkit.gram.exact import Second, Vector
+from driftproof.toolkit.gram.tensor import NotLinearError
 from driftproof.toolkit.measure import each, sq
-from driftproof.toolkit.spans.exact import Second, Vector
-from driftproof.toolkit.spans.tensor import NotLinearError
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.papers.localsgd.claims._saddles import distance_at_end

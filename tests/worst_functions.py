@@ -25,8 +25,8 @@ from torch import Tensor
 
 from driftproof.synthetic.classes.levels import Level, OneLevel
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.gram.exact import Vector
 from driftproof.toolkit.problem import Problem, Solution
-from driftproof.toolkit.spans.exact import Vector
 from driftproof.verifiers.worst_case.program import Solved
 from driftproof.verifiers.worst_case.record import WorstCase
 

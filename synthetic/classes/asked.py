@@ -12,19 +12,19 @@ from torch import Tensor
 
 from driftproof.synthetic.classes.conditions import Constraint, FunctionClass, Triple
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.oracles import Pullback
-from driftproof.toolkit.ratios import Ratio, vanishes
-from driftproof.toolkit.spans.exact import Quantity, Second, Vector
-from driftproof.toolkit.spans.tensor import (
+from driftproof.toolkit.gram.exact import GramForm, Second, Vector
+from driftproof.toolkit.gram.tensor import (
     INEXACT,
     SIZES,
-    Quantities,
-    Span,
+    GramForms,
+    GramVector,
     Token,
     decimal,
     entries_of,
     part_of,
 )
+from driftproof.toolkit.oracles import Pullback
+from driftproof.toolkit.ratios import Ratio, vanishes
 
 ROUNDED = Fraction(1, 10**13)
 """How far from 0 a sum of decimals may be."""
@@ -89,7 +89,7 @@ class AskedFunctions:
         self.function_of = tuple(function_of)
         self.triples: list[list[Triple]] = [[] for _ in self.classes]
         self._known: list[dict[Vector, Triple]] = [{} for _ in self.classes]
-        self._valued: list[dict[Vector, Quantity]] = [{} for _ in self.classes]
+        self._valued: list[dict[Vector, GramForm]] = [{} for _ in self.classes]
         self._implicit: dict[tuple[tuple[int, ...], Vector, Fraction | None], Vector] = {}
         self.term = len(classes) if term else None
         self.least: list[Constraint] = []
@@ -116,14 +116,14 @@ class AskedFunctions:
         if term is not None and term.normals and not at_minimiser:  # starts lie in the set
             begun = {"start": self.start, **({"other start": self.own[0]} if apart else {})}
             for name, point in begun.items():
-                self._keep(len(classes), Triple(len(classes), point, Vector(), Quantity(), name))
+                self._keep(len(classes), Triple(len(classes), point, Vector(), GramForm(), name))
 
     @property
     def star(self) -> Vector:
         """x*, as a measure is given it."""
         return STARS if self.saddle else STAR
 
-    def check_origin(self, quantities: Sequence[Quantity]) -> bool:
+    def check_origin(self, quantities: Sequence[GramForm]) -> bool:
         """Tell whether nothing depends on where the origin is, at which x* is put.
 
         Points have to move with x_0 and x*: their coefficients add up to 1, those of directions to
@@ -174,7 +174,7 @@ class AskedFunctions:
                 left = left - gradient
             elif function == self.term:
                 gradient = left / self.functions
-            triple = Triple(function, Vector(), gradient, Quantity(), "solution")
+            triple = Triple(function, Vector(), gradient, GramForm(), "solution")
             self._keep(function, triple, chosen=True)
 
     def _add_minima(self) -> None:
@@ -185,7 +185,7 @@ class AskedFunctions:
             triple = Triple(function, point, Vector(), value, "minimum")
             self._keep(function, triple, chosen=True)
 
-    def minimum(self, client: int) -> Quantity:
+    def minimum(self, client: int) -> GramForm:
         """Return a client's own infimum, measured from its value at x*."""
         triples = self.triples[self.function_of[client]]
         return next(triple.value for triple in triples if triple.name == "minimum")
@@ -259,11 +259,11 @@ class AskedFunctions:
         name = f"error, ({len(self.least)})"
         self.least.append(Constraint(name, error * error - most * most))
 
-    def _value(self, function: int, name: str) -> Quantity:
+    def _value(self, function: int, name: str) -> GramForm:
         if self.classes[function].normals:
-            return Quantity()
+            return GramForm()
         self.values.append(f"value of client {function} at {name}")
-        return Quantity.value(len(self.values) - 1)
+        return GramForm.value(len(self.values) - 1)
 
     def triple(self, function: int, point: Vector) -> Triple:
         """Return the triple of a function at a point, made at the first time."""
@@ -275,7 +275,7 @@ class AskedFunctions:
         name = f"point {len(self.triples[function])}"
         gradient = self._vector(f"gradient of client {function} at {name}")
         from_here = self._from_start and point == self.start.bare
-        value = Quantity() if from_here else self._value(function, name)
+        value = GramForm() if from_here else self._value(function, name)
         triple = Triple(function, point, gradient, value, name)
         self._keep(function, triple)
         return triple
@@ -317,7 +317,7 @@ class AskedFunctions:
         if not (chosen and self.classes[function].set_valued):
             self._known[function][triple.point] = triple
 
-    def value(self, client: int, point: Vector) -> Quantity:
+    def value(self, client: int, point: Vector) -> GramForm:
         """Return a client's value at a point, which all subgradients there share."""
         self._note(point)
         known = self._valued[self.function_of[client]].get(point.bare)
@@ -328,41 +328,41 @@ class AskedFunctions:
         found = (t for t in self.triples[self.function_of[client]] if t.name == "solution")
         return next(found, None) or self.at(client, self.star)
 
-    def mean(self, point: Vector) -> tuple[Vector, Quantity]:
+    def mean(self, point: Vector) -> tuple[Vector, GramForm]:
         """Return ∇F and F at a point, the means over clients."""
         every = [self.at(client, point) for client in range(self.clients)]
-        gradient, value = Vector(), Quantity()
+        gradient, value = Vector(), GramForm()
         for triple in every:
             gradient = gradient + triple.gradient / self.clients
             value = value + triple.value / self.clients
         return gradient, value
 
-    def at_star(self, function: int) -> Quantity:
+    def at_star(self, function: int) -> GramForm:
         """Return f(x*) of a function, of which nothing is known: values are measured from it.
 
         Of an indicator it is 0, as all its values are.
         """
         known = self.classes[function].normals
-        return Quantity() if known else Quantity.value(-1 - function)
+        return GramForm() if known else GramForm.value(-1 - function)
 
-    def numbering_stars(self, quantities: Sequence[Quantity]) -> Callable[[Quantity], Quantity]:
+    def numbering_stars(self, quantities: Sequence[GramForm]) -> Callable[[GramForm], GramForm]:
         """Give each f(x*) that quantities are made of a number after those of the other values."""
         met = sorted({j for of in quantities for j in of.values if j < 0}, reverse=True)
         number = {j: len(self.values) + k for k, j in enumerate(met)}
         self.values += [f"{AT_STAR} {-1 - j}" for j in met]
         return lambda of: replace(of, values={number.get(j, j): a for j, a in of.values.items()})
 
-    def below(self, quantities: Sequence[Quantity]) -> Quantity:
+    def below(self, quantities: Sequence[GramForm]) -> GramForm:
         """Return an unknown number that is at most each of some quantities."""
         self.values.append("m")
-        least = Quantity.value(len(self.values) - 1)
+        least = GramForm.value(len(self.values) - 1)
         for number, quantity in enumerate(quantities):
             self.least.append(Constraint(f"smallest, ({number})", least - quantity))
         return least
 
     def without(
         self, zero: Sequence[Vector]
-    ) -> tuple[Callable[[Quantity], Quantity], dict[int, Vector]]:
+    ) -> tuple[Callable[[GramForm], GramForm], dict[int, Vector]]:
         """Let some vectors be 0: the last unknown of each is what the others make it.
 
         Returns:
@@ -386,8 +386,8 @@ class AskedFunctions:
         number = {j: Vector.basis(k) for k, j in enumerate(kept)}
         made = {j: _renamed(v, number) for j, v in made.items()} | number
 
-        def known(quantity: Quantity) -> Quantity:
-            total: Quantity = Quantity({}, quantity.values, quantity.constant)
+        def known(quantity: GramForm) -> GramForm:
+            total: GramForm = GramForm({}, quantity.values, quantity.constant)
             for (j, k), q in quantity.gram.items():
                 total = total + made[j] * made[k] * q
             return total
@@ -408,14 +408,14 @@ class AskedFunctions:
         self.least = [replace(c, quantity=known(c.quantity)) for c in self.least]
         return known, made
 
-    def gap(self, point: Vector) -> Quantity:
+    def gap(self, point: Vector) -> GramForm:
         """Return F(point) − F*, the mean of the clients' functions and the term.
 
         Raises:
             DriftproofError: the point need not lie in the set whose indicator the term is.
         """
         values = [self.value(client, point) for client in range(self.clients)]
-        value: Quantity = sum(values, Quantity()) / self.clients
+        value: GramForm = sum(values, GramForm()) / self.clients
         if self.term is None:
             return value
         if self.classes[self.term].normals:
@@ -427,7 +427,7 @@ class AskedFunctions:
             return value
         known = self._valued[self.term].get(point.bare)
         own = self.triple(self.term, point).value if known is None else known
-        total: Quantity = value + own
+        total: GramForm = value + own
         return total
 
     def stays(self, first: Tensor, last: Tensor) -> bool:
@@ -460,14 +460,14 @@ class AskedFunctions:
             if all(point in known for known in self._known[: self.functions])
         ]
 
-    def gradients(self, x: Tensor) -> Span:
+    def gradients(self, x: Tensor) -> GramVector:
         """Return each client's gradient at its own point, [clients, dim, replicates]."""
-        return Span(self._each(x, "gradient"))
+        return GramVector(self._each(x, "gradient"))
 
-    def function_values(self, x: Tensor) -> Quantities:
+    def function_values(self, x: Tensor) -> GramForms:
         """Return each client's value at its own point, [clients, replicates]."""
         minima = [[self.at_star(function)] for function in self.function_of]
-        return Quantities(self._each(x, "value")[:, 0] + np.array(minima, dtype=object))
+        return GramForms(self._each(x, "value")[:, 0] + np.array(minima, dtype=object))
 
     def _each(self, x: Tensor, part: str) -> np.ndarray:
         points = points_of(x)
@@ -482,7 +482,7 @@ def _is_nothing(x: Any) -> bool:
     return vanishes(x) or bool(INEXACT and not isinstance(x, Ratio) and abs(x) < ROUNDED)
 
 
-def _is_invariant(of: Quantity, weights: Mapping[int, int]) -> bool:
+def _is_invariant(of: GramForm, weights: Mapping[int, int]) -> bool:
     """Tell whether a quantity is the same wherever the origin is."""
     rows: dict[int, Any] = {}
     for (j, k), q in of.gram.items():
@@ -521,7 +521,7 @@ def points_of(x: Tensor) -> np.ndarray:
     Raises:
         DriftproofError: it is no combination of the unknown vectors.
     """
-    if not isinstance(x, Span):
+    if not isinstance(x, GramVector):
         raise DriftproofError(
             f"a gradient asked at {x!r}",
             "a combination of the start and of gradients",
@@ -568,7 +568,7 @@ class FieldOfClass:
             DriftproofError: there is no term.
         """
         (step,) = entries_of(t).reshape(-1)
-        exact = step.as_number if isinstance(step, Quantity) else Fraction(step)
+        exact = step.as_number if isinstance(step, GramForm) else Fraction(step)
         named = self._named(losses)
         if term:
             named.append(self._term("prox(…, term=True)"))
@@ -587,7 +587,7 @@ class FieldOfClass:
 
         ``bound_error`` says how large they may be; within that they are the worst.
         """
-        return Span(np.frompyfunc(lambda _: self.asked.error(), 1, 1)(points_of(x)))
+        return GramVector(np.frompyfunc(lambda _: self.asked.error(), 1, 1)(points_of(x)))
 
     def bound_error(self, e: Tensor, v: Tensor) -> None:
         """Let ‖e‖ ≤ ‖v‖; v may depend on e, as a step that ends where the error has led."""
@@ -612,7 +612,7 @@ class FieldOfClass:
             functions = named or [self._function(client)]
             point = points[client, 0, replicate]
             found[client, 0, replicate] = self.asked.implicit(functions, point, step)
-        return Span(found)
+        return GramVector(found)
 
     def _function(self, client: int) -> int:
         """Return the function that a client's implicit step is of, where none is named.
@@ -658,12 +658,12 @@ class _OneFunction(FieldOfClass):
 
     def field_grad(self, x: Tensor, xi: Tensor | None) -> Tensor:
         """Return the function's gradient at each client's x."""
-        return Span(self._each(x, "gradient"))
+        return GramVector(self._each(x, "gradient"))
 
     def mean_loss(self, x: Tensor) -> Tensor:
         """Return the function's value at each client's x."""
         least = self.asked.at_star(self.asked.function_of[self.number])
-        return Quantities(self._each(x, "value")[:, 0] + least)
+        return GramForms(self._each(x, "value")[:, 0] + least)
 
     def _each(self, x: Tensor, part: str) -> np.ndarray:
         asked = np.frompyfunc(lambda z: _part(self.asked, self.number, z, part), 1, 1)
@@ -727,7 +727,7 @@ class SaddleOfClass(FieldOfClass):
                     "write oracles.upper_grad_x(state.x, state.y, None)",
                 )
         field = self.asked.gradients(x + y)
-        return Span(part_of(field.entries, second=second))
+        return GramVector(part_of(field.entries, second=second))
 
 
 class CompositionOfClass:

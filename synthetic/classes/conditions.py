@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from driftproof.toolkit.gram.exact import GramForm, Vector
 from driftproof.toolkit.letters import shown
 from driftproof.toolkit.ratios import vanishes
-from driftproof.toolkit.spans.exact import Quantity, Vector
 
 Place = Literal["difference", "one", "other"]
 """x_j − x_k, g_j and g_k, of a pair (j, k); of a single triple x_j ("difference") and g_j."""
@@ -35,7 +35,7 @@ class Triple:
     client: int
     point: Vector
     gradient: Vector
-    value: Quantity
+    value: GramForm
     name: str
 
 
@@ -66,7 +66,7 @@ class Condition:
         void = all(zero[a] or zero[b] for a, b in self.products)
         return void and not any(self.values) and vanishes(self.bound)
 
-    def quantity(self, one: Triple, other: Triple | None) -> Quantity:
+    def quantity(self, one: Triple, other: Triple | None) -> GramForm:
         """Return the left side for one pair, or for one triple."""
         vectors = {"difference": one.point, "one": one.gradient}
         total = one.value * self.values[0]
@@ -75,7 +75,7 @@ class Condition:
             total = total + other.value * self.values[1]
         for (a, b), factor in self.products.items():
             total = total + vectors[a] * vectors[b] * factor
-        made: Quantity = total
+        made: GramForm = total
         return made
 
 
@@ -89,7 +89,7 @@ class Constraint:
     """
 
     name: str
-    quantity: Quantity
+    quantity: GramForm
     bound: Fraction = Fraction(0)
     equality: bool = False
 

@@ -19,8 +19,8 @@ from typing import Any
 
 from driftproof.synthetic.classes.conditions import Condition, FunctionClass, Place
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.gram.tensor import decimal
 from driftproof.toolkit.ratios import Ratio
-from driftproof.toolkit.spans.tensor import decimal
 
 HALF = Fraction(1, 2)
 

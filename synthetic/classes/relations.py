@@ -11,8 +11,8 @@ from driftproof.synthetic.classes.asked import AskedFunctions
 from driftproof.synthetic.classes.conditions import Constraint
 from driftproof.synthetic.classes.functions import positive
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.gram.exact import GramForm
 from driftproof.toolkit.letters import shown
-from driftproof.toolkit.spans.exact import Quantity
 
 Kind = Literal[
     "equal", "shared-minimiser", "similar", "similar-everywhere", "start-distance", "start-gap",
@@ -159,7 +159,7 @@ def upper_level() -> Relation:
 
 
 def _similar(asked: AskedFunctions, zeta: Fraction) -> Iterator[Constraint]:
-    total = Quantity()
+    total = GramForm()
     for client in range(asked.clients):
         gradient = asked.solution(client).gradient
         total = total + gradient * gradient / asked.clients
@@ -168,7 +168,7 @@ def _similar(asked: AskedFunctions, zeta: Fraction) -> Iterator[Constraint]:
 
 def _similar_everywhere(asked: AskedFunctions, zeta: Fraction) -> Iterator[Constraint]:
     for number, point in enumerate(asked.shared_points()):
-        mean, total = asked.mean(point)[0], Quantity()
+        mean, total = asked.mean(point)[0], GramForm()
         for client in range(asked.clients):
             apart = asked.at(client, point).gradient - mean
             total = total + apart * apart / asked.clients
@@ -177,7 +177,7 @@ def _similar_everywhere(asked: AskedFunctions, zeta: Fraction) -> Iterator[Const
 
 def _minima_apart(asked: AskedFunctions, Gamma: Fraction) -> Iterator[Constraint]:
     minima = [asked.minimum(client) for client in range(asked.clients)]
-    yield Constraint("minima", sum(minima, Quantity()) * Fraction(-1, asked.clients), Gamma)
+    yield Constraint("minima", sum(minima, GramForm()) * Fraction(-1, asked.clients), Gamma)
 
 
 def _bounded_steps(asked: AskedFunctions, G: Fraction) -> Iterator[Constraint]:
@@ -191,7 +191,7 @@ def _bounded_steps(asked: AskedFunctions, G: Fraction) -> Iterator[Constraint]:
     for number, (client, outcomes) in enumerate(every):
         gradients = [asked.at(client, point).gradient for point in outcomes]
         parts = (g * g * p for p, g in zip(asked.chances, gradients, strict=True))
-        yield Constraint(f"bounded, ({number})", sum(parts, Quantity()), G**2)
+        yield Constraint(f"bounded, ({number})", sum(parts, GramForm()), G**2)
 
 
 def _start_distance(asked: AskedFunctions, R: Fraction) -> Iterator[Constraint]:

@@ -31,11 +31,11 @@ from driftproof.synthetic.classes.relations import (
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.cases import Case, grid
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.gram.exact import GramForm
+from driftproof.toolkit.gram.tensor import SIZES, GramForms, GramVector, SaddleStart, entries_of
 from driftproof.toolkit.parameters import PositiveInt
 from driftproof.toolkit.problem import Problem, Solution
 from driftproof.toolkit.ratios import Ratio
-from driftproof.toolkit.spans.exact import Quantity
-from driftproof.toolkit.spans.tensor import SIZES, Quantities, Span, TwoSpans, entries_of
 
 ROLES = {
     "L": ("objective_smoothness", "field_smoothness"), "mu": ("strong_convexity",),
@@ -288,14 +288,14 @@ class WholeClass(Problem):
     @property
     def unknown_start(self) -> Tensor:
         """x_0, [dim, 1]; (x_0, y_0) where the functions have two variables."""
-        return (TwoSpans if self.asked.saddle else Span)(_entries([[self.asked.start]]))
+        return (SaddleStart if self.asked.saddle else GramVector)(_entries([[self.asked.start]]))
 
     @property
     def unknown_own(self) -> Tensor:
         """What each client remembers where a run begins anywhere, [clients, dim, 1]."""
         entries = np.empty((self.clients, 1, 1), dtype=object)
         entries[:, 0, 0] = self.asked.own
-        return Span(entries)
+        return GramVector(entries)
 
     @property
     def minimiser(self) -> Tensor:
@@ -310,14 +310,14 @@ class WholeClass(Problem):
                 "a measure that needs none: there may be no minimiser",
                 "measure view.gradient(x), or take smooth_convex(L)",
             )
-        return Span(_entries([[self.asked.star]]))
+        return GramVector(_entries([[self.asked.star]]))
 
     def objective(self, x: Tensor) -> Tensor:
         """Return F(x) at x of shape [dim, replicates]: F(x) − F*, and an F* that is unknown."""
         asked = self.asked
-        least = sum(map(asked.at_star, asked.function_of), Quantity()) / self.clients
-        term = Quantity() if asked.term is None else asked.at_star(asked.term)
-        return Quantities(entries_of(self.gap(x)) + (least + term))
+        least = sum(map(asked.at_star, asked.function_of), GramForm()) / self.clients
+        term = GramForm() if asked.term is None else asked.at_star(asked.term)
+        return GramForms(entries_of(self.gap(x)) + (least + term))
 
     def gap(self, x: Tensor) -> Tensor:
         """Return F(x) − F* at x of shape [dim, replicates].
@@ -331,7 +331,7 @@ class WholeClass(Problem):
                 "a relation that bounds it at the start",
                 "add start_gap(delta), or measure view.gradient(x)",
             )
-        return Quantities(_entries([self.asked.gap(point) for point in points_of(x)[0]]))
+        return GramForms(_entries([self.asked.gap(point) for point in points_of(x)[0]]))
 
     def loss_at(self, number: int, x: Tensor) -> Tensor:
         """Return f_number(x) − f_number(x*), of x [dim, replicates]: a step of the regret."""
@@ -339,7 +339,7 @@ class WholeClass(Problem):
         weights = torch.ones(self.clients, 1, 1, dtype=torch.float64)
         one = FieldOfClass(self.asked, weights).at(number)
         least = self.asked.at_star(self.asked.function_of[one.number])
-        return one.mean_loss(x[None])[0] - Quantities(_entries([least]))
+        return one.mean_loss(x[None])[0] - GramForms(_entries([least]))
 
     def gradient(self, x: Tensor) -> Tensor:
         """Return ∇F at x of shape [dim, replicates].
@@ -352,7 +352,7 @@ class WholeClass(Problem):
                 f"∇F of a sum with {self.term}", "a sum that has a gradient",
                 "measure view.gap(x), or the change x_{k+1} − x_k",
             )  # fmt: skip
-        return Span(_entries([[self.asked.mean(point)[0] for point in points_of(x)[0]]]))
+        return GramVector(_entries([[self.asked.mean(point)[0] for point in points_of(x)[0]]]))
 
     def client_gradients(self, x: Tensor) -> Tensor:
         """Return each client's ∇f_i at x, [clients, dim, replicates]."""

@@ -9,7 +9,7 @@
 True
 """
 
-from driftproof.toolkit.balls import aten, linear, operations, shapes  # noqa: F401 - fill the table
+from driftproof.toolkit.balls import linear, operations, shapes  # noqa: F401 - fill the table
 from driftproof.toolkit.balls.tensor import Balls, RefusedError, Truths, precision
 
 __all__ = ["Balls", "RefusedError", "Truths", "precision"]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import flint
 from flint import arb
 
 from driftproof.toolkit.balls.operations import power
-from driftproof.toolkit.balls.tensor import RefusedError
+from driftproof.toolkit.balls.tensor import RefusedError, decided
 
 
 @dataclass(frozen=True)
@@ -51,12 +53,9 @@ def expression_in_balls(expression: Any, letters: Mapping[str, Sized]) -> Sized:
         return Sized.of(arb(flint.fmpq(int(expression.p), int(expression.q))))
     if expression.is_Float:
         return Sized.of(_double(expression))
-    if expression.is_Add:
-        return Sized(_fold(parts, "value", lambda a, b: a + b),
-                     _fold(parts, "size", lambda a, b: a + b))  # fmt: skip
-    if expression.is_Mul:
-        return Sized(_fold(parts, "value", lambda a, b: a * b),
-                     _fold(parts, "size", lambda a, b: a * b))  # fmt: skip
+    if expression.is_Add or expression.is_Mul:
+        join = operator.add if expression.is_Add else operator.mul
+        return Sized(reduce(join, [x.value for x in parts]), reduce(join, [x.size for x in parts]))
     if expression.is_Pow:
         base, exponent = parts
         raised = power(base.value, exponent.value)
@@ -70,13 +69,6 @@ def expression_in_balls(expression: Any, letters: Mapping[str, Sized]) -> Sized:
     if name not in _FUNCTIONS:
         raise RefusedError(f"{name} in a right side has no version for balls")
     return Sized.of(_FUNCTIONS[name](*(part.value for part in parts)))
-
-
-def _fold(parts: list[Sized], of: str, join: Callable[[arb, arb], arb]) -> arb:
-    folded: arb = getattr(parts[0], of)
-    for part in parts[1:]:
-        folded = join(folded, getattr(part, of))
-    return folded
 
 
 def _double(number: Any) -> arb:
@@ -94,23 +86,16 @@ def _piece(expression: Any, letters: Mapping[str, Sized]) -> Sized:
     raise RefusedError("a right side in pieces, none of which is known to apply")
 
 
-_RELATIONS: Mapping[str, tuple[Callable[[arb, arb], bool], Callable[[arb, arb], bool]]] = {
-    "<": (lambda a, b: a < b, lambda a, b: a >= b),
-    "<=": (lambda a, b: a <= b, lambda a, b: a > b),
-    ">": (lambda a, b: a > b, lambda a, b: a <= b),
-    ">=": (lambda a, b: a >= b, lambda a, b: a < b),
-}
+_RELATIONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
 def _holds(condition: Any, letters: Mapping[str, Sized]) -> bool:
     symbol = getattr(condition, "rel_op", "")
     if symbol in _RELATIONS:
         left, right = (expression_in_balls(side, letters).value for side in condition.args)
-        holds, fails = _RELATIONS[symbol]
-        if holds(left, right):
-            return True
-        if fails(left, right):
-            return False
+        answer = decided(_RELATIONS[symbol], left, right)
+        if answer is not None:
+            return answer
     raise RefusedError(f"whether {condition} was left open", open=True)
 
 
@@ -122,12 +107,5 @@ _FUNCTIONS: Mapping[str, Callable[..., arb]] = {
     "exp": arb.exp, "log": arb.log, "sin": arb.sin, "cos": arb.cos, "tan": arb.tan,
     "sinh": arb.sinh, "cosh": arb.cosh, "tanh": arb.tanh, "Abs": abs, "LambertW": arb.lambertw,
     "floor": arb.floor, "ceiling": arb.ceil,
-    "Max": lambda *xs: _over(arb.max, xs), "Min": lambda *xs: _over(arb.min, xs),
+    "Max": lambda *xs: reduce(arb.max, xs), "Min": lambda *xs: reduce(arb.min, xs),
 }  # fmt: skip
-
-
-def _over(of: Callable[[arb, arb], arb], xs: tuple[arb, ...]) -> arb:
-    folded = xs[0]
-    for x in xs[1:]:
-        folded = of(folded, x)
-    return folded

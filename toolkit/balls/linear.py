@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,17 +36,18 @@ def _mean(a: Any, dim: Any = None, keepdim: bool = False, **_: Any) -> Balls:
     return wrapped(totals / arb(entries.size // max(1, totals.size)))
 
 
-@handles("max", "amax")
-def _max(a: Any, dim: Any = None, keepdim: bool = False) -> Balls:
-    return _extreme(larger, a, dim, keepdim)
+@handles("prod")
+def _prod(a: Any, dim: Any = None, keepdim: bool = False, **_: Any) -> Balls:
+    multiply: Any = np.multiply
+    return wrapped(multiply.reduce(lift(a), _axes(dim), keepdims=keepdim))
 
 
-@handles("min", "amin")
-def _min(a: Any, dim: Any = None, keepdim: bool = False) -> Balls:
-    return _extreme(smaller, a, dim, keepdim)
+@handles("cumsum")
+def _cumsum(a: Any, dim: int, **_: Any) -> Balls:
+    return wrapped(np.add.accumulate(lift(a), dim))
 
 
-def _extreme(of: np.ufunc, a: Any, dim: Any, keepdim: bool) -> Balls:
+def _extreme(of: np.ufunc, a: Any, dim: Any = None, keepdim: bool = False) -> Balls:
     entries = lift(a)
     spend(entries.size)
     if isinstance(axes := _axes(dim), tuple):  # numpy reduces over one dimension at a time
@@ -53,6 +55,10 @@ def _extreme(of: np.ufunc, a: Any, dim: Any, keepdim: bool) -> Balls:
             entries = of.reduce(entries, axis=axis, keepdims=True)
         return Balls(entries if keepdim else entries.squeeze(axes))
     return Balls(np.asarray(of.reduce(entries, axis=axes, keepdims=keepdim), object))
+
+
+handles("max", "amax")(partial(_extreme, larger))
+handles("min", "amin")(partial(_extreme, smaller))
 
 
 @handles("linalg_vector_norm", "norm")
@@ -63,16 +69,18 @@ def _norm(a: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, **_: Any
     return square_root(Balls(_summed(entries * entries, dim, keepdim)))
 
 
+_exp, _log = np.frompyfunc(arb.exp, 1, 1), np.frompyfunc(arb.log, 1, 1)
+
+
 @handles("softmax")
 def _softmax(a: Any, dim: int, **_: Any) -> Balls:
-    raised = np.frompyfunc(arb.exp, 1, 1)(lift(a))
+    raised = _exp(lift(a))
     return wrapped(raised / _summed(raised, dim, True))
 
 
 @handles("logsumexp")
 def _logsumexp(a: Any, dim: int, keepdim: bool = False) -> Balls:
-    raised = np.frompyfunc(arb.exp, 1, 1)(lift(a))
-    return wrapped(np.frompyfunc(arb.log, 1, 1)(_summed(raised, dim, keepdim)))
+    return wrapped(_log(_summed(_exp(lift(a)), dim, keepdim)))
 
 
 @handles("matmul", "mm", "bmm", "mv", "dot", "__matmul__")
@@ -85,7 +93,7 @@ def _matmul(a: Any, b: Any) -> Balls:
 
 @handles("baddbmm")
 def _baddbmm(a: Any, b: Any, c: Any, *, beta: Any = 1, alpha: Any = 1) -> Balls:
-    return wrapped(lift(a) * lift(beta) + _matmul(b, c).balls * lift(alpha))
+    return wrapped(lift(a) * lift(beta) + _matmul(b, c).entries * lift(alpha))
 
 
 @handles("einsum")
@@ -102,7 +110,7 @@ def _solve(a: Any, b: Any) -> Balls:
     """Return the solutions of batches of systems, matrices […, n, n] and sides […, n, m]."""
     left, right = lift(a), lift(b)
     if right.ndim == left.ndim - 1:
-        return Balls(_solve(a, Balls(right[..., None])).balls[..., 0])
+        return Balls(_solve(a, Balls(right[..., None])).entries[..., 0])
     lead = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     left, right = (np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (left, right))
     solutions = np.empty(right.shape, dtype=object)

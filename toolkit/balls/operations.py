@@ -13,6 +13,7 @@ from driftproof.toolkit.balls.tensor import (
     RefusedError,
     Truths,
     answered,
+    applied,
     ball,
     both,
     handles,
@@ -51,71 +52,12 @@ class HalfLine:
         return self._refuse()
 
 
-@handles("add", "__radd__")
-def _add(a: Any, b: Any, *, alpha: Any = 1) -> Balls:
-    return wrapped(lift(a) + _scaled(b, alpha))
-
-
-@handles("sub", "subtract")
-def _sub(a: Any, b: Any, *, alpha: Any = 1) -> Balls:
-    return wrapped(lift(a) - _scaled(b, alpha))
-
-
-@handles("__rsub__", "rsub")
-def _rsub(a: Any, b: Any) -> Balls:
-    return _sub(b, a)
-
-
-def _scaled(b: Any, alpha: Any) -> np.ndarray:
-    return lift(b) if type(alpha) is int and alpha == 1 else lift(b) * lift(alpha)
-
-
-@handles("mul", "multiply", "__rmul__")
-def _mul(a: Any, b: Any) -> Balls:
-    return wrapped(lift(a) * lift(b))
-
-
-@handles("div", "true_divide", "__truediv__")
-def _div(a: Any, b: Any) -> Balls:
-    return wrapped(lift(a) / lift(b))
-
-
-@handles("__rdiv__", "__rtruediv__")
-def _rdiv(a: Any, b: Any) -> Balls:
-    return _div(b, a)
-
-
-@handles("addcmul")
-def _addcmul(a: Any, b: Any, c: Any, *, value: Any = 1) -> Balls:
-    return _add(a, _mul(b, c), alpha=value)
-
-
-@handles("neg", "negative")
-def _neg(a: Any) -> Balls:
-    return wrapped(-lift(a))
-
-
 @handles("abs", "absolute", "__abs__")
 def _abs(a: Any) -> Balls:
     return wrapped(_absolute(lift(a)), True)
 
 
 _absolute = np.frompyfunc(abs, 1, 1)
-
-
-@handles("pow")
-def _pow(a: Any, b: Any) -> Balls:
-    return wrapped(_power(lift(a), lift(b)))
-
-
-@handles("__rpow__")
-def _rpow(a: Any, b: Any) -> Balls:
-    return _pow(b, a)
-
-
-@handles("square")
-def _square(a: Any) -> Balls:
-    return _mul(a, a)
 
 
 def power(base: arb, exponent: arb) -> arb:
@@ -139,6 +81,8 @@ def _product(base: arb, times: int) -> arb:
 
 
 _power = np.frompyfunc(power, 2, 1)
+handles("pow")(lambda a, b: applied(_power, a, b))
+handles("__rpow__")(lambda a, b: applied(_power, b, a))
 
 
 def root(x: arb) -> arb:
@@ -156,6 +100,10 @@ def square_root(a: Any) -> Balls:
     return wrapped(_root(lift(a)), True)
 
 
+_one_over_root = np.frompyfunc(lambda x: 1 / root(x), 1, 1)
+handles("rsqrt")(lambda a: wrapped(_one_over_root(lift(a)), True))
+
+
 @handles("reciprocal")
 def _reciprocal(a: Any) -> Balls:
     known = isinstance(a, Balls) and a.nonnegative
@@ -171,7 +119,7 @@ def _reciprocal(a: Any) -> Balls:
 
 def _function(name: str, of: Callable[[arb], arb]) -> None:
     each = np.frompyfunc(of, 1, 1)
-    handles(name)(lambda a: wrapped(each(lift(a))))
+    handles(name)(lambda a: applied(each, a))
 
 
 for _name in ("exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "sinh", "cosh", "atan", "erf"):
@@ -189,16 +137,8 @@ def _smallest(a: Any, b: Any) -> Any:
 
 
 larger, smaller = np.frompyfunc(_largest, 2, 1), np.frompyfunc(_smallest, 2, 1)
-
-
-@handles("maximum")
-def _maximum(a: Any, b: Any) -> Balls:
-    return wrapped(larger(lift(a), lift(b)))
-
-
-@handles("minimum")
-def _minimum(a: Any, b: Any) -> Balls:
-    return wrapped(smaller(lift(a), lift(b)))
+handles("maximum")(lambda a, b: applied(larger, a, b))
+handles("minimum")(lambda a, b: applied(smaller, a, b))
 
 
 @handles("clamp", "clip")
@@ -208,28 +148,12 @@ def _clamp(a: Any, min: Any = None, max: Any = None) -> Balls:
     return wrapped(clamped if max is None else smaller(clamped, lift(max)))
 
 
-def _comparison(names: tuple[str, ...], holds: Callable[[arb, arb], bool], fails: Any) -> None:
-    def answer(a: arb, b: arb) -> bool | None:
-        return True if holds(a, b) else (False if fails(a, b) else None)
-
-    each = np.frompyfunc(answer, 2, 1)
-    handles(*names)(lambda a, b: answered(each(lift(a), lift(b))))
-
-
-_comparison(("lt", "__lt__", "less"), lambda a, b: a < b, lambda a, b: a >= b)
-_comparison(("le", "__le__", "less_equal"), lambda a, b: a <= b, lambda a, b: a > b)
-_comparison(("gt", "__gt__", "greater"), lambda a, b: a > b, lambda a, b: a <= b)
-_comparison(("ge", "__ge__", "greater_equal"), lambda a, b: a >= b, lambda a, b: a < b)
-_comparison(("eq", "__eq__"), lambda a, b: a == b, lambda a, b: not a.overlaps(b))
-_comparison(("ne", "__ne__"), lambda a, b: not a.overlaps(b), lambda a, b: a == b)
-
-
-@handles("__and__", "bitwise_and", "logical_and")
+@handles("__and__", "__rand__", "bitwise_and", "logical_and")
 def _and(a: Any, b: Any) -> Any:
     return answered(both(truths(a), truths(b)))
 
 
-@handles("__or__", "bitwise_or", "logical_or")
+@handles("__or__", "__ror__", "bitwise_or", "logical_or")
 def _or(a: Any, b: Any) -> Any:
     return answered(inverted(both(inverted(truths(a)), inverted(truths(b)))))
 
@@ -246,17 +170,28 @@ def _one_of(answer: bool | None, a: arb, b: arb) -> arb:
 
 
 choose = np.frompyfunc(_one_of, 3, 1)
+handles("masked_fill")(lambda a, mask, value: _where(mask, value, a))
 
 
-@handles("xlogy", "special_xlogy")
-def _xlogy(a: Any, b: Any) -> Balls:
-    product = np.frompyfunc(lambda x, y: arb(0) if x == 0 else x * y.log(), 2, 1)
-    return wrapped(product(lift(a), lift(b)))
+def _sign(x: arb) -> arb:
+    """Return the sign; where it is open, [−1, 1] or a half of it."""
+    if x > 0 or x < 0 or x == 0:
+        return arb(bool(x > 0) - bool(x < 0))
+    low, high = arb(-1 if x.lower() < 0 else 0), arb(1 if x.upper() > 0 else 0)
+    signed: arb = low.union(high)
+    return signed
+
+
+_function("sign", _sign)
+
+
+_log_of = np.frompyfunc(lambda x, y: arb(0) if x == 0 else x * y.log(), 2, 1)
+handles("xlogy", "special_xlogy")(lambda a, b: applied(_log_of, a, b))
 
 
 @handles("__bool__")
 def _bool(a: Balls) -> bool:
-    (x,) = a.balls.flat
+    (x,) = a.entries.flat
     if x == 0 or not x.contains(0):
         return not bool(x == 0)
     raise RefusedError("whether a ball is 0 was left open", open=True)
@@ -264,7 +199,7 @@ def _bool(a: Balls) -> bool:
 
 @handles("isfinite")
 def _isfinite(a: Balls) -> Any:
-    return answered(np.frompyfunc(lambda x: bool(x.is_finite()), 1, 1)(a.balls))
+    return answered(np.frompyfunc(lambda x: bool(x.is_finite()), 1, 1)(a.entries))
 
 
 def finite(entries: np.ndarray) -> bool:

@@ -8,9 +8,12 @@ in doubles behind one's back.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import flint
@@ -19,15 +22,18 @@ import torch
 from flint import arb
 from torch import Tensor
 
-from driftproof.toolkit.stand_in import StandIn, Table, out_of_place
+from driftproof.toolkit.carrier import MOVES, Carrier, arithmetic, out_of_place
 
 BITS = 200
 """Bits of a midpoint, where nobody says otherwise."""
 
+NAMES = {"detach": "alias", "lift_fresh": "alias", "sgn": "sign"}
+"""An operator beneath torch's functions → the function that does the same to real numbers."""
+ALIKE = ("_has_compatible_shallow_copy_type", "_has_same_storage_numel", "is_same_size")
+"""What torch asks of two tensors: balls are all of one kind."""
+
 CALL = 50
 """What calling a function takes, in operations on single balls."""
-
-HANDLERS = Table()
 
 
 class RefusedError(Exception):
@@ -42,23 +48,15 @@ class RefusedError(Exception):
         self.open = open
 
 
-class _Budget:
-    """How many operations on single balls may still be made; the same on every machine."""
-
-    left: float = float("inf")
-
-    def spend(self, count: int) -> None:
-        self.left -= count
-        if self.left < 0:
-            raise RefusedError("the run takes more operations on balls than are allowed")
-
-
-_budget = _Budget()
+_budget = SimpleNamespace(left=float("inf"))
+"""How many operations on single balls may still be made; the same on every machine."""
 
 
 def spend(count: int) -> None:
     """Count operations on single balls; refuse those beyond the budget of ``precision``."""
-    _budget.spend(count)
+    _budget.left -= count
+    if _budget.left < 0:
+        raise RefusedError("the run takes more operations on balls than are allowed")
 
 
 @contextmanager
@@ -70,87 +68,6 @@ def precision(bits: int = BITS, operations: float = float("inf")) -> Iterator[No
         yield
     finally:
         flint.ctx.prec, _budget.left = before, left
-
-
-class Balls(StandIn):
-    """A tensor of balls; the entries are in ``balls``, an array of ``flint.arb``.
-
-    Attributes:
-        balls: the entries; a slice shares them with what it was taken from, as torch's do.
-        nonnegative: whether each entry's true value is known to be 0 or more (a norm, say), even
-            where its ball reaches below 0.
-    """
-
-    balls: np.ndarray
-    nonnegative: bool
-    operator: Callable[[Any, Sequence[Any], dict[str, Any]], Any]
-    """Calls what stands for an operator beneath torch's functions (``toolkit.balls.aten``)."""
-
-    @staticmethod
-    def __new__(cls, balls: np.ndarray, nonnegative: bool = False) -> Balls:
-        """Wrap an array of balls."""
-        make: Any = torch.Tensor._make_wrapper_subclass
-        tensor: Balls = make(cls, balls.shape, dtype=torch.float64)
-        tensor.balls, tensor.nonnegative = balls, nonnegative
-        return tensor
-
-    def __init__(self, balls: np.ndarray, nonnegative: bool = False) -> None:
-        super().__init__()
-
-    @classmethod
-    def of(cls, values: Any) -> Balls:
-        """Return doubles, integers or fractions as balls of radius 0."""
-        return cls(lift(values))
-
-    @classmethod
-    def __torch_dispatch__(  # type: ignore[override]
-        cls, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
-    ) -> Any:
-        """Call the version of an operator: balls have no storage that torch could read."""
-        return cls.operator(func, args, kwargs or {})
-
-    @property
-    def middles(self) -> Tensor:
-        """The midpoints as doubles: near the true values, and no more than that."""
-        middles = np.array([float(x.mid()) for x in self.balls.flat]).reshape(self.balls.shape)
-        return torch.from_numpy(middles)
-
-    def __repr__(self, **_: Any) -> str:  # type: ignore[override]
-        return f"Balls({np.vectorize(str, otypes=[object])(self.balls).tolist()})"
-
-    def __round__(self, digits: int = 0) -> Any:
-        raise RefusedError("round has no version for balls")
-
-
-class Truths:
-    """Answers to comparisons, some of which balls leave open: True, False or None each."""
-
-    def __init__(self, answers: np.ndarray) -> None:
-        self.answers = answers
-
-    @classmethod
-    def __torch_function__(
-        cls, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
-    ) -> Any:
-        """Call what stands for one of torch's functions."""
-        return called(func.__name__, args, kwargs or {})
-
-    def __and__(self, other: Any) -> Any:
-        return called("__and__", (self, other), {})
-
-    def __or__(self, other: Any) -> Any:
-        return called("__or__", (self, other), {})
-
-    def __invert__(self) -> Any:
-        return answered(inverted(self.answers))
-
-    __rand__, __ror__ = __and__, __or__
-
-    def __getitem__(self, at: Any) -> Any:
-        return answered(np.asarray(self.answers[at], dtype=object))
-
-    def __bool__(self) -> bool:
-        raise RefusedError("a comparison was left open: two balls overlap", open=True)
 
 
 def _three_valued_and(one: Any, two: Any) -> Any:
@@ -174,33 +91,9 @@ def answered(answers: Any) -> Any:
 def truths(condition: Any) -> np.ndarray:
     """Return a condition as an array of True, False and None."""
     if isinstance(condition, Truths):
-        return condition.answers
+        return condition.entries
     array = condition.numpy() if isinstance(condition, Tensor) else np.asarray(condition)
     return array.astype(bool).astype(object)
-
-
-def called(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Call the version of a function for balls; of one in place, write the result where it goes."""
-    spend(CALL)
-    if name in HANDLERS:
-        return HANDLERS[name](*args, **kwargs)
-    plain = out_of_place(name)
-    if plain not in HANDLERS:
-        raise RefusedError(f"torch's {name} has no version for balls")
-    into, result = args[0], HANDLERS[plain](*args, **kwargs)
-    if not isinstance(into, Balls):
-        raise RefusedError(f"torch's {name} of a tensor of doubles with balls")
-    try:
-        into.balls[...] = result.balls
-    except ValueError as error:
-        raise RefusedError(f"torch's {name} of an expanded tensor") from error
-    into.nonnegative = False
-    return into
-
-
-handles = HANDLERS.handles
-Balls.called = staticmethod(called)
-Balls.refusal = staticmethod(lambda what: RefusedError(f"balls have no version of {what}"))
 
 
 def ball(value: Any) -> arb:
@@ -216,7 +109,9 @@ _balls = np.frompyfunc(ball, 1, 1)
 def lift(x: Any) -> np.ndarray:
     """Return the entries of whatever a function of torch was given, as an array of balls."""
     if isinstance(x, Balls):
-        return x.balls
+        return x.entries
+    if isinstance(x, Truths):
+        raise RefusedError("a comparison was left open, and computed with", open=True)
     if isinstance(x, Tensor):  # forward mode begins with zeros that have no storage
         none = x.is_meta or x._is_zerotensor()
         x = np.zeros(tuple(x.shape)) if none else x.detach().cpu().numpy()
@@ -230,3 +125,128 @@ def wrapped(entries: Any, nonnegative: bool = False) -> Balls:
     array = np.asarray(entries, dtype=object)
     spend(array.size)
     return Balls(array, nonnegative)
+
+
+def applied(of: Callable[..., Any], *operands: Any) -> Balls:
+    """Return what an operator gives of balls."""
+    return wrapped(of(*map(lift, operands)))
+
+
+def _apart(a: arb, b: arb) -> bool:
+    return not a.overlaps(b)
+
+
+_OPPOSITE = {
+    operator.lt: operator.ge, operator.le: operator.gt, operator.gt: operator.le,
+    operator.ge: operator.lt, operator.eq: _apart, _apart: operator.eq,
+}  # fmt: skip
+
+
+def decided(of: Callable[[Any, Any], Any], a: arb, b: arb) -> bool | None:
+    """Return the answer to a comparison; None where two balls leave it open."""
+    of = _apart if of is operator.ne else of
+    return True if of(a, b) else (False if _OPPOSITE[of](a, b) else None)
+
+
+def _compared(of: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    return answered(np.frompyfunc(partial(decided, of), 2, 1)(lift(a), lift(b)))
+
+
+HANDLERS = arithmetic(applied, _compared)
+handles = HANDLERS.handles
+
+
+class _Enclosing(Carrier):
+    """What balls and open answers share: the table, and its refusals."""
+
+    table = HANDLERS
+
+    @classmethod
+    def refusal(cls, what: str) -> Exception:
+        """Return the error for what has no version."""
+        return RefusedError(f"{what} has no version for balls")
+
+    @classmethod
+    def joined(cls, given: Sequence[Any]) -> tuple[Carrier, list[np.ndarray]]:
+        """Return the balls of several operands; what they make may be negative."""
+        return Balls(np.empty(0, object)), [lift(x) for x in given]
+
+    @classmethod
+    def called(cls, name: str, func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Call the version of a function, and count the call."""
+        spend(CALL)
+        return super().called(name, func, args, kwargs)
+
+    @classmethod
+    def __torch_dispatch__(  # type: ignore[override]
+        cls, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        """Call the version of an operator of ``torch.func``, or torch's decomposition of it."""
+        name = func._schema.name.partition("::")[2]
+        name, plain, named = NAMES.get(name, name), out_of_place(name), kwargs or {}
+        if name in ALIKE:
+            return True
+        if plain in MOVES and plain != name:  # of a product that torch has just made
+            made = cls.moved(getattr(torch, plain), args, named)
+            with torch._C.DisableTorchFunctionSubclass():
+                args[0].data = made
+            args[0].__dict__.update(made.__dict__)
+            return args[0]
+        if not {name, plain} & (HANDLERS.keys() | MOVES.keys()):
+            from torch._decomp import decomposition_table
+
+            if func in decomposition_table:
+                return decomposition_table[func](*args, **named)
+        return cls.called(name, func, args, named)
+
+
+class Balls(_Enclosing):
+    """A tensor of balls; the entries are of ``flint.arb``."""
+
+    @staticmethod
+    def __new__(cls, balls: np.ndarray, nonnegative: bool = False) -> Balls:
+        """Wrap an array of balls."""
+        made: Balls = cls.carrying(balls, nonnegative=nonnegative)
+        return made
+
+    @classmethod
+    def of(cls, values: Any) -> Balls:
+        """Return doubles, integers or fractions as balls of radius 0."""
+        return cls(lift(values))
+
+    def made(self, entries: np.ndarray) -> Balls:
+        """Return other balls, which are 0 or more where these are."""
+        return Balls(entries, self.nonnegative)
+
+    @property
+    def middles(self) -> Tensor:
+        """The midpoints as doubles: near the true values, and no more than that."""
+        middles = np.array([float(x.mid()) for x in self.entries.flat]).reshape(self.shape)
+        return torch.from_numpy(middles)
+
+    def __round__(self, digits: int = 0) -> Any:
+        raise self.refusal("round")
+
+
+class Truths(_Enclosing):
+    """Answers to comparisons, some of which balls leave open: True, False or None each."""
+
+    holds = torch.bool
+
+    @staticmethod
+    def __new__(cls, answers: np.ndarray) -> Truths:
+        """Wrap an array of answers."""
+        made: Truths = cls.carrying(answers)
+        return made
+
+    made = staticmethod(answered)
+
+    def viewed(self, places: Tensor) -> Any:
+        """Return some of the answers."""
+        return answered(self.pool.reshape(-1)[places.numpy()])
+
+    def __invert__(self) -> Any:
+        return answered(inverted(self.entries))
+
+    def __bool__(self) -> bool:
+        raise RefusedError("a comparison was left open: two balls overlap", open=True)

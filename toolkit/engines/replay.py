@@ -20,8 +20,8 @@ import torch
 from torch import Tensor
 
 from driftproof.toolkit.errors import UndecidableError
-from driftproof.toolkit.spans.exact import Quantity, Second, Vector
-from driftproof.toolkit.spans.tensor import LARGEST, REFUSED, SIZES, Quantities, Span, Unknown
+from driftproof.toolkit.gram.exact import GramForm, Second, Vector
+from driftproof.toolkit.gram.tensor import LARGEST, REFUSED, SIZES, GramForms, GramVector, Unknown
 
 RTOL = 1e-9
 """How near doubles come to exact numbers, relative to the terms of the sum that is compared."""
@@ -164,7 +164,7 @@ class Assignment:
         entries, replicates = unknown.entries, self.vectors.shape[-1]
         if entries.ndim and entries.shape[-1] == 1:
             entries = np.broadcast_to(entries, (*entries.shape[:-1], replicates))
-        if isinstance(unknown, Quantities):
+        if isinstance(unknown, GramForms):
             return self._quantities(entries)
         made = np.zeros((*entries.shape[:-2], self.vectors.shape[1], replicates))
         largest = 0.0
@@ -187,7 +187,7 @@ class Assignment:
             self._products = np.einsum("jdr,kdr->jkr", self.vectors, self.vectors)
         made, largest = np.zeros(entries.shape), 0.0
         for place in np.ndindex(entries.shape):
-            r, of = place[-1] if place else 0, cast("Quantity", entries[place])
+            r, of = place[-1] if place else 0, cast("GramForm", entries[place])
             terms = [float(q) * self._products[j, k, r] for (j, k), q in of.gram.items()]
             terms += [float(a) * self.values[j] for j, a in of.values.items()]
             terms.append(float(of.constant))
@@ -226,7 +226,7 @@ class Assignment:
             raise unlike(f"{said} shape {list(got.shape)}", f"{list(wanted.shape)}") from None
         if not wanted.size:
             return
-        unit = self._size ** (2 if isinstance(known, Quantities) else 1)
+        unit = self._size ** (2 if isinstance(known, GramForms) else 1)
         lost, terms = ROUNDINGS * 2.0 ** max(0, bits) * unit, max(terms, np.abs(wanted).max())
         if lost > COARSEST * max(terms, unit):
             raise UndecidableError(
@@ -281,8 +281,8 @@ def _kept(of: Any) -> Any:
     """Return what was given or answered, so that nobody changes it later."""
     if isinstance(of, tuple | list):
         return tuple(map(_kept, of))
-    if isinstance(of, Span):
-        return Span(of.entries.copy())
+    if isinstance(of, GramVector):
+        return GramVector(of.entries.copy())
     return of.clone() if isinstance(of, Tensor) and of.numel() else of
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from driftproof.toolkit.spans.tensor import refused
+from driftproof.toolkit.gram.tensor import refused
 
 REMEDY = (
     "hold step sizes and momentum constant, and draw at ctx.t or ctx.t - ctx.t % self.local_steps; "

@@ -1,6 +1,6 @@
 """The symbolic context: one run of an algorithm that stands for a whole class of functions.
 
-The start is an unknown vector x_0 and every gradient another (``toolkit.spans``), so a state is a
+The start is an unknown vector x_0 and every gradient another (``toolkit.gram``), so a state is a
 combination of them. Hyper-parameters are exact: the decimals that Python prints. Clients that are
 sampled, and noise of finite support, are enumerated: a replicate is an outcome, with its chance.
 """
@@ -31,22 +31,22 @@ from driftproof.toolkit.engines.replay import (
 )
 from driftproof.toolkit.engines.round_number import REMEDY, RoundNumber, place_of
 from driftproof.toolkit.errors import DriftproofError, UndecidableError
+from driftproof.toolkit.gram.exact import GramForm, Vector
+from driftproof.toolkit.gram.tensor import (
+    INEXACT,
+    LARGEST,
+    REFUSED,
+    GramForms,
+    GramVector,
+    entries_of,
+    refused,
+    sizes,
+)
 from driftproof.toolkit.measure import MOMENTS, Measure, Moment, Reduction
 from driftproof.toolkit.oracles import OFFERS
 from driftproof.toolkit.rationals import meant
 from driftproof.toolkit.ratios import Ratio
 from driftproof.toolkit.recorder import Recorder, same
-from driftproof.toolkit.spans.exact import Quantity, Vector
-from driftproof.toolkit.spans.tensor import (
-    INEXACT,
-    LARGEST,
-    REFUSED,
-    Quantities,
-    Span,
-    entries_of,
-    refused,
-    sizes,
-)
 from driftproof.toolkit.untouched import contents, in_place, written
 
 SCENARIOS = 64
@@ -146,7 +146,7 @@ class SymbolicContext(EnumeratedContext):
         return super()._element(law, key)
 
 
-Comparison = tuple[str, Quantity, dict[str, Quantity]]
+Comparison = tuple[str, GramForm, dict[str, GramForm]]
 """Where a comparison is made, the quantity, and what else is measured there by name."""
 Taken = tuple[str, Reduction, int]
 """Where a measure was taken, what it was, and ``Call.bits``."""
@@ -271,7 +271,7 @@ class _Run:
     def over_class(self) -> SymbolicRun:
         """Run on unknown functions."""
         problem, asked, ctx = self.problem, self.problem.asked, self.ctx
-        method = exactly(self.algorithm, Quantities.of)
+        method = exactly(self.algorithm, GramForms.of)
         self.how = self._reduced(method)
         self.taker = taker = _Taker(Measure(self.left), self.how)
         oracles = Asked(problem.oracles(ctx.dtype, ctx.device, ctx.local), self.asks, "oracles")
@@ -297,7 +297,9 @@ class _Run:
         numbers = [RoundNumber(s, 1) if self.all_rounds else s for s in range(self.rounds)]
         self.last = self.rounds_from(ctx, seen, oracles, method, self.first, taker, numbers)
         pairs = zip(self.first, self.last, strict=True)
-        if self.all_rounds and not all(asked.stays(x, y) for x, y in pairs if isinstance(x, Span)):
+        if self.all_rounds and not all(
+            asked.stays(x, y) for x, y in pairs if isinstance(x, GramVector)
+        ):
             raise UndecidableError(
                 f"{self.name}, a round of which begins in the set and may end outside of it",
                 "rounds that end where the next one may begin",
@@ -330,7 +332,7 @@ class _Run:
         self.given: dict[int, Vector] = {}
         if problem.recurs:
             moved = (x - y for x, y in zip(self.last, self.first, strict=True))
-            apart = [v for of in moved if isinstance(of, Span) for v in of.entries.flat]
+            apart = [v for of in moved if isinstance(of, GramVector) for v in of.entries.flat]
             known, self.given = asked.without(apart)
             measures = _mapped(measures, known)
         inexact = repr(INEXACT[0]) if INEXACT else ""
@@ -538,7 +540,11 @@ def _blamed(said: str) -> Iterator[None]:
 
 def _unknowns_in(of: Any) -> set[int]:
     """Return the unknown vectors of which a part of a state is made."""
-    return {j for v in of.entries.flat for j in v.coefficients} if isinstance(of, Span) else set()
+    return (
+        {j for v in of.entries.flat for j in v.coefficients}
+        if isinstance(of, GramVector)
+        else set()
+    )
 
 
 def _start_of(problem: Any) -> tuple[Tensor, ...]:
@@ -575,7 +581,7 @@ def _checked(algorithm: Algorithm, method: str, state: Any) -> Any:
     return state
 
 
-def _mapped(measures: list[Comparison], change: Callable[[Quantity], Quantity]) -> list[Comparison]:
+def _mapped(measures: list[Comparison], change: Callable[[GramForm], GramForm]) -> list[Comparison]:
     return [
         (where, change(of), {name: change(part) for name, part in parts.items()})
         for where, of, parts in measures
@@ -612,14 +618,14 @@ class _Taker:
                     entries = entries_of(of)
                     row = entries[client] if taken.by_client else entries
                     expected[name] = sum(
-                        (p * x for p, x in zip(chances, row, strict=True)), Quantity()
+                        (p * x for p, x in zip(chances, row, strict=True)), GramForm()
                     )
                 at = f"{where}, client {client}" if taken.by_client else where
                 made.append((at, expected.pop(""), expected))
         if self.how == "average" and made:
-            mean = sum((x for _, x, _ in made), Quantity()) / len(made)
+            mean = sum((x for _, x, _ in made), GramForm()) / len(made)
             parts = {
-                name: sum((own[name] for _, _, own in made), Quantity()) / len(made)
+                name: sum((own[name] for _, _, own in made), GramForm()) / len(made)
                 for name in made[0][2]
             }
             return [(f"the mean over {len(made)} moments", mean, parts)]

@@ -22,7 +22,7 @@ from driftproof.toolkit.constants import (
     stated,
 )
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.spans.tensor import decimal
+from driftproof.toolkit.gram.tensor import decimal
 from driftproof.toolkit.tolerances import EDGE, ROUNDED
 from driftproof.toolkit.verdict import Row, Verdict
 from driftproof.verifiers.claim_types.claim import Claim, Form

@@ -19,9 +19,9 @@ from driftproof.synthetic.classes.relations import start_within
 from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.gram.tensor import decimal
 from driftproof.toolkit.letters import Letter, shown
 from driftproof.toolkit.ratios import Ratio
-from driftproof.toolkit.spans.tensor import decimal
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import RunClaim
 from driftproof.verifiers.claim_types.claim import Form

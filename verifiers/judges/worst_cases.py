@@ -23,9 +23,9 @@ from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.engines.symbolic import ROUNDS
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.gram.exact import GramForm, Second, Vector
+from driftproof.toolkit.gram.tensor import decimal
 from driftproof.toolkit.letters import Letter
-from driftproof.toolkit.spans.exact import Quantity, Second, Vector
-from driftproof.toolkit.spans.tensor import decimal
 from driftproof.toolkit.tolerances import CLASS
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import RunClaim
@@ -86,7 +86,7 @@ def measure(claim: RunClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any
     ):
         made: dict[str, Any] = {"moment": program.about["moment"], "value": None, "forms": {}}
         comparisons.append(made)
-        known: dict[Quantity, Functions] = {}
+        known: dict[GramForm, Functions] = {}
         for form, right in rights.items():
             factors = factors_of(claim, case, form)
             own = program.less(factors)
@@ -119,7 +119,7 @@ def _near_start(program: WorstCase, right: Right) -> tuple[WorstCase, Functions]
     """
     starts = [Vector.basis(Second(j) if name == "y_0" else j)
               for j, name in enumerate(program.vectors) if name in ("x_0", "y_0")]  # fmt: skip
-    squares = sum((v * v for v in (*starts, *program.own)), Quantity())
+    squares = sum((v * v for v in (*starts, *program.own)), GramForm())
     for R in STARTS if starts else ():
         within = Constraint("start", squares, Fraction(R) ** 2)
         near = replace(program, relations=(*program.relations, within))

@@ -11,7 +11,7 @@ from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.engines.symbolic import run_symbolically
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.spans.tensor import sizes
+from driftproof.toolkit.gram.tensor import sizes
 from driftproof.verifiers.worst_case.record import WorstCase
 
 OTHER_SIZES = (1000, 300, 1e6), (2, 1, 1e-6), (1, 0, 1.0)

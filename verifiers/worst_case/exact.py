@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from driftproof.toolkit.spans.exact import Quantity, Vector
+from driftproof.toolkit.gram.exact import GramForm, Vector
 from driftproof.verifiers.worst_case.freedom import kept, reduced
 from driftproof.verifiers.worst_case.program import Matrices, Solved, matrices
 from driftproof.verifiers.worst_case.record import WorstCase, pairs
@@ -90,7 +90,7 @@ class Exact:
                 entries[place] = rational(c) * self._lengths[place]
         return entries
 
-    def _scaled(self, of: Quantity, unit: fmpq, bound: Fraction = Fraction(0), *,
+    def _scaled(self, of: GramForm, unit: fmpq, bound: Fraction = Fraction(0), *,
                 equality: bool = False) -> Row:  # fmt: skip
         places, s = self._numbers, self._lengths
         gram = {
@@ -107,7 +107,7 @@ class Exact:
                 factors = [(pair, rational(c)) for pair, c in condition.products.items()]
                 for places in pairs(condition, triples):
                     unit = rational(float(next(scales)))
-                    value = Quantity()
+                    value = GramForm()
                     for factor, place in zip(condition.values, places, strict=False):
                         value = value + triples[place].value * factor
                     made = self._scaled(value, unit, condition.bound)

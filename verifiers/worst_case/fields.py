@@ -20,7 +20,7 @@ from itertools import product
 from math import isqrt
 from typing import Any
 
-from driftproof.toolkit.spans.exact import Quantity, Second, Vector
+from driftproof.toolkit.gram.exact import GramForm, Second, Vector
 from driftproof.verifiers.worst_case.record import WorstCase
 
 Point = tuple[Fraction, Fraction]
@@ -74,7 +74,7 @@ def worst_of_fields(case: WorstCase) -> tuple[list[LinearField], dict[int, Point
     return found
 
 
-def value_on(quantity: Quantity, vectors: Mapping[int, Point]) -> Fraction:
+def value_on(quantity: GramForm, vectors: Mapping[int, Point]) -> Fraction:
     """Return what a quantity is for given vectors; function values are no part of it."""
     return quantity.constant + sum(
         (q * _product(vectors[j], vectors[k]) for (j, k), q in quantity.gram.items()), Fraction(0)

@@ -17,8 +17,8 @@ from typing import Any
 
 from flint import fmpq_mat
 
+from driftproof.toolkit.gram.exact import GramForm
 from driftproof.toolkit.ratios import Ratio, vanishes
-from driftproof.toolkit.spans.exact import Quantity
 from driftproof.verifiers.worst_case.record import WorstCase
 from driftproof.verifiers.worst_case.signs import Region
 
@@ -103,7 +103,7 @@ def _equations(case: WorstCase, region: Region) -> Iterator[Power]:
             yield from _alike(of.bound, total)
 
 
-def _of_quantity(quantity: Quantity, total: Power) -> Iterator[Power]:
+def _of_quantity(quantity: GramForm, total: Power) -> Iterator[Power]:
     for (j, k), q in quantity.gram.items():
         one, other = ("vector", j), ("vector", k)
         yield from _alike(q, total | ({one: 2} if j == k else {one: 1, other: 1}))

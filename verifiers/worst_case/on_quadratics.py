@@ -29,10 +29,10 @@ from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.engines.enumerated import Drew, NoiselessContext
 from driftproof.toolkit.engines.symbolic import run_symbolically
 from driftproof.toolkit.federation import run
+from driftproof.toolkit.gram.exact import Vector
+from driftproof.toolkit.gram.tensor import GramVector, entries_of
 from driftproof.toolkit.measure import Reduction, States, Steps, each, sq
 from driftproof.toolkit.oracles import OFFERS
-from driftproof.toolkit.spans.exact import Vector
-from driftproof.toolkit.spans.tensor import Span, entries_of
 from driftproof.verifiers.worst_case.exact import fraction, rational
 from driftproof.verifiers.worst_case.homogeneous import null_space
 from driftproof.verifiers.worst_case.record import ROUNDED
@@ -148,7 +148,7 @@ def _run(algorithm: Algorithm, whole: WholeClass) -> _Round | None:
         return None
     states = made.first, made.state
     begun, ended = (
-        [v for of in state if isinstance(of, Span) for v in of.entries.reshape(-1)]
+        [v for of in state if isinstance(of, GramVector) for v in of.entries.reshape(-1)]
         for state in states
     )
     iterate = entries_of(getattr(made.first, algorithm.iterate).mean(0)).reshape(-1)[0]

@@ -33,9 +33,9 @@ from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.engines.symbolic import run_symbolically
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.gram.exact import GramForm, Second, Vector
+from driftproof.toolkit.gram.tensor import GramVector, entries_of
 from driftproof.toolkit.measure import Reduction, Steps, each, sq
-from driftproof.toolkit.spans.exact import Quantity, Second, Vector
-from driftproof.toolkit.spans.tensor import Span, entries_of
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.certificate import SHARP, certify
 from driftproof.verifiers.worst_case.exact import fraction, rational
@@ -193,7 +193,7 @@ def potential(
         made: dict[str, Any] = {}
         # a field of plain numbers is the same in every state
         fields = [
-            name for name in view.state._fields if isinstance(getattr(view.begun, name), Span)
+            name for name in view.state._fields if isinstance(getattr(view.begun, name), GramVector)
         ]
         own = [
             name
@@ -338,11 +338,11 @@ def _both(case: WorstCase, of: FunctionClass, rho: Fraction) -> WorstCase:
     def vector(of: Vector) -> Vector:
         return Vector({Second(j + size): c for j, c in of.coefficients.items()})
 
-    def quantity(of: Quantity) -> Quantity:
+    def quantity(of: GramForm) -> GramForm:
         gram: dict[tuple[int, int], Fraction] = {
             (Second(j + size), Second(k + size)): q for (j, k), q in of.gram.items()
         }
-        return Quantity(gram, {j + count: a for j, a in of.values.items()}, of.constant)
+        return GramForm(gram, {j + count: a for j, a in of.values.items()}, of.constant)
 
     triples = tuple(
         tuple(
@@ -352,7 +352,7 @@ def _both(case: WorstCase, of: FunctionClass, rho: Fraction) -> WorstCase:
     )  # fmt: skip
     relations = [replace(r, quantity=quantity(r.quantity)) for r in case.relations if not _size(r)]
     curvatures = [of.parameters.get("L", Fraction(1)), of.parameters.get("mu", Fraction(0))]
-    shares = [Quantity.value(2 * count + k) for k in (0, 1)]
+    shares = [GramForm.value(2 * count + k) for k in (0, 1)]
     for name in _names(case):
         before, after = case.parts[f"before {name}"], case.parts[f"after {name}"]
         equation = quantity(before) - after + before * rho
@@ -389,6 +389,6 @@ def _at_rest(name: str, curvature: Fraction) -> Fraction:
     return curvature ** (name.count("∇") * (2 if name.startswith("‖") else 1))
 
 
-def _sum(parts: Mapping[str, Quantity], when: str, weights: Mapping[str, Fraction]) -> Any:
+def _sum(parts: Mapping[str, GramForm], when: str, weights: Mapping[str, Fraction]) -> Any:
     """Return V before the round, or after it."""
-    return sum((parts[f"{when} {name}"] * c for name, c in weights.items()), Quantity())
+    return sum((parts[f"{when} {name}"] * c for name, c in weights.items()), GramForm())

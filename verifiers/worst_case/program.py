@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from driftproof.synthetic.classes.conditions import Place
-from driftproof.toolkit.spans.exact import Quantity
+from driftproof.toolkit.gram.exact import GramForm
 from driftproof.verifiers.worst_case.record import WorstCase, pairs
 
 
@@ -114,7 +114,7 @@ def _rows(listed: Iterable[Any], width: int) -> np.ndarray:
     return dense
 
 
-def of_quantity(quantity: Quantity, size: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+def of_quantity(quantity: GramForm, size: int, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Return a quantity's symmetric matrix Q and its vector a, in doubles."""
     gram = np.zeros((size, size))
     for (j, k), q in quantity.gram.items():

@@ -19,7 +19,7 @@ from typing import Any
 from driftproof.synthetic.classes.asked import AT_STAR
 from driftproof.synthetic.classes.conditions import Condition, Constraint, FunctionClass, Triple
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.spans.exact import Quantity, Vector
+from driftproof.toolkit.gram.exact import GramForm, Vector
 
 ROUNDED = Fraction(1, 10**12)
 """By less than this nothing is refuted where the steps hold doubles that are no short fractions."""
@@ -54,14 +54,14 @@ class WorstCase:
     classes: tuple[FunctionClass, ...]
     triples: tuple[tuple[Triple, ...], ...]
     relations: tuple[Constraint, ...]
-    objective: Quantity
+    objective: GramForm
     about: Mapping[str, Any]
     loose: str = ""
     beyond_points: bool = False
     lacking: str = ""
     second: tuple[bool, ...] = ()
     own: tuple[Vector, ...] = ()
-    parts: Mapping[str, Quantity] = field(default_factory=dict)
+    parts: Mapping[str, GramForm] = field(default_factory=dict)
     inexact: str = ""
     replay: Callable[[Any, Any], Any] | None = field(default=None, compare=False)
 

@@ -21,9 +21,9 @@ from flint import fmpq, fmpq_mat, nmod_mat
 
 from driftproof.synthetic.classes.conditions import Constraint
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.gram.exact import GramForm, Vector
 from driftproof.toolkit.letters import Letter
 from driftproof.toolkit.ratios import Ratio, vanishes
-from driftproof.toolkit.spans.exact import Quantity, Vector
 from driftproof.verifiers.worst_case.exact import Exact, fraction, rational
 from driftproof.verifiers.worst_case.face import kernels, optimum
 from driftproof.verifiers.worst_case.homogeneous import null_space, units
@@ -195,7 +195,7 @@ def without_scale(case: WorstCase) -> WorstCase:
     S V = 0 makes free: they become values, and what is left are products of the r.
     """
     size, zero = len(case.vectors), Fraction(0)
-    trace = sum((Vector.basis(j) * Vector.basis(j) for j in range(size)), Quantity())
+    trace = sum((Vector.basis(j) * Vector.basis(j) for j in range(size)), GramForm())
     bounds = [replace(of, bound=zero) for of in case.constraints]
     cone = Exact(_of_relations(case, [*bounds, Constraint("size", trace, Fraction(1))]))
     try:
@@ -210,15 +210,15 @@ def without_scale(case: WorstCase) -> WorstCase:
     rows = [[x / unit for x, unit in zip(row, units, strict=True)] for row in rows]
     free: dict[tuple[int, int], int] = {}
 
-    def put(of: Quantity) -> Quantity:
-        total = Quantity({}, of.values, of.constant)
+    def put(of: GramForm) -> GramForm:
+        total = GramForm({}, of.values, of.constant)
         for (j, k), q in of.gram.items():
             total = total + q * product_of(j, k)
         return total
 
-    def product_of(j: int, k: int) -> Quantity:
+    def product_of(j: int, k: int) -> GramForm:
         """Return ⟨b_j, b_k⟩, with b_j = Σ V_ji u_i + r_j; r is 0 in the rows of the pivots."""
-        total = Quantity()
+        total = GramForm()
         for i, x in [*enumerate(rows[j])]:
             for h, y in enumerate(rows[k]):
                 total = total + x * y * value(-1 - min(i, h), -1 - max(i, h))
@@ -230,9 +230,9 @@ def without_scale(case: WorstCase) -> WorstCase:
             total = total + Vector.basis(j) * Vector.basis(k)
         return total
 
-    def value(one: int, other: int) -> Quantity:
+    def value(one: int, other: int) -> GramForm:
         place = free.setdefault((one, other), len(case.values) + len(free))
-        return Quantity.value(place)
+        return GramForm.value(place)
 
     constraints = [replace(of, quantity=put(of.quantity)) for of in case.constraints]
     made = _of_relations(case, constraints)

@@ -19,7 +19,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.spans.exact import Quantity
+from driftproof.toolkit.gram.exact import GramForm
 from driftproof.verifiers.worst_case.exact import Exact, rational
 from driftproof.verifiers.worst_case.face import SIMPLE, Optimum, optimum
 from driftproof.verifiers.worst_case.fields import value_on, worst_of_fields
@@ -195,7 +195,7 @@ def _inside(exact: Exact, tolerance: float) -> Inside | None:
 
 
 def at_gram(
-    quantity: Quantity, gram: Sequence[Sequence[Fraction]], values: Sequence[Fraction]
+    quantity: GramForm, gram: Sequence[Sequence[Fraction]], values: Sequence[Fraction]
 ) -> Fraction:
     """Return the value of a quantity."""
     total = quantity.constant

@@ -13,9 +13,9 @@ from flint import arb, fmpq
 
 from driftproof.synthetic.classes.conditions import Condition, FunctionClass
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.gram.exact import GramForm, Second, Vector
 from driftproof.toolkit.letters import shown
 from driftproof.toolkit.ratios import Ratio, vanishes
-from driftproof.toolkit.spans.exact import Quantity, Second, Vector
 from driftproof.verifiers.worst_case import check, check_counterexample
 from driftproof.verifiers.worst_case.digest import sealed
 from driftproof.verifiers.worst_case.exact import fraction, rational
@@ -124,8 +124,8 @@ def in_means(case: WorstCase) -> tuple[WorstCase, list[int]]:
     def vector(of: Vector) -> Vector:
         return sum((new[j] * c for j, c in of.coefficients.items()), Vector())
 
-    def quantity(of: Quantity) -> Quantity:
-        total = Quantity({}, of.values, of.constant)
+    def quantity(of: GramForm) -> GramForm:
+        total = GramForm({}, of.values, of.constant)
         for (j, k), q in of.gram.items():
             total = total + new[j] * new[k] * q
         return total
@@ -293,7 +293,7 @@ class Names:
         """Return a combination as a certificate has it."""
         return {self.vectors[j]: str(c) for j, c in sorted(of.coefficients.items())}
 
-    def quantity(self, of: Quantity) -> dict[str, Any]:
+    def quantity(self, of: GramForm) -> dict[str, Any]:
         """Return a form as a certificate has it, its Gram part as squares where they exist."""
         products = [[str(c), self.vector(u), self.vector(v)] for c, u, v in squares(of.gram)]
         known = sorted((j, a) for j, a in of.values.items() if j in self.values)
@@ -313,7 +313,7 @@ def squares(gram: Mapping[tuple[int, int], Fraction]) -> list[tuple[Fraction, Ve
     ...     (1, u := Vector.basis(0) - Vector.basis(1), u)]
     True
     """
-    left, made = Quantity(dict(gram)), []
+    left, made = GramForm(dict(gram)), []
     while (place := min((j for (j, k), q in left.gram.items() if j == k and _fixed(q)),
                         default=None)) is not None:  # fmt: skip
         c = left.gram[place, place]

@@ -86,12 +86,15 @@ class Vector:
     def __sub__(self, other: Any) -> Any:
         return self + -1 * other
 
+    def __rsub__(self, other: Any) -> Any:
+        return -1 * self + other
+
     def __neg__(self) -> Vector:
         return Vector(_sum({}, self.coefficients, -1))
 
     def __mul__(self, other: Any) -> Any:
         """Return a multiple of it, or its inner product with another vector."""
-        if isinstance(other, Quantity):
+        if isinstance(other, GramForm):
             return NotImplemented
         if not isinstance(other, Vector):
             return Vector(_sum({}, self.coefficients, other))
@@ -102,12 +105,12 @@ class Vector:
                     continue
                 pair = (j, k) if j <= k else (k, j)
                 product[pair] = product.get(pair, Fraction(0)) + c * d
-        return Quantity({pair: c for pair, c in product.items() if not vanishes(c)})
+        return GramForm({pair: c for pair, c in product.items() if not vanishes(c)})
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Vector:
-        divisor = other.as_number if isinstance(other, Quantity) else exact(other)
+        divisor = other.as_number if isinstance(other, GramForm) else exact(other)
         return Vector(_sum({}, self.coefficients, 1 / divisor))
 
     def __eq__(self, other: object) -> bool:
@@ -118,7 +121,7 @@ class Vector:
 
 
 @dataclass(frozen=True, eq=False)
-class Quantity:
+class GramForm:
     """Σ_{j≤k} q_jk G_jk + Σ_j a_j F_j + c, affine in the Gram matrix and the values.
 
     The entry of the symmetric matrix Q of ⟨Q, G⟩ is q_jj on the diagonal and q_jk/2 off it.
@@ -138,22 +141,22 @@ class Quantity:
     constant: Fraction = Fraction(0)
 
     @classmethod
-    def number(cls, value: Number) -> Quantity:
+    def number(cls, value: Number) -> GramForm:
         """Return a constant."""
         return cls(constant=exact(value))
 
     @classmethod
-    def value(cls, number: int) -> Quantity:
+    def value(cls, number: int) -> GramForm:
         """Return F_j."""
         return cls(values={number: Fraction(1)})
 
     @property
-    def bare(self) -> Quantity:
+    def bare(self) -> GramForm:
         """The quantity with x*, whose numbers are negative, at the origin."""
         if all(min(pair) >= 0 for pair in self.gram):
             return self
         gram = {pair: q for pair, q in self.gram.items() if min(pair) >= 0}
-        return Quantity(gram, self.values, self.constant)
+        return GramForm(gram, self.values, self.constant)
 
     @property
     def is_number(self) -> bool:
@@ -163,8 +166,8 @@ class Quantity:
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Vector):
             return NotImplemented
-        added = other if isinstance(other, Quantity) else Quantity.number(other)
-        return Quantity(
+        added = other if isinstance(other, GramForm) else GramForm.number(other)
+        return GramForm(
             _sum(self.gram, added.gram, 1),
             _sum(self.values, added.values, 1),
             self.constant + added.constant,
@@ -178,8 +181,8 @@ class Quantity:
     def __rsub__(self, other: Any) -> Any:
         return -1 * self + other
 
-    def __neg__(self) -> Quantity:
-        scaled: Quantity = self * -1
+    def __neg__(self) -> GramForm:
+        scaled: GramForm = self * -1
         return scaled
 
     def __mul__(self, other: Any) -> Any:
@@ -188,21 +191,21 @@ class Quantity:
         Raises:
             ArithmeticError: neither is.
         """
-        if isinstance(other, Quantity):
+        if isinstance(other, GramForm):
             if self.is_number:
                 return other * self.constant
             other = other.as_number
         if isinstance(other, Vector):
             return other * self.as_number
-        return Quantity(
+        return GramForm(
             _sum({}, self.gram, other), _sum({}, self.values, other), self.constant * other
         )
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Any) -> Quantity:
-        divisor = other.as_number if isinstance(other, Quantity) else exact(other)
-        scaled: Quantity = self * (1 / divisor)
+    def __truediv__(self, other: Any) -> GramForm:
+        divisor = other.as_number if isinstance(other, GramForm) else exact(other)
+        scaled: GramForm = self * (1 / divisor)
         return scaled
 
     def __rtruediv__(self, other: Any) -> Any:
@@ -221,7 +224,7 @@ class Quantity:
 
     def __eq__(self, other: object) -> bool:
         return (
-            isinstance(other, Quantity)
+            isinstance(other, GramForm)
             and _equal(self.gram, other.gram)
             and _equal(self.values, other.values)
             and vanishes(self.constant - other.constant)

@@ -1,11 +1,11 @@
-"""Spans and forms: tensors of unknown vectors and quantities, which torch's functions accept.
+"""Vectors and forms: tensors of unknown vectors and quantities, which torch's functions accept.
 
 An algorithm's text runs on them unchanged, as on ``toolkit.balls``: torch hands each of its
-functions to ``__torch_function__``, and the table of ``toolkit.spans.operations`` has those that
+functions to ``__torch_function__``, and the table of ``toolkit.gram.operations`` has those that
 are linear. Any other is refused, with the line of the algorithm that called it.
 
 The dimension has a place in every shape, the last but one, and a stand-in size (``SIZES``): a run
-with another one has to give the same. A product of two spans is a form whose coordinates are not
+with another one has to give the same. A product of two vectors is a form whose coordinates are not
 summed yet (``open``); ``sum(-2)`` makes it the inner product.
 
 Numbers are exact. A number of an algorithm's text is the fraction that it stands for (``decimal``:
@@ -28,11 +28,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from driftproof.toolkit.carrier import Carrier
 from driftproof.toolkit.errors import UndecidableError
+from driftproof.toolkit.gram.exact import GramForm, Vector
 from driftproof.toolkit.rationals import meant
 from driftproof.toolkit.ratios import Ratio, vanishes
-from driftproof.toolkit.spans.exact import Quantity, Vector
-from driftproof.toolkit.stand_in import StandIn, Table, out_of_place
 
 SIZES: dict[str, Any] = {"dimension": 7, "upper": 3, "unit": 1.0}
 """The stand-ins for the dimension, for that of x in a point (x, y), and for the size of vectors."""
@@ -40,7 +40,6 @@ SIMPLE, DECIMALS = 10**4, 12
 """A double may stand for a fraction of at most this denominator, or a decimal of so many digits."""
 ROUNDINGS = 4
 """How many roundings may part the two: 1 − 1/3 is the double above the one nearest to 2/3."""
-HANDLERS = Table()
 INEXACT: list[float] = []
 """The doubles of a run that are no short fraction, as √2: the decimals that Python prints stand
 for them."""
@@ -51,7 +50,7 @@ LARGEST = [0]
 
 _ROOT = Path(__file__).parents[1]
 _MACHINERY = (
-    *(_ROOT / part for part in ("spans", "stand_in.py", "engines", "algorithm.py", "measure.py")),
+    *(_ROOT / part for part in ("gram", "carrier.py", "engines", "algorithm.py", "measure.py")),
     Path(fractions.__file__).parent,
 )
 
@@ -95,15 +94,13 @@ def _is_machinery(file: str) -> bool:
     return between or any(path.is_relative_to(part) for part in _MACHINERY)
 
 
-class Unknown(StandIn):
-    """What spans and forms share: exact entries, and torch's functions from the table.
+class Unknown(Carrier):
+    """What vectors and forms share: exact entries, and torch's functions from the table.
 
     Attributes:
-        entries: the entries; the dimension's axis, where there is one, has size 1.
-        open: whether it has the dimension's axis, the last but one.
+        open: whether it has the dimension's axis, the last but one; that of ``entries`` has size 1.
     """
 
-    entries: np.ndarray
     open: bool
 
     @staticmethod
@@ -114,10 +111,49 @@ class Unknown(StandIn):
             assert entries.ndim >= 2, shape
             assert shape[-2] == 1, shape
             shape = (*shape[:-2], SIZES["dimension"], shape[-1])
-        make: Any = torch.Tensor._make_wrapper_subclass
-        tensor: Unknown = make(cls, shape, dtype=torch.float64)
-        tensor.entries, tensor.open = entries, open
-        return tensor
+        width = SIZES["dimension"] if open else 1
+        made: Unknown = cls.carrying(entries, shape, width, open=open)
+        return made
+
+    @classmethod
+    def refusal(cls, what: str) -> Exception:
+        """Return the error for what is not linear."""
+        return refused(f"{what} of unknown vectors")
+
+    @classmethod
+    def joined(cls, given: Sequence[Any]) -> tuple[Carrier, list[np.ndarray]]:
+        """Return the entries of operands that are vectors alone, or numbers alone."""
+        kinds = {(x.kind, x.open) if isinstance(x, Unknown) else None for x in given}
+        if len(kinds) > 1 or None in kinds:
+            raise refused("vectors and what is none beside each other")
+        parts = [x.entries for x in given]
+        return given[0].made(parts[0]), parts
+
+    def made(self, entries: np.ndarray) -> Any:
+        """Return other vectors or numbers."""
+        return of_entries(entries, open=self.open)
+
+    def viewed(self, at: Tensor) -> Any:
+        """Return some of the vectors or numbers, if all their coordinates are there."""
+        if self.open and at.shape[-2:-1] == (0,):  # of a bilevel problem, the level that is held
+            return torch.empty(at.shape, dtype=torch.float64)
+        self.numbers(at)
+        return super().viewed(at)
+
+    def numbers(self, places: Tensor) -> np.ndarray:
+        """Return which of the pool stand at places, if dimension and outcomes keep their axes."""
+        at, width = super().numbers(places), self.width
+        if not self.open:
+            return at
+        number: np.ndarray = (at[..., :1, :] if at.ndim > 1 else at) // width
+        outcome = number % self.pool.shape[-1]
+        if (
+            at.shape[-2:-1] != (width,)
+            or (at != number * width + np.arange(width)[:, None]).any()
+            or (outcome != outcome.reshape(-1, outcome.shape[-1])[:1]).any()
+        ):
+            raise refused("one coordinate of a vector, or a shape that moves the dimension")
+        return number
 
     @classmethod
     def __torch_dispatch__(  # type: ignore[override]
@@ -126,8 +162,18 @@ class Unknown(StandIn):
         """Refuse what came past the table."""
         raise refused(f"torch's {func} of unknown vectors")
 
-    def __repr__(self, **_: Any) -> str:  # type: ignore[override]
-        return f"{type(self).__name__}({self.entries.tolist()})"
+    @classmethod
+    def called(cls, name: str, func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Call the version of a function; what Python cannot do with the entries is refused."""
+        if name in ("__float__", "__int__", "item"):
+            raise refused(
+                f"{name.strip('_')}(…) of a hyper-parameter, which is an exact number over a class"
+            )
+        kwargs = {NUMPYS.get(key, key): value for key, value in kwargs.items()}
+        try:
+            return super().called(name, func, args, kwargs)
+        except (TypeError, ValueError, ArithmeticError) as error:
+            raise refused(f"torch's {name}: {error}") from error
 
     def __bool__(self) -> bool:
         raise refused("a choice by an unknown quantity")
@@ -139,19 +185,18 @@ class Unknown(StandIn):
         raise refused("a table or a set that an unknown quantity is looked up in")
 
 
-class Span(Unknown):
+class GramVector(Unknown):
     """Unknown vectors, [..., dim, replicates]; each entry is a ``Vector``."""
 
     @staticmethod
-    def __new__(cls, entries: np.ndarray) -> Span:
+    def __new__(cls, entries: np.ndarray) -> GramVector:
         """Wrap vectors, [..., 1, replicates]."""
         return Unknown.__new__(cls, entries, True)  # type: ignore[return-value]
 
-    def __init__(self, entries: np.ndarray) -> None:
-        super().__init__()
+    kind = property(lambda _: GramVector)
 
 
-class TwoSpans(Span):
+class SaddleStart(GramVector):
     """A start (x_0, y_0) of two unknown vectors; a slice at the size of x takes one of them."""
 
     def __getitem__(self, at: Any) -> Any:
@@ -159,10 +204,10 @@ class TwoSpans(Span):
         upper = SIZES["upper"]
         if at not in (slice(None, upper), slice(upper, None)):
             raise refused("a part of (x, y) that is neither of the two")
-        return Span(part_of(self.entries, second=at.start is not None))
+        return GramVector(part_of(self.entries, second=at.start is not None))
 
 
-class Token(Span):
+class Token(GramVector):
     """What stands for f(w) or ∇g(f(w)), of which nothing is known: it can be passed on alone."""
 
     @classmethod
@@ -178,22 +223,19 @@ class Token(Span):
         )
 
 
-class Quantities(Unknown):
-    """Quantities that are affine in the Gram matrix and the values; exact numbers among them."""
-
-    def __init__(self, entries: np.ndarray, open: bool = False) -> None:
-        super().__init__()
+class GramForms(Unknown):
+    """GramForms that are affine in the Gram matrix and the values; exact numbers among them."""
 
     @staticmethod
-    def __new__(cls, entries: np.ndarray, open: bool = False) -> Quantities:
+    def __new__(cls, entries: np.ndarray, open: bool = False) -> GramForms:
         """Wrap quantities."""
         return Unknown.__new__(cls, entries, open)  # type: ignore[return-value]
 
     @classmethod
-    def of(cls, value: float) -> Quantities:
+    def of(cls, value: float) -> GramForms:
         """Return a hyper-parameter as an exact number."""
         entry = np.empty((), dtype=object)
-        entry[()] = Quantity.number(decimal(value))
+        entry[()] = GramForm.number(decimal(value))
         return cls(entry)
 
 
@@ -221,32 +263,6 @@ def decimal(value: Any) -> Any:
             return near
     INEXACT.append(value)
     return Fraction(repr(value))
-
-
-def called(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Call the version of a function; of one in place, write the result where it goes."""
-    kwargs = {NUMPYS.get(key, key): value for key, value in kwargs.items()}
-    try:
-        if name in HANDLERS:
-            return HANDLERS[name](*args, **kwargs)
-        plain = out_of_place(name)
-        if plain == name or plain not in HANDLERS:
-            raise refused(
-                f"{name.strip('_')}(…) of a hyper-parameter, which is an exact number over a class"
-                if name in ("__float__", "__int__", "item")
-                else f"torch's {name} of unknown vectors"
-            )
-        into, result = args[0], HANDLERS[plain](*args, **kwargs)
-        if type(into) is not type(result) or into.shape != result.shape:
-            raise refused(f"torch's {name} changes what it writes to")
-        into.entries[...] = result.entries
-    except (TypeError, ValueError, ArithmeticError) as error:
-        raise refused(f"torch's {name}: {error}") from error
-    return into
-
-
-handles = HANDLERS.handles
-Unknown.called, Unknown.refusal = staticmethod(called), staticmethod(refused)
 
 
 def part_of(entries: np.ndarray, *, second: bool) -> np.ndarray:
@@ -281,14 +297,14 @@ def entries_of(x: Any, *, beside_open: bool = False) -> np.ndarray:
 
 
 def of_entries(entries: Any, *, open: bool) -> Any:
-    """Return entries as a Span or a Quantities, whichever they are."""
+    """Return entries as a GramVector or a GramForms, whichever they are."""
     array = np.asarray(entries, dtype=object)
     if array.size and isinstance(array.flat[0], Vector):
         if not all(isinstance(entry, Vector) for entry in array.flat):
             raise refused("vectors and numbers in one tensor")
         LARGEST[0] = max(LARGEST[0], *map(_bits, array.flat))
-        return Span(array)
-    return Quantities(np.asarray(_quantity(array), dtype=object), open)
+        return GramVector(array)
+    return GramForms(np.asarray(_quantity(array), dtype=object), open)
 
 
 def _bits(of: Vector) -> int:
@@ -298,5 +314,5 @@ def _bits(of: Vector) -> int:
 
 
 _quantity = np.frompyfunc(
-    lambda entry: entry if isinstance(entry, Quantity) else Quantity.number(entry), 1, 1
+    lambda entry: entry if isinstance(entry, GramForm) else GramForm.number(entry), 1, 1
 )
