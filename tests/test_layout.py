@@ -129,7 +129,6 @@ LATE = {
     "driftproof.toolkit.engines.batched",  # numba, where a kernel draws
     "driftproof.toolkit.recorded_run",  # the page's parts, in a notebook
     "driftproof.verifiers.marked.compare",  # torch, where nothing changed
-    "driftproof.verifiers.running.jobs",  # proofs over classes
     "driftproof.verifiers.verify",  # Coq
     "driftproof.gpu_bench.roofline",  # numba
     "driftproof.synthetic.kernels.kl_dro_local_steps",  # Triton

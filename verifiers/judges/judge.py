@@ -142,8 +142,11 @@ class Judge:
         return unpack_rows(blob)
 
     def score(self, claim: Any, form: Form, case: Case, seed: int) -> float:
-        """Return how near a form is to being broken on a case: left / right, above 1 if it is."""
-        raise NotImplementedError
+        """Return how near a form is to being broken on a case: left / right, above 1 if it is.
+
+        Below 0 where the form says nothing, as of every case if the judge serves no search.
+        """
+        return -1.0
 
     def check(self, claim: Any, form: Form, case: Case) -> None:
         """Raise what is wrong with a form's functions on a case of the claim's own."""

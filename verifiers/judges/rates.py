@@ -28,6 +28,7 @@ from driftproof.verifiers.algebra.orders import exponents, leading, plain
 from driftproof.verifiers.algebra.sample_cost import demands, rate_in_samples
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.claim_types.rate import RateClaim, Schedule
+from driftproof.verifiers.judges import slope
 from driftproof.verifiers.judges.decide import Decision, inapplicable, settled, undecided
 from driftproof.verifiers.judges.evidence import Measured, joined
 from driftproof.verifiers.judges.followed import (
@@ -219,8 +220,6 @@ class Rates(Judge):
 
     def rows(self, claim: RateClaim, group: Group, ask: ClaimTask, profile: str) -> Tasks:
         """Judge all forms."""
-        from driftproof.verifiers.judges import slope
-
         form, cases = measured_form(claim), [claim.every_case[n] for n in group.cases]
         schedules = [replace(ask, do=schedule, form=k) for k in group.forms]
         known = [
