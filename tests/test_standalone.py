@@ -156,6 +156,71 @@ def test_a_script_moves_as_the_algorithm_does(algorithm, problem):
     assert compared >= 3
 
 
+def in_plain_numpy(case):
+    """Yield the clients' models after each step, by the papers' pseudo-code."""
+    of, method = case.problem, case.algorithm
+    eta, tau = method.step_size, method.local_steps
+    x = u = m = np.zeros(of.clients)
+
+    def at(curves, points):
+        return np.array([np.interp(points[k], *np.transpose(p)) for k, (p,) in enumerate(curves)])
+
+    def inner(points):
+        values = np.ravel(of.offsets).copy()
+        for k, (curve,) in enumerate(of.inner):
+            low, high = sorted((0.0, points[k]))
+            knots = [low, *(x for x, _ in curve if low < x < high), high]
+            area = np.trapezoid(np.interp(knots, *np.transpose(curve)), knots)
+            values[k] += np.sign(points[k]) * area
+        return values
+
+    for t in range(case.rounds * tau):
+        if isinstance(method, FedAvg):
+            x = x - eta * at(of.gradients, x)
+        elif isinstance(method, ComFedL):
+            x = x - eta * at(of.inner, x) * at(of.outer, inner(x))
+        else:
+            a, b = (
+                (0, 0) if t == 0 else (1 - method.inner_momentum * eta, 1 - method.momentum * eta)
+            )
+            u = a * u + (1 - a) * inner(x)
+            m = b * m + (1 - b) * at(of.inner, x) * at(of.outer, u)
+            x = x - method.step_factor * eta * m
+        if (t + 1) % tau == 0:
+            x, u, m = (np.full_like(v, v.mean()) for v in (x, u, m))
+        yield x
+
+
+@bound(
+    name="tests/models", source="tests", statement="models", right=lambda c: -(10**9),
+    cases=grid(PiecewiseLosses(), FedAvg(), rounds=1),
+)  # fmt: skip
+def models(view: Steps):
+    return each("transition", "client", view.state[0].sum(1))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "method",
+    [FedAvg(local_steps=3), ComFedL(local_steps=2), LocalSCGDM(momentum=4.0, inner_momentum=6.0)],
+)
+def test_engine_script_and_pseudo_code_agree(method, seed):
+    random = np.random.default_rng(seed)
+    shapes = [curves(random, 3, 1) for _ in range(2)]
+    if isinstance(method, FedAvg):
+        member = PiecewiseLosses(clients=3, gradients=shapes[0])
+    else:
+        offsets = tuple((x,) for x in random.normal(size=3).tolist())
+        member = PiecewiseComposition(clients=3, inner=shapes[0], outer=shapes[1], offsets=offsets)
+    case = Case(member, method, 3)
+    ours = run_exactly(member, method, rounds=3, left=models.left, limit=1).values[:, 0]
+    theirs = np.concatenate(list(in_plain_numpy(case)))
+    scope = {}
+    exec(script_of(models, models.forms[0], case), scope)
+    np.testing.assert_allclose(ours, theirs, 1e-9, 1e-9)
+    np.testing.assert_allclose(np.concatenate(scope["means"]), theirs, 1e-9, 1e-9)
+
+
 NEVER = 1e-6
 """A difference that no rounding makes."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import is_dataclass
 from keyword import kwlist
 from typing import Any
@@ -54,18 +54,18 @@ class Writer:
         """Return the lines of a step, which leave its fields behind, or of a function."""
         ends = scope.ends if result is None else {"": result}
         roots = [*ends.values(), *(node for node in scope if node.line or node.kept)]
-        needed = _needed(roots, scope)
+        needed = _reached(roots, lambda x: x.scope not in (scope, None))
         uses: dict[Node, int] = {}
         for node in needed:
             for x in node.operands:
                 uses[x] = uses.get(x, 0) + 1
         made = [node for node in scope if node in needed and node.text and (
             node.line or node.kept or node.name or uses.get(node, 0) > 1)]  # fmt: skip
+        has_line = set(made)
         last: dict[Any, int] = {}
         for k, node in enumerate(made):
-            last |= dict.fromkeys(_leaves(node, set(made)), k)
-        for node in ends.values():
-            last |= dict.fromkeys([node] if node in made else _leaves(node, set(made)), len(made))
+            last |= dict.fromkeys(_reached(node.operands, has_line.__contains__), k)
+        last |= dict.fromkeys(_reached(ends.values(), has_line.__contains__), len(made))
         names = {node: node.name for node in scope if not node.text}
         holder = {name: node for node, name in names.items()}
         lines: list[str] = []
@@ -142,31 +142,16 @@ class Writer:
         return name
 
 
-def _needed(roots: list[Any], scope: Scope) -> set[Node]:
+def _reached(roots: Iterable[Any], stops: Callable[[Node], bool]) -> set[Node]:
+    """Return the nodes that others are made of, and no further than where it stops."""
     seen: set[Node] = set()
     pending = [x for x in roots if isinstance(x, Node)]
     while pending:
         node = pending.pop()
-        if node not in seen and (node.scope is scope or node.scope is None):
+        if node not in seen:
             seen.add(node)
-            pending += [x for x in node.operands if isinstance(x, Node)]
+            pending += [x for x in node.operands if isinstance(x, Node)] * (not stops(node))
     return seen
-
-
-def _leaves(node: Any, stops: set[Node]) -> set[Node]:
-    """Return what a line reads: nodes that have a line, and what the scope was given."""
-    found: set[Node] = set()
-    pending = list(node.operands) if isinstance(node, Node) else []
-    if isinstance(node, Node) and not node.text:
-        return {node}
-    while pending:
-        x = pending.pop()
-        if isinstance(x, Node) and x not in found:
-            if x in stops or not x.text:
-                found.add(x)
-            else:
-                pending += x.operands
-    return found
 
 
 def _content(x: Tensor) -> Any:

@@ -58,7 +58,12 @@ def script_of(claim: Claim[Any], form: Form, case: Case) -> str:
         if rounds * case.algorithm.local_steps > MOST:
             reasons.append(f"more than {MOST:,} steps, which do not repeat each other")
             continue
-        text = _traced(claim, form, case, left, outcome, digits, rounds)
+        try:
+            text = _traced(claim, form, case, left, outcome, digits, rounds)
+        except NoScriptError:
+            raise
+        except Exception as error:  # with plain tensors it went well
+            raise NoScriptError(f"its run cannot be noted: {error}") from error
         reasons.append(_differs(text, outcome))
         if not reasons[-1]:
             return text
@@ -113,7 +118,7 @@ def _traced(
     made = Noted(case, left, ctx, outcome.how[1:], rounds)
     of_states = [of + name for name in made.start.ends for of in ("begun_", "before_", "previous_")]
     writer = Writer(made.raw, [*made.numbers, *of_states])
-    says = _first_line(case.algorithm.step)
+    says = (case.algorithm.step.__doc__ or "local step").partition("\n")[0]
     blocks = []
     for head, *steps in made.rounds[:rounds]:
         inside = repeated([writer.lines(step) for step in steps], says)
@@ -136,7 +141,7 @@ def _traced(
     pieces = ["import math", "from itertools import combinations", "import numpy as np", "",
               f"clients, OUTCOMES = {clients}, {ctx.replicates}", *numbers, start, *constants,
               *helpers, "", *functions, "", *body]  # fmt: skip
-    right = right_text(claim, case, form.right, made.numbers).rstrip()
+    right = right_text(claim, case, form.right, made.numbers)
     whole = used("\n".join([*pieces, right, *tail, _printed(form)]))
     whole = re.sub(r"(?m)(?:^\w+ = [-\d.e+]+\n)+", beside, whole)
     text = "\n".join([*_docstring(claim, form, case), *map(wrapped, whole.splitlines()), ""])
@@ -225,10 +230,6 @@ def _sides(outcome: Outcome, means: list[str], *, sampled: bool, several: bool) 
         "left, right = map(float, max(sides, key=lambda side: side[0] - side[1]))",
         "assert left > right",
     ]  # fmt: skip
-
-
-def _first_line(function: Any) -> str:
-    return (function.__doc__ or "local step").strip().partition("\n")[0]
 
 
 def _printed(form: Form) -> str:

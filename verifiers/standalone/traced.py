@@ -302,7 +302,6 @@ def _entrywise(text: str, made: Tensor, *xs: Any) -> Node:
 
 _TABLE = """\
 div true_divide: ({} / {})
-pow: ({} ** {})
 neg: (-{})
 abs: abs({})
 reciprocal: (1 / {})
@@ -343,6 +342,11 @@ def _without(value: float, node: Node) -> Node:
 
 
 TEXTS.handles("mul")(lambda made, a, b: _without(1, _entrywise("({} * {})", made, a, b)))
+
+
+@TEXTS.handles("pow")
+def _power(made: Tensor, a: Any, b: Any) -> Any:
+    return operand(a) if _is(b, 1) else _entrywise("({} ** {})", made, a, b)
 
 
 @TEXTS.handles("add")
