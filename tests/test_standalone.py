@@ -14,7 +14,7 @@ import pytest
 import sympy
 import torch
 
-from driftproof import States, Steps, average, bound, each, grid, sq
+from driftproof import States, Steps, average, bound, each, given_past, grid, smallest, sq
 from driftproof.synthetic.problems import (
     BoundedComposition,
     PiecewiseBilevel,
@@ -429,6 +429,40 @@ def test_what_has_no_script_says_why(claim, case, reason):
 def spread(view: Steps):
     away = view.client("w") - view.mean("w")
     return each("round", "local_step", sq(away).mean(0) + sq(view.mean("w")))
+
+
+def far(view: Steps):
+    away = sq(view.mean("w") - view.round_start("w"))
+    return each("round", "local_step", view.since_round("far", away))
+
+
+def before_a_step(view: Steps):
+    return each("step", view.objective(view.client("w").mean(0)) + view.t + 2 * view.round)
+
+
+def two_steps(view: Steps):
+    return each("transition", sq((view.state.w - view.previous.w).mean(0))) if view.t % 2 else None
+
+
+def given(view: Steps):
+    return given_past(sq(view.mean("w") - view.before.w.mean(0)))
+
+
+def least(view: States):
+    return smallest("round", view.gap(view.mean("w")))
+
+
+@pytest.mark.parametrize("left", [far, before_a_step, two_steps, given, least])
+def test_every_kind_of_moment_is_measured(left):
+    coins = PiecewiseLosses(gradients=((VALLEY,), (OTHER,)), noise=0.5)
+    case = Case(coins, FedAvg(local_steps=2, participation=0.5), 2)
+    claim = bound(
+        name="tests/moments", source="tests", statement="x", right=lambda c: -(10**6) * c.S,
+        cases=grid(coins, FedAvg(), rounds=1),
+    )(left)  # fmt: skip
+    assert "assert left > right" in script_of(
+        claim, claim.forms[0], case
+    )  # its numbers are the run's
 
 
 class Clipped(FedAvg):

@@ -37,6 +37,7 @@ class Writer:
     Attributes:
         functions: a function's text → its name.
         constants: name → value.
+        of_round: names of what later steps of a round use; another round has them again.
     """
 
     def __init__(self, of: Any, reserved: Iterable[str]) -> None:
@@ -46,6 +47,8 @@ class Writer:
         self._names: dict[Any, str] = {}
         self._called: dict[int, str] = {}
         self._assigned: set[str] = set()
+        self._kept: dict[Node, str] = {}
+        self.of_round: set[str] = set()
         for name, x in _constants(of):
             if _content(x) not in self._names:
                 self._names[_content(x)] = name + "_" * (name in self._names.values())
@@ -93,10 +96,15 @@ class Writer:
     def _free(self, node: Node, holder: dict[str, Node], last: dict[Any, int], k: int) -> str:
         """Return a name for a node whose old value nobody asks for later."""
         name = (node.name or node.hint or "part") + "_kept" * node.kept
+        while name in self.of_round:
+            name += "_"
         taken = TAKEN | {*self.functions.values(), *self._names.values(), *self._reserved}
         while name in taken or (name in holder and last.get(holder[name], -1) > k):
             name += "_"
         self._assigned.add(name)
+        if node.kept:
+            self.of_round.add(name)
+            self._kept[node] = name
         return name
 
     def _text(self, x: Any, names: dict[Node, str], *, whole: bool = False) -> str:
@@ -106,7 +114,7 @@ class Writer:
         if x in names and not whole:
             return names[x]
         if x.kept and not whole:
-            return f"{x.name or x.hint or 'part'}_kept"
+            return self._kept[x]
         parts = [self._text(y, names) for y in x.operands if y is not None]
         if x.body is not None:
             return x.text.format(self._function(x), *parts)

@@ -119,12 +119,13 @@ def _traced(
     of_states = [of + name for name in made.start.ends for of in ("begun_", "before_", "previous_")]
     writer = Writer(made.raw, [*made.numbers, *of_states])
     says = (case.algorithm.step.__doc__ or "local step").partition("\n")[0]
-    blocks = []
-    for head, *steps in made.rounds[:rounds]:
-        inside = repeated([writer.lines(step) for step in steps], says)
-        blocks.append([*writer.lines(head), *inside])
-    times = [1] * (len(blocks) - 1) + [1 + case.rounds - len(blocks)]
     init = [*writer.lines(made.start), *(f"before_{name} = {name}" for name in made.start.ends)]
+    blocks, kept = [], writer.of_round
+    for of_round in made.rounds[:rounds]:
+        writer.of_round = set(kept)
+        head, *steps = map(writer.lines, of_round)
+        blocks.append([*head, *repeated(steps, says)])
+    times = [1] * (len(blocks) - 1) + [1 + case.rounds - len(blocks)]
     body = [
         *init, "s = -1", "taken = []  # what the claim measures, moment by moment",
         *repeated(blocks, "round", times),
