@@ -127,7 +127,8 @@ class Writer:
         if id(result) not in self._called:
             given = ", ".join(node.name for node in scope if not node.text)
             says = says.removeprefix("Return ").removesuffix(".")
-            body = (f"({given}):  # {says}", *(f"    {x}" for x in self.lines(scope, result)))
+            head = f"({given}):  # {says}" if says else f"({given}):"
+            body = (head, *(f"    {x}" for x in self.lines(scope, result)))
             if body not in self.functions:
                 while name in TAKEN | {*self.functions.values(), *self._assigned}:
                     name += "_"

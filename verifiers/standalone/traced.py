@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 import sys
+from itertools import accumulate, pairwise
 from math import prod
 from typing import Any
 
@@ -403,7 +404,8 @@ TEXTS.handles("_linalg_solve_ex")(
 def _called(numpy: str, *args: Any) -> Node:
     """Return a call of numpy with the same arguments as torch's."""
     texts = [f"[{', '.join([FIXED] * len(x))}]" if isinstance(x, list) and isinstance(x[0], Tensor)
-             else FIXED if isinstance(x, Tensor) else repr(x) for x in args]  # fmt: skip
+             else FIXED if isinstance(x, Tensor)
+             else repr(tuple(x) if isinstance(x, list) else x) for x in args]  # fmt: skip
     given = [operand(x) for x in tree_leaves(args) if isinstance(x, Tensor)]
     return Node(f"np.{numpy}({', '.join(texts)})", *given)
 
@@ -463,6 +465,12 @@ def _sliced(
 
 
 TEXTS.handles("unsqueeze")(lambda made, a, dim: _indexed(a, dim % made.ndim, "None"))
+
+
+@TEXTS.handles("split", "split_with_sizes", "tensor_split")
+def _split(made: Any, a: Any, sizes: Any, dim: int = 0) -> list[Node]:
+    ends = [0, *accumulate(part.shape[dim] for part in made)]
+    return [_indexed(a, dim % a.ndim, f"{i}:{j}") for i, j in pairwise(ends)]
 
 
 @TEXTS.handles("index")
