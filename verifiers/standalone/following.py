@@ -274,6 +274,8 @@ class Noted:
         self.start, self.rounds = Scope(), [[Scope()]]
         self._drawn: dict[Any, Traced] = {}
         self._nodes: dict[int, Traced] = {}
+        steps = case.algorithm.local_steps
+        self._t = "t = s" if steps == 1 else f"t = {steps} * s + j"
         self._ctx, self._axes, self._enough, self._left = ctx, axes, enough, left
         self.numbers: dict[str, float] = {}
         self._algorithm = copy.copy(case.algorithm)
@@ -321,7 +323,7 @@ class Noted:
         for name in state._fields:
             Node(f"previous_{name} = before_{name}", line=True)
             Node(f"before_{name} = {name}", line=True)
-        Node(f"t = {self.local_steps} * s + j", line=True)
+        Node(self._t, line=True)
         Node("j += 1", line=True)
         return self._left_behind(self._algorithm.step(ctx, oracles, self._named(state)))
 
@@ -333,7 +335,7 @@ class Noted:
             self._ctx._cohorts.clear()
         self.rounds.append([self._open(state)])
         of_state = (f"begun_{name} = {name}" for name in state._fields)
-        for text in ("s += 1", "j = 0", f"t = {self.local_steps} * s", *of_state):
+        for text in ("s += 1", "j = 0", self._t, *of_state):
             Node(text, line=True)
         return s < self._enough
 
@@ -376,7 +378,7 @@ class Noted:
             round=number(moment.round, "s"), local_step=number(moment.local_step, "j"),
         )  # fmt: skip
         if self._axes == ("step",):
-            Node(f"t = {self.local_steps} * s + j", line=True)  # of the step that comes
+            Node(self._t, line=True)  # of the step that comes
         made = self._left(seen)
         if not isinstance(made, Reduction):
             return made
