@@ -42,7 +42,7 @@ def test_a_refutation_on_a_case(tmp_path):
     assert {path.name for path in tmp_path.iterdir() if path.is_file()} == {"mine.py", "c.py"}
 
 
-def test_a_function_that_hands_its_view_on_has_a_script_of_the_runs_own_numbers(tmp_path):
+def test_a_function_that_hands_its_view_on_has_a_script(tmp_path):
     (tmp_path / "mine.py").write_text(
         "from driftproof import Reduction, Steps, bound, each, grid, sq\n"
         "from driftproof.algorithms import ProximalGradient\n"
@@ -59,6 +59,17 @@ def test_a_function_that_hands_its_view_on_has_a_script_of_the_runs_own_numbers(
     made = driftproof("counterexample", "mine.py", "--run", cwd=tmp_path)
     _, left, right = SIDES.fullmatch(made.stdout).groups()
     assert float(left) > float(right) == 0
+
+
+def test_an_algorithm_and_a_problem_of_ones_own_by_autograd(tmp_path):
+    (text,) = (of for of in blocks("docs/own_bilevel.md") if "AutogradMinimax(" in of)
+    (tmp_path / "mine.py").write_text(text, encoding="utf-8")
+    printed = driftproof("counterexample", "mine.py", "--quiet", cwd=tmp_path).stdout
+    assert "Recorded" not in printed
+    assert "for _ in range(10):  # round" in printed
+    (tmp_path / "c.py").write_text(printed, encoding="utf-8")
+    _, left, right = SIDES.fullmatch(ran(tmp_path / "c.py").stdout).groups()
+    assert (float(left), float(right)) == (pytest.approx(7.908750513155335), 4.5)
 
 
 def test_a_refutation_over_a_class_is_checked_in_fractions(tmp_path):

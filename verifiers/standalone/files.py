@@ -1,4 +1,4 @@
-"""The files of a search's scripts: kept if they give the judge's numbers in a process of their own."""
+"""The files of a search's scripts: kept if they give the judge's numbers in a process apart."""
 
 from __future__ import annotations
 

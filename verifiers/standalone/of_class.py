@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import re
 import textwrap
+from pathlib import Path
 from typing import Any
 
-from driftproof.verifiers.standalone.texts import rendered
+from jinja2 import StrictUndefined, Template
 
 WIDTH = 100
 """Letters of a line."""
@@ -40,7 +41,9 @@ def script_of_class(claim: str, form: str, counterexample: str) -> str:
         "letters": "\n".join(letters),
         "right": re.sub(r"\b\d+\b", lambda n: f"Fraction({n[0]})", ending.pop("right")),
     }
-    return rendered("of_class.j2", parts)
+    text = Path(__file__).with_name("of_class.j2").read_text(encoding="utf-8")
+    template = Template(text, undefined=StrictUndefined, keep_trailing_newline=True)
+    return str(template.render(parts))
 
 
 def _comment(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The script of a claim in a file of one's own: its claims are judged, and one that is refuted shown.
+"""The script of a claim in a file of one's own: its claims are judged, one refuted is shown.
 
 A refutation on a case is written as one that a search finds is; one over a class from the functions
 that refute it.

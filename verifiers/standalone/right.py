@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +10,6 @@ import sympy
 from driftproof.toolkit.constants import MEASURED, ROLES, RUN_ROLES, Letters, expressed
 from driftproof.verifiers.judges.bounds import roles_of
 from driftproof.verifiers.standalone.refusal import NoScriptError
-from driftproof.verifiers.standalone.texts import WIDEST
 
 
 def means_of(claim: Any, case: Any, right: Any) -> list[str]:
@@ -43,7 +41,7 @@ def right_text(claim: Any, case: Any, right: Any, known: Mapping[str, Any]) -> s
     for letter, value in new.items():
         role = notation[letter]
         meaning = ROLES.get(role) or RUN_ROLES.get(role) or role.replace("_", " ")
-        lines.append(_with_comment(f"{letter} = {value!r}", meaning))
+        lines.append(f"{letter} = {value!r}  # {meaning}")
     shown = expression.subs(
         {symbols[MEASURED + name]: sympy.Symbol(name) for name in means}, simultaneous=True
     )
@@ -51,23 +49,9 @@ def right_text(claim: Any, case: Any, right: Any, known: Mapping[str, Any]) -> s
     if "Not supported" in code:
         raise NoScriptError("its right side has a function that Python's math has not")
     if not means:
-        return "\n".join([*lines, *_stated("right = ", code)]) + "\n"
-    head = f"def right_side({', '.join(means)}):"
-    return "\n".join([*lines, head, *(f"    {x}" for x in _stated("return ", code))]) + "\n"
+        return "\n".join([*lines, f"right = {code}"])
+    return "\n".join([*lines, f"def right_side({', '.join(means)}):", f"    return {code}"])
 
 
 def _plain(number: Any) -> float | int:
     return int(number) if isinstance(number, int) else float(number)
-
-
-def _with_comment(line: str, meaning: str) -> str:
-    room = WIDEST - len(line) - len("  # ")
-    return f"{line}  # {textwrap.shorten(meaning, room, placeholder=' …')}" if room > 9 else line
-
-
-def _stated(head: str, code: str) -> list[str]:
-    """Return the lines of a statement."""
-    if len(head) + len(code) <= WIDEST - 4:
-        return [head + code]
-    inside = textwrap.wrap(code, WIDEST - 8, break_long_words=False, break_on_hyphens=False)
-    return [f"{head}(", *(f"    {line}" for line in inside), ")"]

@@ -1,49 +1,28 @@
-"""Texts of scripts: templates that are filled, definitions that are used, numbers written out."""
+"""The layout of a script: what nothing reads is left out, and long lines are broken."""
 
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
-from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
-from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 WIDEST = 99
 """Characters of a line."""
-FOLDER = Path(__file__).parent
 
 
-@cache
-def _environment() -> Environment:
-    return Environment(
-        loader=FileSystemLoader(FOLDER),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
-
-
-def rendered(name: str, facts: Mapping[str, Any]) -> str:
-    """Return the text of a template, with the lines whose conditions hold."""
-    return _environment().get_template(name).render(facts, any=any)
-
-
-def names_in(text: str) -> set[str]:
-    """Return the names that a text reads.
-
-    >>> sorted(names_in("a = b + f(c)"))
-    ['b', 'c', 'f']
-    """
-    nodes = ast.walk(ast.parse(text))
-    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+def beside(found: re.Match[str]) -> str:
+    """Return lines that name a number each as lines of several."""
+    pairs, made = [line.split(" = ") for line in found[0].splitlines()], ""
+    while pairs:
+        count = len(pairs)
+        while len(line := " = ".join(map(", ".join, zip(*pairs[:count], strict=True)))) > WIDEST:
+            count -= 1
+        made, pairs = f"{made}{line}\n", pairs[count:]
+    return made
 
 
 def used(text: str) -> str:
-    r"""Return a text without the top-level definitions and imports that nothing in it reads.
+    r"""Return a text without assignments, functions and imports that nothing in it reads.
 
     >>> print(used("def f():\n    return 1\ndef g():\n    return 2\nx = g()\nprint(x)"))
     def g():
@@ -52,73 +31,52 @@ def used(text: str) -> str:
     print(x)
     """
     while True:
-        body = ast.parse(text).body
-        lines = text.splitlines()
-        for node in body:
-            first, last = node.lineno - 1, node.end_lineno or node.lineno
-            rest = "\n".join(lines[:first] + lines[last:])
-            if _defined(node) and not _defined(node) & names_in(rest):
-                while last < len(lines) and not lines[last].strip():
-                    last += 1
-                text = "\n".join(lines[:first] + lines[last:])
-                break
-        else:
-            return text
+        tree, lines = ast.parse(text), text.splitlines()
+        nodes = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+        read = [
+            n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+        ]
+        unread = [node for node in nodes if (of := _defined(node)) and not of & set(read)]
+        if not unread:
+            return re.sub(r"\n{3,}", "\n\n", text)
+        drop = {
+            k for node in unread for k in range(node.lineno - 1, node.end_lineno or node.lineno)
+        }
+        text = "\n".join(line for k, line in enumerate(lines) if k not in drop)
 
 
 def _defined(node: ast.stmt) -> set[str]:
-    """Return the names that a top-level statement defines and does nothing else."""
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+    """Return the names that a statement defines and does nothing else."""
+    if isinstance(node, ast.FunctionDef):
         return {node.name}
     if isinstance(node, ast.ImportFrom | ast.Import):
         return {alias.asname or alias.name for alias in node.names}
-    if isinstance(node, ast.Assign):
-        names = [n for target in node.targets for n in ast.walk(target) if isinstance(n, ast.Name)]
-        return {name.id for name in names}
-    return set()
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    targets = [node.target] if isinstance(node, ast.AugAssign) else targets
+    drawn = isinstance(node, ast.Assign) and any(
+        isinstance(n, ast.Name) and n.id in ("draw", "some_of") for n in ast.walk(node.value)
+    )
+    return (
+        set() if drawn else {n.id for x in targets for n in ast.walk(x) if isinstance(n, ast.Name)}
+    )
 
 
-def assigned(values: Mapping[str, Any]) -> list[str]:
-    """Return lines that give names their values: numbers beside each other, tuples one a line.
+def wrapped(line: str) -> str:
+    """Return a line as several, if it is long: in brackets, which a statement may need.
 
-    >>> assigned({"a": 1, "b": 0.5, "c": ((1.0, 2.0),)})
-    ['a, b = 1, 0.5', 'c = [[1.0, 2.0]]']
+    >>> len(wrapped("x = " + "a + " * 30 + "b").splitlines())
+    2
     """
-    numbers = {name: value for name, value in values.items() if not isinstance(value, tuple)}
-    lines: list[str] = []
-    beside: list[str] = []
-    for name in numbers:
-        if beside and len(_beside([*beside, name], numbers)) > WIDEST:
-            lines.append(_beside(beside, numbers))
-            beside = []
-        beside.append(name)
-    lines += [_beside(beside, numbers)] if beside else []
-    for name, value in values.items():
-        if isinstance(value, tuple):
-            lines += continued(f"{name} = {_listed(value)}")
-    return lines
-
-
-def _beside(names: list[str], values: Mapping[str, Any]) -> str:
-    return f"{', '.join(names)} = {', '.join(repr(values[name]) for name in names)}"
-
-
-def _listed(value: Any, depth: int = 0) -> str:
-    """Return tuples as lists, but for points (x, value)."""
-    if not isinstance(value, tuple):
-        return repr(value)
-    is_point = depth == 3
-    inside = ", ".join(_listed(x, depth + 1) for x in value)
-    return f"({inside})" if is_point else f"[{inside}]"
-
-
-def continued(line: str) -> list[str]:
-    """Return a line as several, if it is long, broken where it has brackets open."""
     if len(line) <= WIDEST:
-        return [line]
-    start = len(line) - len(line.lstrip())
-    lines = textwrap.wrap(
-        line.strip(), WIDEST - start, subsequent_indent="    ", break_long_words=False,
-        break_on_hyphens=False,
-    )  # fmt: skip
-    return [" " * start + part for part in lines]
+        return line
+    inset = " " * (len(line) - len(line.lstrip()))
+    code, mark, comment = line.strip().partition("  # ")
+    if mark:
+        short = textwrap.shorten(comment, max(10, WIDEST - len(inset + code) - 4), placeholder=" …")
+        return wrapped(inset + code) + f"  # {short}"
+    found = re.match(r"(return |assert |[\w, ]+ = )(.*)", code)
+    if found and not isinstance(ast.parse(found[2], mode="eval").body, ast.Call | ast.Subscript):
+        code = f"{found[1]}({found[2]})"
+    return "\n".join(textwrap.wrap(
+        code, WIDEST, initial_indent=inset, subsequent_indent=inset + "    ",
+        break_long_words=False, break_on_hyphens=False))  # fmt: skip
