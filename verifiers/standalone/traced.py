@@ -18,7 +18,7 @@ from torch import Tensor
 from torch._decomp import decomposition_table
 from torch.utils._pytree import tree_leaves, tree_map
 
-from driftproof.toolkit.stand_in import Table, out_of_place
+from driftproof.toolkit.carrier import Table, out_of_place
 from driftproof.verifiers.standalone.refusal import NoScriptError
 
 
