@@ -37,7 +37,7 @@ from driftproof.toolkit.federation import Outcome, run, run_exactly, sampled_con
 from driftproof.toolkit.problem import Problem, supposing
 from driftproof.toolkit.rounded import rounding
 from driftproof.toolkit.statistics import exceeds, interval, replicates_needed
-from driftproof.toolkit.tolerances import DUST, LEVEL, RUN, SLACK, UNIT
+from driftproof.toolkit.tolerances import DOUBT, DUST, LEVEL, RUN, SLACK, UNIT
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
@@ -440,6 +440,10 @@ def _exact(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
         decision = decide(_enclosed(sides, lefts, rights, error, size), RUN)
     facts: dict[str, Any] = {"comparisons": len(means), "replicates": measured.values.shape[1]}
     worst, open_ = decision.worst, decision.verdict is Verdict.INCONCLUSIVE
+    # of equalities the one in most doubt is shown, so that balls are asked about it
+    doubt = np.where((means + error >= sides.low) & (error > DOUBT * size), error / size, 0.0)
+    if decision.verdict is Verdict.SUPPORTED and doubt.any():
+        worst = int(np.argmax(doubt))
     if worst is not None:
         mean, slack, right = float(lefts[worst]), float(error[worst]), float(rights[worst])
         facts |= {"lhs": {"mean": mean, "low": mean - slack, "high": mean + slack}}
