@@ -24,8 +24,9 @@ from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
 from driftproof.toolkit.climb import climb
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.ledger import Ledger
+from driftproof.verifiers.judges.scores import ratio
 from driftproof.verifiers.search.finding import FAILED, NOTHING, VERIFIED, power
-from driftproof.verifiers.search.generic import Generic, ratio
+from driftproof.verifiers.search.generic import Generic
 from driftproof.verifiers.search.search import Effort, falsify
 from driftproof.verifiers.search.shrink import shrunk
 from driftproof.verifiers.search.structure import Structure

@@ -441,7 +441,8 @@ def _exact(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     facts: dict[str, Any] = {"comparisons": len(means), "replicates": measured.values.shape[1]}
     worst, open_ = decision.worst, decision.verdict is Verdict.INCONCLUSIVE
     # of equalities the one in most doubt is shown, so that balls are asked about it
-    doubt = np.where((means + error >= sides.low) & (error > DOUBT * size), error / size, 0.0)
+    in_doubt = (means + error >= sides.low) & (error > DOUBT * size) & (size > 0)
+    doubt = np.divide(error, size, out=np.zeros_like(error), where=in_doubt)
     if decision.verdict is Verdict.SUPPORTED and doubt.any():
         worst = int(np.argmax(doubt))
     if worst is not None:

@@ -73,7 +73,8 @@ class Decision:
     Attributes:
         verdict: REFUTED if one is, SUPPORTED if all are.
         worst: which one is shown: of the refuting ones that with the largest excess, else of the
-            undecided ones, else of all the one that comes closest to failing (None: there is none).
+            undecided ones, else of all, the one that comes closest to failing for its size (None:
+            there is none).
         attained: whether some bound is met with equality, as far as can be told.
         vacuous: whether every right side is as large as the left side can be anyway.
     """
@@ -133,15 +134,14 @@ def decide(made: Comparisons, tolerance: Tolerance = EXACT, level: float | None 
 
 
 def _worst(excess: np.ndarray, size: np.ndarray, refuted: np.ndarray, held: np.ndarray) -> int:
-    """Return which comparison is shown: of those that decide, that of the largest relative excess.
-
-    Of equals, as beside a right side of 0, it is that of the largest excess.
-    """
+    """Return which comparison is shown: what refutes by most, or comes closest for its size."""
     relative = np.where(size > 0, excess / size, np.where(excess > 0, inf, -inf))
-    relative = np.where(np.isnan(relative), -inf, relative)
-    deciding = refuted if refuted.any() else ~held if not held.all() else held
-    shown = np.flatnonzero(deciding)
-    return int(shown[np.lexsort((-excess[shown], -np.round(relative[shown], 9)))[0]])
+    deciding, by = ~held if not held.all() else held, relative
+    if refuted.any():
+        deciding, by = refuted, excess
+    if not np.any(deciding & (by > -inf)):  # nothing is known of them: the first
+        return int(np.argmax(deciding))
+    return int(np.argmax(np.where(deciding & ~np.isnan(by), by, -inf)))
 
 
 def undecided() -> Decision:
