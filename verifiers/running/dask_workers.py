@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
+from logging import CRITICAL
 from socket import gethostname
 from typing import Any
 
@@ -41,7 +42,7 @@ def dask_workers(address: str | None, processes: int) -> Iterator[int]:
         DriftproofError: no Dask is installed, no worker is there, or one has several threads.
     """
     own = {} if address else {"n_workers": processes, "threads_per_worker": 1, "memory_limit": 0,
-                              "dashboard_address": None}  # fmt: skip
+                              "dashboard_address": None, "silence_logs": CRITICAL}  # fmt: skip
     with ExitStack() as opened:
         try:
             import dask
