@@ -23,7 +23,7 @@ import numpy as np
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.claim_types.bound import BoundClaim
-from driftproof.verifiers.judges import theorems
+from driftproof.verifiers.judges import theorems, worst_cases
 from driftproof.verifiers.judges.worst_cases import factors_of, why_not
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.freedom import kept, reduced
@@ -57,7 +57,7 @@ def _on_record() -> Iterator[tuple[str, Matrices]]:
     for name, leaf in leaves("claim").items():
         claim = leaf.load()
         for number, case in enumerate(claim.classes if isinstance(claim, BoundClaim) else ()):
-            if theorems.has_letters(case):
+            if worst_cases.letters_in(case):
                 region = Region(theorems.region_of(claim, case))
                 case = theorems.with_numbers(case, next(ends_and_middle(region)))
             form = claim.forms[0]

@@ -12,7 +12,7 @@ import pytest
 from driftproof.synthetic.classes import for_all, over, similar, smooth_strongly_convex
 from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.discover import leaves
-from driftproof.verifiers.judges import theorems
+from driftproof.verifiers.judges import worst_cases
 from driftproof.verifiers.papers.localsgd.claims import any_state as localsgd
 from driftproof.verifiers.worst_case import coq_region_proof, coqc
 from driftproof.verifiers.worst_case.check import RefusedCertificateError
@@ -108,7 +108,7 @@ def test_classes_of_gradients_alone_are_their_definitions():
         ("localsgd/saddle-bias", ["strongly_monotone mu g_1", "lipschitz L g_1"]),
     ):
         of = leaves("claim")[name].load()
-        case = next(case for case in of.classes if theorems.has_letters(case))
+        case = next(case for case in of.classes if worst_cases.letters_in(case))
         made = coq(theorem_of(row_of(replace(of, classes=[case]))))
         for said in classes:
             assert f"({said}) ->" in "\n".join(made.theorem)

@@ -110,7 +110,7 @@ class BoundClaim(RunClaim):
     @property
     def judges(self) -> tuple[str, ...]:
         """Runs for its cases, and what judges classes."""
-        over_classes = ("worst_cases", "theorems") if self.classes else ()
+        over_classes = ("theorems", "worst_cases") if self.classes else ()
         return (*super().judges, *(("runs",) if self.cases or self.full else ()), *over_classes)
 
     def formulas(self, form: Form) -> tuple[Any, ...]:

@@ -72,9 +72,9 @@ class Decision:
 
     Attributes:
         verdict: REFUTED if one is, SUPPORTED if all are.
-        worst: which one is shown: of the refuting ones that with the largest excess, else of the
-            undecided ones, else of all, the one that comes closest to failing for its size (None:
-            there is none).
+        worst: which one is shown: of the refuting ones that with the largest excess (of an identity
+            the first), else of the undecided ones, else of all, the one that comes closest to
+            failing for its size (None: there is none).
         attained: whether some bound is met with equality, as far as can be told.
         vacuous: whether every right side is as large as the left side can be anyway.
     """
@@ -129,7 +129,10 @@ def decide(made: Comparisons, tolerance: Tolerance = EXACT, level: float | None 
     vacuous = made.most is not None and bool(np.all(right_low >= made.most - LAST * abs(made.most)))
     if made.relation == "==":
         excess = np.fmax(np.fmax(excess, right_low - high), wide)
-    worst = _worst(excess.astype(float), size.astype(float), refuted, held)
+    if refuted.any() and made.relation == "==":  # where an identity first fails
+        worst = int(np.argmax(refuted))
+    else:
+        worst = _worst(excess.astype(float), size.astype(float), refuted, held)
     return Decision(verdict, worst, attained, vacuous and not attained)
 
 

@@ -4,8 +4,8 @@ A judge says what it judges together (``groups``) and how (``rows``): a generato
 tasks, which workers do, and returns a row for each form. It computes nothing itself that takes
 long, and its rows depend only on the tasks' results, in their order. What holds of every verdict,
 whichever judge makes it, is done where all of them meet (``verifiers.running.jobs``): constants of
-a user's own are attacked, a case that breaks an assumption is left out or named, what cannot be
-decided costs its row alone.
+a user's own are attacked, an assumption that a case meets by rounding alone is named, what cannot
+be decided costs its row alone.
 """
 
 from __future__ import annotations

@@ -1,18 +1,12 @@
 """Steps along an operator: descent-ascent, extragradient, and iterated maps."""
 
-from typing import NamedTuple
-
-from torch import Tensor
-
 from driftproof.synthetic.classes import cocoercive, monotone_lipschitz, over, start_within
-from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
 from driftproof.toolkit.algorithms.extragradient import Extragradient
 from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.measure import Reduction, Steps
-from driftproof.toolkit.oracles import GradientField
-from driftproof.toolkit.parameters import One
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.claim_types.limit import limit
+from driftproof.verifiers.papers.literature.claims._methods import ContractiveHalpern
 from driftproof.verifiers.papers.literature.claims._shared import (
     distance_at_end,
     false,
@@ -108,33 +102,6 @@ def picard(view: Steps) -> Reduction | None:
     Truth: false: T = −I; Krasnoselskii (1955) averages for this reason
     """
     return distance_at_end(view)
-
-
-class Anchored(NamedTuple):
-    w: Tensor
-    start: Tensor
-
-
-@algorithm(
-    name="contractive-halpern",
-    source="Park & Ryu 2022, γ = 2",
-    statement=r"x_{t+1} = (1-\tfrac1{\varphi_{t+1}})A x_t + \tfrac1{\varphi_{t+1}}x_0",
-)
-class ContractiveHalpern(Algorithm):
-    """Of an operator A that halves distances, known by x − A(x): φ_k = 1 + 4 + … + 4^k."""
-
-    local_steps: One = 1
-    notation = {"T": "rounds"}
-
-    def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> Anchored:
-        """Remember the start."""
-        return Anchored(ctx.everywhere(start), ctx.everywhere(start))
-
-    def step(self, ctx: Context, oracles: GradientField, state: Anchored) -> Anchored:
-        """Go to A(x), drawn towards the start."""
-        share = 3 / (4 ** (ctx.t + 2) - 1)
-        image = state.w - oracles.field_grad(state.w, None)
-        return state._replace(w=share * state.start + (1 - share) * image)
 
 
 @bound(

@@ -1,9 +1,6 @@
 """Sets, terms and implicit steps: Frank-Wolfe, projections, proximal steps, splitting."""
 
-from typing import NamedTuple
-
 import sympy
-from torch import Tensor
 
 from driftproof.synthetic.classes import (
     convex,
@@ -17,15 +14,14 @@ from driftproof.synthetic.classes import (
     start_within,
 )
 from driftproof.synthetic.problems.composite_quadratic import CompositeQuadratic
-from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
 from driftproof.toolkit.algorithms.frank_wolfe import FrankWolfe
 from driftproof.toolkit.algorithms.proximal_gradient import ProximalGradient
 from driftproof.toolkit.algorithms.proximal_point import ProximalPoint
 from driftproof.toolkit.cases import Assumption, grid
 from driftproof.toolkit.measure import Reduction, Steps
-from driftproof.toolkit.oracles import Proximal
-from driftproof.toolkit.parameters import One, Positive, sweep
+from driftproof.toolkit.parameters import sweep
 from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.papers.literature.claims._methods import PeacemanRachford
 from driftproof.verifiers.papers.literature.claims._shared import false, gap_at_end, moved, nothing
 
 NEAR = start_within(R=1)
@@ -134,37 +130,6 @@ def proximal_point(view: Steps) -> Reduction | None:
     Truth: true: Güler (1991)
     """
     return gap_at_end(view)
-
-
-class Iterate(NamedTuple):
-    w: Tensor
-
-
-@algorithm(
-    name="peaceman-rachford",
-    source="Lions & Mercier 1979",
-    statement=r"z_{k+1} = R_g R_f z_k,\; R_f = 2\,\mathrm{prox}_{\eta f} - I",
-)
-class PeacemanRachford(Algorithm):
-    """Two reflections, without the average that Douglas and Rachford take.
-
-    Args:
-        step_size: η.
-    """
-
-    local_steps: One = 1
-    step_size: Positive = 1.0
-    needs = "online"
-    notation = {"eta": "step_size", "T": "rounds"}
-
-    def init(self, ctx: Context, oracles: Proximal, start: Tensor) -> Iterate:
-        """Begin anywhere."""
-        return Iterate(ctx.everywhere(start))
-
-    def step(self, ctx: Context, oracles: Proximal, state: Iterate) -> Iterate:
-        """Reflect at f, the function of client 0, then at g, that of client 1."""
-        first = 2 * oracles.at(0).prox(state.w, self.step_size) - state.w
-        return Iterate(2 * oracles.at(1).prox(first, self.step_size) - first)
 
 
 @bound(

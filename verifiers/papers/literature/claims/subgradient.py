@@ -1,17 +1,12 @@
 """The subgradient method: the best, the last and the next iterate."""
 
-from typing import NamedTuple
-
 from sympy import sqrt
-from torch import Tensor
 
 from driftproof.synthetic.classes import bounded_gradients, convex, over, start_within
-from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
 from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.measure import Reduction, Steps, smallest
-from driftproof.toolkit.oracles import GradientField
-from driftproof.toolkit.parameters import One, Positive
 from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.papers.literature.claims._methods import Decaying
 from driftproof.verifiers.papers.literature.claims._shared import (
     change_of,
     false,
@@ -37,36 +32,6 @@ def subgradient_best(view: Steps) -> Reduction | None:
     Truth: true, tight: Drori & Teboulle (2016)
     """
     return smallest("transition", view.gap(view.before.w.mean(0)))
-
-
-class Iterate(NamedTuple):
-    w: Tensor
-
-
-@algorithm(
-    name="decaying-subgradient",
-    source="Zamani & Glineur 2023, N = 3",
-    statement=r"x_{k+1} = x_k - \eta(N+1-k)g_k,\; k = 1..N",
-)
-class Decaying(Algorithm):
-    """Subgradient steps of lengths 3η, 2η and η.
-
-    Args:
-        step_size: η, R/(B√(N + 1)³) in the source.
-    """
-
-    local_steps: One = 1
-    step_size: Positive = 1.0
-    notation = {"eta": "step_size", "T": "rounds", "G": "field_gradient_bound"}
-
-    def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> Iterate:
-        """Begin at the start."""
-        return Iterate(ctx.everywhere(start))
-
-    def step(self, ctx: Context, oracles: GradientField, state: Iterate) -> Iterate:
-        """One step, shorter than the last."""
-        g = oracles.field_grad(state.w, None)
-        return Iterate(state.w - (3 - ctx.t) * self.step_size * g)
 
 
 @bound(
