@@ -32,8 +32,6 @@ from driftproof.verifiers.own_claims import claims_in
 from driftproof.verifiers.running.jobs import jobs_for
 from driftproof.verifiers.running.scheduler import Cache, Job, run_jobs
 
-PROFILES = ("smoke", "quick", "full")
-
 
 @dataclass(frozen=True)
 class Settings:

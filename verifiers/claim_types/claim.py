@@ -221,10 +221,6 @@ class Claim(Generic[R]):
         """All cases, in an order that numbers them: those of shorter profiles come first."""
         return (*self.cases, *self.full)
 
-    def numbers(self, profile: str) -> range:
-        """Return the numbers of a profile's cases."""
-        return range(len(self.cases_for(profile)))
-
     def cases_for(self, profile: str) -> tuple[Case, ...]:
         """Return the cases of a profile: smoke the first, quick all, full also ``full``."""
         if profile == "smoke":

@@ -163,14 +163,8 @@ def settled(holds: bool | None) -> Decision:
     >>> [settled(holds).verdict.value for holds in (True, False, None)]
     ['SUPPORTED', 'REFUTED', 'INCONCLUSIVE']
     """
-    return decide(
-        Comparisons(
-            Interval(
-                -inf if holds is not False else 0.0, 0.0 if holds else inf, open=holds is False
-            ),
-            Interval(0.0, 0.0),
-        )
-    )
+    low, high = {True: (-inf, 0.0), False: (0.0, inf), None: (-inf, inf)}[holds]
+    return decide(Comparisons(Interval(low, high, open=True), Interval(0.0, 0.0)))
 
 
 def withdrawn(row: Row, reason: str) -> Row:

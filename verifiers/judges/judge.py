@@ -29,6 +29,8 @@ BUDGETS = {"smoke": 4, "quick": 16, "full": 256}
 """The most blocks of 64 replicates that a case may take, by profile."""
 UNDECIDABLE = b"undecidable: "
 """How the result of a task begins that cannot be had; its reason follows."""
+OUTSIDE = -1.0
+"""The score of a case on which a form says nothing."""
 Result = tuple[bytes, float]
 """What a task gave, and the seconds it took."""
 
@@ -115,18 +117,22 @@ class Judge:
     clock = staticmethod(time.process_time)
     elsewhere: ClassVar[bool] = True
     edges: ClassVar[bool] = True
-
     task: ClassVar[Any] = None
 
     def takes(self, claim: Claim[Any], form: Form) -> bool:
         """Return whether a form is judged so: those that cases decide, unless said otherwise."""
         return not isinstance(form.right, Undecided | ByProof)
 
+    def numbers(self, claim: Any, profile: str) -> Sequence[int] | None:
+        """Return which cases of the claim it judges (None: it needs none)."""
+        return range(len(claim.cases_for(profile)))
+
     def groups(self, claim: Any, forms: Sequence[int], profile: str) -> Iterator[Group]:
         """Yield what is judged together: each form on each case, unless said otherwise."""
-        for number in claim.numbers(profile):
+        numbers = self.numbers(claim, profile)
+        for cases in [()] if numbers is None else [(number,) for number in numbers]:
             for form in forms:
-                yield Group([form], [number])
+                yield Group([form], cases)
 
     def rows(self, claim: Any, group: Group, ask: ClaimTask, profile: str) -> Tasks:
         """Judge a group: by one task for its one form, on its first case, unless said otherwise.
@@ -144,9 +150,9 @@ class Judge:
     def score(self, claim: Any, form: Form, case: Case, seed: int) -> float:
         """Return how near a form is to being broken on a case: left / right, above 1 if it is.
 
-        Below 0 where the form says nothing, as of every case if the judge serves no search.
+        It is ``OUTSIDE`` where the form says nothing, as on every case if no search asks the judge.
         """
-        return -1.0
+        return OUTSIDE
 
     def check(self, claim: Any, form: Form, case: Case) -> None:
         """Raise what is wrong with a form's functions on a case of the claim's own."""

@@ -7,7 +7,7 @@ the smallest that is found; cycles of a few lengths.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -26,7 +26,7 @@ from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.claim_types.limit import LimitClaim, converges
 from driftproof.verifiers.judges import worst_cases
 from driftproof.verifiers.judges.decide import inapplicable, settled, undecided
-from driftproof.verifiers.judges.judge import ClaimTask, Group, Judge, pack_rows
+from driftproof.verifiers.judges.judge import ClaimTask, Judge, pack_rows
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.on_quadratics import runs, slowest
 from driftproof.verifiers.worst_case.potential import (
@@ -219,11 +219,9 @@ class Limits(Judge):
 
     task = staticmethod(limit)
 
-    def groups(self, claim: LimitClaim, forms: Sequence[int], profile: str) -> Iterator[Group]:
-        """Yield each form with each class."""
-        for number in claim.class_numbers(profile):
-            for form in forms:
-                yield Group([form], [number])
+    def numbers(self, claim: LimitClaim, profile: str) -> Sequence[int]:
+        """Return its classes."""
+        return claim.class_numbers(profile)
 
 
 JUDGE = Limits()

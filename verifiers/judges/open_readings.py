@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 from driftproof.toolkit.readings import Undecided
@@ -19,10 +18,8 @@ class OpenReadings(Judge):
         """Return whether it is left open."""
         return isinstance(form.right, Undecided)
 
-    def groups(self, claim: Claim[Any], forms: Sequence[int], profile: str) -> Iterator[Group]:
-        """Yield each form."""
-        for form in forms:
-            yield Group([form])
+    def numbers(self, claim: Claim[Any], profile: str) -> None:
+        """Return that it needs no case."""
 
     def rows(self, claim: Claim[Any], group: Group, ask: ClaimTask, profile: str) -> Tasks:
         """Return what is known."""

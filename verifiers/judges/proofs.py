@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from driftproof.toolkit.errors import DriftproofError
@@ -11,7 +11,7 @@ from driftproof.toolkit.verdict import Evidence, Row
 from driftproof.verifiers.algebra.symbolic import Step
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.judges.decide import settled
-from driftproof.verifiers.judges.judge import ClaimTask, Group, Judge, pack_rows
+from driftproof.verifiers.judges.judge import ClaimTask, Judge, pack_rows
 from driftproof.verifiers.judges.rows import row_of
 
 
@@ -86,10 +86,8 @@ class Proofs(Judge):
         usual = claim.prove is not None and super().takes(claim, form)
         return usual or isinstance(form.right, ByProof)
 
-    def groups(self, claim: Claim[Any], forms: Sequence[int], profile: str) -> Iterator[Group]:
-        """Yield each form."""
-        for form in forms:
-            yield Group([form])
+    def numbers(self, claim: Claim[Any], profile: str) -> None:
+        """Return that it needs no case."""
 
 
 JUDGE = Proofs()

@@ -215,7 +215,7 @@ class Rates(Judge):
 
     def groups(self, claim: RateClaim, forms: Sequence[int], profile: str) -> Iterator[Group]:
         """Yield all forms with the grid of horizons, of which smoke has the first five."""
-        numbers = claim.numbers("quick" if profile == "smoke" else profile)
+        numbers = range(len(claim.cases_for("quick" if profile == "smoke" else profile)))
         yield Group(forms, numbers[:5] if profile == "smoke" else numbers)
 
     def rows(self, claim: RateClaim, group: Group, ask: ClaimTask, profile: str) -> Tasks:

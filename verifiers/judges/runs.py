@@ -22,6 +22,7 @@ from driftproof.verifiers.judges.decide import undecided
 from driftproof.verifiers.judges.evidence import Measured, joined
 from driftproof.verifiers.judges.judge import (
     BUDGETS,
+    OUTSIDE,
     ClaimTask,
     Group,
     Judge,
@@ -72,16 +73,20 @@ def in_balls(claim: BoundClaim, task: ClaimTask) -> bytes:
     return pack_rows([row])
 
 
-class Runs(Judge):
+class MeasuredOnce(Judge):
+    """Judges forms that share a left side together."""
+
+    def groups(self, claim: Any, forms: Sequence[int], profile: str) -> Iterator[Group]:
+        """Yield the forms that share a left side, with one case."""
+        for together in by_left(claim, forms).values():
+            for number in self.numbers(claim, profile) or ():
+                yield Group(together, [number])
+
+
+class Runs(MeasuredOnce):
     """Judges by running the algorithm on a case."""
 
     elsewhere = False
-
-    def groups(self, claim: BoundClaim, forms: Sequence[int], profile: str) -> Iterator[Group]:
-        """Yield the forms that share a left side, with one case."""
-        for together in by_left(claim, forms).values():
-            for number in claim.numbers(profile):
-                yield Group(together, [number])
 
     def rows(self, claim: BoundClaim, group: Group, ask: ClaimTask, profile: str) -> Tasks:
         """Judge forms on a case."""
@@ -145,12 +150,12 @@ class Runs(Judge):
     def score(self, claim: BoundClaim, form: Form, case: Case, seed: int) -> float:
         """Return the largest left / right of a case, in doubles."""
         if bounds.lacking_constants(claim, case, form.right):
-            return scores.OUTSIDE
+            return OUTSIDE
         right = bounds.right_side(claim, case, form.right)[1]
         outcome = measured_once(claim, form, case, seed)
         radius = case.problem.radius
         if radius is not None and outcome.reach > radius:
-            return scores.OUTSIDE
+            return OUTSIDE
         if not outcome.taken.shape[1]:
             return 0.0
         means = (outcome.taken @ outcome.weights)[..., None]

@@ -14,10 +14,8 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.measure import Measure, Reduction, States, Steps
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.judges import bounds
-from driftproof.verifiers.judges.judge import judge_named
+from driftproof.verifiers.judges.judge import OUTSIDE, judge_named
 
-OUTSIDE = -1.0
-"""The score of a case on which a form says nothing."""
 DUST = 1e-16
 """What is small beside the largest sides before, squares of lengths mostly."""
 

@@ -40,9 +40,9 @@ from driftproof.verifiers.judges.decide import (
     undecided,
 )
 from driftproof.verifiers.judges.evidence import instance
-from driftproof.verifiers.judges.judge import ClaimTask, Group, Judge, Tasks
+from driftproof.verifiers.judges.judge import ClaimTask, Group, Tasks
 from driftproof.verifiers.judges.rows import case_entry, row_of
-from driftproof.verifiers.judges.runs import by_left, lead_of
+from driftproof.verifiers.judges.runs import MeasuredOnce, lead_of
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.certificate import certify
 from driftproof.verifiers.worst_case.check_counterexample import functions_of
@@ -481,19 +481,17 @@ def worst(claim: Any, task: ClaimTask) -> bytes:
     return json.dumps(measure(claim, case, [claim.forms[int(k)] for k in task.args])).encode()
 
 
-class OverClass(Judge):
+class OverClass(MeasuredOnce):
     """Judges a bound over a class of functions, at numbers."""
 
     letters: ClassVar[bool] = False
     task = staticmethod(worst)
     judge = staticmethod(judge)
 
-    def groups(self, claim: Any, forms: Sequence[int], profile: str) -> Iterator[Group]:
-        """Yield the forms that share a left side, with one class."""
-        for together in by_left(claim, forms).values():
-            for number in claim.class_numbers(profile):
-                if bool(letters_in(claim.every_case[number])) == self.letters:
-                    yield Group(together, [number])
+    def numbers(self, claim: Any, profile: str) -> Sequence[int]:
+        """Return the classes that have letters, or those that have none."""
+        every = claim.class_numbers(profile)
+        return [k for k in every if bool(letters_in(claim.every_case[k])) == self.letters]
 
     def rows(self, claim: Any, group: Group, ask: ClaimTask, profile: str) -> Tasks:
         """Judge forms over a class."""

@@ -125,11 +125,7 @@ def _undecidable(claim: Claim[Any], form: Form, cases: Sequence[Case], told: str
 
 def _why_undecidable(results: Sequence[Result]) -> str | None:
     """Return why a result cannot be had, of the first that cannot (None: all can)."""
-    return next(
-        (
-            blob.removeprefix(UNDECIDABLE).decode()
-            for blob, _ in results
-            if blob.startswith(UNDECIDABLE)
-        ),
-        None,
-    )
+    for blob, _ in results:
+        if blob.startswith(UNDECIDABLE):
+            return blob.removeprefix(UNDECIDABLE).decode()
+    return None

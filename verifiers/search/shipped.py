@@ -19,7 +19,8 @@ from driftproof.toolkit.parameters import Constraint, constraints
 from driftproof.toolkit.problem import Problem
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.judges.bounds import roles_of
-from driftproof.verifiers.judges.scores import OUTSIDE, score
+from driftproof.verifiers.judges.judge import OUTSIDE
+from driftproof.verifiers.judges.scores import score
 from driftproof.verifiers.search import equalities
 from driftproof.verifiers.search.letters import LackingError, letters_of, violation
 from driftproof.verifiers.search.numbers import parameter
