@@ -12,19 +12,17 @@ from typing import Any, Literal
 import numpy as np
 
 from driftproof.synthetic.certificates.penalised import inner_maximum
-from driftproof.toolkit.cases import Case
+from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.tolerances import Tolerance
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.claim_types.comparison import ComparisonClaim
-from driftproof.verifiers.judges.bounds import roles_of, unmet
 from driftproof.verifiers.judges.decide import (
     Comparisons,
     Decision,
     Interval,
     decide,
-    inapplicable,
     undecided,
 )
 from driftproof.verifiers.judges.evidence import instance
@@ -49,9 +47,6 @@ def judge(
 ) -> Row:
     """Return the row of an identity or a bound on one case; the worst comparison is shown."""
     row = partial(row_of, claim, form, case_entry(case))
-    broken = unmet(claim, case, form)
-    if broken is not None:
-        return row(inapplicable(), None, broken)
     if not comparisons:
         reason = "compare(case, right) returned no comparison: nothing was compared"
         return row(undecided(), None, reason)
@@ -105,9 +100,7 @@ Far from the cases that a claim was written for, its own arithmetic may lose dig
 def compared(claim: ComparisonClaim[Any], task: ClaimTask) -> bytes:
     """Do the task of computing both sides on a case, and of judging them."""
     case, form = task.of(claim)
-    applies = unmet(claim, case, form) is None
-    made = claim.compared(case, form.right) if applies else []
-    return pack_rows([judge(claim, case, form, made)])
+    return pack_rows([judge(claim, case, form, claim.compared(case, form.right))])
 
 
 class Computed(Judge):

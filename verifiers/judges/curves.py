@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from driftproof.toolkit.cases import Case
+from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.groups import drawable
 from driftproof.toolkit.verdict import Row
 from driftproof.verifiers.claim_types.bound import BoundClaim
-from driftproof.verifiers.judges.bounds import coefficients, right_side, roles_of, split_right
+from driftproof.verifiers.judges.bounds import coefficients, right_side, split_right
 from driftproof.verifiers.judges.evidence import Measured
 
 

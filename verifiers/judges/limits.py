@@ -25,7 +25,7 @@ from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.claim_types.limit import LimitClaim, converges
 from driftproof.verifiers.judges import worst_cases
-from driftproof.verifiers.judges.decide import inapplicable, settled, undecided
+from driftproof.verifiers.judges.decide import settled, undecided
 from driftproof.verifiers.judges.judge import ClaimTask, Judge, pack_rows
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.on_quadratics import runs, slowest
@@ -52,9 +52,6 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
             the iterate is; or ρ is not in (0, 1].
     """
     row = partial(worst_cases.row, claim, case, form)
-    reason = worst_cases.why_not(claim, case, form)
-    if reason is not None:
-        return row(inapplicable(), reason)
     _check(claim, case, form)
     right = worst_cases.right_side(claim, case, form)
     if not 0 < right.low <= right.high <= 1:

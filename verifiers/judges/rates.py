@@ -212,6 +212,7 @@ class Rates(Judge):
     """Judges a rate: its schedules by algebra, and the slope on the grid of horizons."""
 
     edges = False
+    on_numbers = False  # a schedule speaks of all T: ``followed`` says what it breaks
 
     def groups(self, claim: RateClaim, forms: Sequence[int], profile: str) -> Iterator[Group]:
         """Yield all forms with the grid of horizons, of which smoke has the first five."""
