@@ -9,7 +9,7 @@ from typing import Any
 
 from driftproof.toolkit.readings import ReadingKind
 from driftproof.toolkit.statements import ReadingVerdict, Statement, statement
-from driftproof.toolkit.verdict import Evidence, Row, Verdict, form_key, overall
+from driftproof.toolkit.verdict import Row, Verdict, form_key, overall
 
 FAR = 0.05
 """Left over right below which a case hardly tests a bound."""
@@ -134,7 +134,7 @@ class Group:
         ):
             return "supported, but vacuous on every case that was run; a larger profile has others"
         said = self.deciding.reason if self.verdict is self.deciding.verdict else ""
-        exact = sum(row.evidence in (Evidence.EXACT, Evidence.ENCLOSED) for row in self.rows)
+        exact = sum(row.evidence is not None and not row.evidence.by_chance for row in self.rows)
         if exact and self.deciding.alpha and self.verdict is Verdict.INCONCLUSIVE:
             said += (
                 f"; {exact} of {len(self.rows)} cases need no sampling, and were decided exactly"

@@ -19,15 +19,52 @@ class Verdict(StrEnum):
 
 
 class Evidence(StrEnum):
-    """What kind of evidence decided."""
+    """What kind of evidence decided.
 
-    SYMBOLIC = "symbolic"
-    THEOREM = "theorem"
-    CLASS = "class"
-    ENCLOSED = "enclosed"
-    EXACT = "exact"
-    SEQUENTIAL = "sequential"
-    ASYMPTOTIC = "asymptotic"
+    Attributes:
+        says: what it is: the legend of the page says so.
+        proves: how far SUPPORTED by it reaches, if further than the cases that were run.
+        by_chance: whether it may be wrong by chance.
+    """
+
+    says: str
+    proves: str
+    by_chance: bool
+
+    def __new__(
+        cls, name: str, says: str = "", proves: str = "", by_chance: bool = False
+    ) -> Evidence:
+        """Return a member, which is its name and has what is said of it."""
+        self = str.__new__(cls, name)
+        self._value_, self.says, self.proves, self.by_chance = name, says, proves, by_chance
+        return self
+
+    SYMBOLIC = "symbolic", "algebra for all values", "by algebra, step by step"
+    EXACT = "exact", "all outcomes of the noise, with a bound on rounding"
+    CLASS = (
+        "class",
+        "a certificate for every function of a class, or functions of it that exceed the right "
+        "side",
+        "for every function of the class, in every dimension, at these hyper-parameters and "
+        "numbers of clients",
+    )
+    THEOREM = (
+        "theorem",
+        "a certificate for every function of a class and all values of some letters",
+        "for all values of the letters that a case leaves free, too",
+    )
+    ENCLOSED = (
+        "enclosed",
+        "a point that reaches the left side's lower end, and a proof that none exceeds its upper "
+        "end",
+    )
+    SEQUENTIAL = (
+        "sequential",
+        "a test of sampled replicates, valid whenever one looks",
+        "",
+        True,
+    )
+    ASYMPTOTIC = "asymptotic", "a slope over growing horizons"
 
 
 def form_key(form: str, reading: str) -> str:

@@ -28,7 +28,7 @@ from driftproof.toolkit.report.typeset import (
     typeset,
 )
 from driftproof.toolkit.statements import by_severity, findings_among, sentences
-from driftproof.toolkit.verdict import Row, Verdict
+from driftproof.toolkit.verdict import Evidence, Row, Verdict
 
 
 def figures(rows: Sequence[Row]) -> dict[str, list[Figure]]:
@@ -50,7 +50,7 @@ def render(head: Mapping[str, Any], rows: Sequence[Row]) -> str:
         "page.html.j2", head=head, claims=claims, counts=counts, figures=drawn, printed=printed,
         findings=findings(own), others=len(printed) - len(own), severities=SEVERITIES,
         by_severity=by_severity(own), papers=by_paper(claims.values()),
-        references=references(claims.values()),
+        references=references(claims.values()), evidence=Evidence,
     )  # fmt: skip
 
 
