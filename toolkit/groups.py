@@ -8,6 +8,7 @@ from math import inf, isfinite
 from typing import Any
 
 from driftproof.toolkit.readings import ReadingKind
+from driftproof.toolkit.series import Compared
 from driftproof.toolkit.statements import ReadingVerdict, Statement, statement
 from driftproof.toolkit.verdict import Row, Verdict, form_key, overall
 
@@ -196,7 +197,7 @@ def equates(rows: Sequence[Row]) -> bool:
 
 def equated(row: Row) -> bool:
     """Say whether a row's certified numbers are two sides that should be equal."""
-    return row.kind == "identity" or (row.kind != "bound" and "what" in (row.series or {}))
+    return row.kind == "identity" or (row.kind != "bound" and isinstance(row.series, Compared))
 
 
 def distance(row: Row) -> float:
@@ -206,9 +207,10 @@ def distance(row: Row) -> float:
 
 def distances_of(row: Row) -> list[float]:
     """Return the largest distance that the two sides of each comparison may have, relative."""
-    series = row.series or {}
-    keys = ("low", "high", "bound", "size")
-    return [_relative(*sides) for sides in zip(*(series.get(k, ()) for k in keys), strict=True)]
+    if not isinstance(row.series, Compared):
+        return []
+    of = row.series
+    return [_relative(*sides) for sides in zip(of.low, of.high, of.bound, of.size, strict=True)]
 
 
 def _relative(low: float, high: float, value: float, size: float) -> float:

@@ -8,6 +8,8 @@ from enum import StrEnum
 from math import isfinite, isnan
 from typing import Any
 
+from driftproof.toolkit.series import Series, series_from, stored
+
 
 class Verdict(StrEnum):
     """What a row, or a claim, is found to be."""
@@ -109,7 +111,7 @@ class Row:
             ``results.json``).
         theorems: file name → text of the Coq files of these, each of which its kernel accepted.
         coq: the version of that kernel ("": none was asked, or it did not accept all of them).
-        series: points of the row's plot (kept in the ledger, not in ``results.json``).
+        series: points of its plot, steps of its proof, or functions that refute it.
     """
 
     claim: str
@@ -139,7 +141,7 @@ class Row:
     proofs: Mapping[str, str] = field(default_factory=dict)
     theorems: Mapping[str, str] = field(default_factory=dict)
     coq: str = ""
-    series: Mapping[str, Any] | None = None
+    series: Series | None = None
 
     def __post_init__(self) -> None:
         """Refuse a ledger's certificate that is not text: it becomes a file."""
@@ -161,6 +163,10 @@ class Row:
         """What a verdict on record is kept under."""
         return (self.claim, self.form, self.reading, str(self.case.get("key", "")))
 
+    def stored(self) -> dict[str, Any]:
+        """Return the row as the ledger has it, for JSON."""
+        return vars(self) | {"series": stored(self.series)}
+
     def public(self) -> dict[str, Any]:
         """Return the row as ``results.json`` has it: finite numbers or null."""
         entry = asdict(self)
@@ -173,13 +179,14 @@ class Row:
 
 
 def row_from(entry: dict[str, Any]) -> Row:
-    """Return a row from its JSON."""
+    """Return a row from the ledger's JSON."""
     evidence = entry["evidence"]
     return Row(
         **entry
         | {
             "verdict": Verdict(entry["verdict"]),
             "evidence": None if evidence is None else Evidence(evidence),
+            "series": series_from(entry["series"]),
         }
     )
 

@@ -160,7 +160,7 @@ def verify(
 
             rows = machine_checked(rows, settings.workers, progress)
         head["union_bound"] = union_bound(rows)
-        ledger.finish(head, [vars(row) for row in rows])
+        ledger.finish(head, [row.stored() for row in rows])
         write_report(out, head, rows, plots=False)
     return head, rows
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from driftproof.synthetic.certificates.penalised import inner_maximum
 from driftproof.toolkit.cases import Case, roles_of
+from driftproof.toolkit.series import Compared
 from driftproof.toolkit.tolerances import Tolerance
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.claim import Form
@@ -155,15 +156,15 @@ def _facts(
         "comparisons": len(comparisons),
         "replicates": 1,
         "instance": instance(roles_of(case), claim.notation(case)),
-        "series": {
-            "x": [c.x for c in order],
-            "low": [c.low for c in order],
-            "high": [c.high for c in order],
-            "bound": [c.value for c in order],
-            "what": [c.what for c in order],
-            "size": [c.size for c in order],
-        }
-        | ({"panels": list(claim.draws(case))} if claim.draws is not None else {}),
+        "series": Compared(
+            x=[c.x for c in order],
+            low=[c.low for c in order],
+            high=[c.high for c in order],
+            bound=[c.value for c in order],
+            what=[c.what for c in order],
+            size=[c.size for c in order],
+            panels=list(claim.draws(case)) if claim.draws is not None else (),
+        ),
     }
 
 

@@ -178,7 +178,7 @@ def judges_of(claim: Claim[Any]) -> list[Judge]:
 
 def pack_rows(rows: Sequence[Row]) -> bytes:
     """Return rows as JSON."""
-    return json.dumps([vars(row) for row in rows]).encode()
+    return json.dumps([row.stored() for row in rows]).encode()
 
 
 def unpack_rows(blob: bytes) -> list[Row]:

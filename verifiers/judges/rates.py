@@ -23,6 +23,7 @@ from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import Letters, stated, substituted
 from driftproof.toolkit.draws import BLOCK
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.series import ProofSteps
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.algebra.orders import exponents, leading, plain
 from driftproof.verifiers.algebra.sample_cost import demands, rate_in_samples
@@ -94,7 +95,7 @@ def judge_schedule(
         proof += _terms(claim, schedule)
     return _row(
         claim, form, settled(True), comparisons=len(growth),
-        series={"proof": proof},
+        series=ProofSteps(proof),
         case={"key": "schedule", "label": "schedule, for all T", "derived": claim.derived.public()},
     )  # fmt: skip
 

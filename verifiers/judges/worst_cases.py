@@ -26,6 +26,7 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm, Second, Vector
 from driftproof.toolkit.gram.tensor import decimal
 from driftproof.toolkit.letters import Letter
+from driftproof.toolkit.series import Counterexample
 from driftproof.toolkit.tolerances import CLASS
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import RunClaim
@@ -400,7 +401,7 @@ def _refuted(
         )
         shown = {
             "proofs": {file: made["file"]},
-            "series": {"counterexample": functions_of(made["file"]).said[1:]},
+            "series": Counterexample(functions_of(made["file"]).said[1:]),
         }
     lhs = {"mean": max(made["value"], value), "low": value, "high": None}
     return row(claim, case, form, decision, reason, lhs=lhs, **shown, **facts)
