@@ -1,7 +1,7 @@
 """Judges limits: a potential proves that an algorithm converges, a cycle or a quadratic refutes it.
 
-Any state may be where a run begins. What is tried, in this order: the slowest mode on quadratics of
-the class, which no rate may undercut; fixed points that are not x*; potentials, of the stated ρ or
+Any state may be where a run begins. What is tried, in this order: the slowest mode where gradients
+are linear, which no rate may undercut; fixed points that are not x*; potentials, of the stated ρ or
 the smallest that is found; cycles of a few lengths.
 """
 
