@@ -45,6 +45,8 @@ from driftproof.verifiers.worst_case.statement import combined
 
 HALVINGS = 20
 """How often a curvature is halved."""
+LARGE = (0, 3, 6)
+"""Powers of ten that are curvatures where nothing bounds them."""
 ROUNDS = 100
 """Of a run on quadratics."""
 ALIKE = {"equal", "similar-everywhere"}
@@ -180,12 +182,16 @@ def _may_be_linear(whole: WholeClass) -> bool:
 
 
 def _curvatures(whole: WholeClass) -> set[Fraction]:
-    """Return the largest, the smallest and a middle curvature of quadratics of the class."""
+    """Return the largest, the smallest and a middle curvature of quadratics of the class.
+
+    Where nothing bounds them from above, larger and larger ones.
+    """
     of = whole.function_class
     least, most = of.parameters.get("mu", Fraction(0)), of.parameters.get("L")
-    most = least if most is None else most
     if of.saddle or not _may_be_linear(whole):
         return set()
+    if most is None:
+        return {x for x in (least, *(least + 10**k for k in LARGE)) if x > 0}
     return {x for x in (least, (least + most) / 2, most) if x > 0}
 
 
