@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 import sympy
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch import Tensor
 
 import driftproof as dp
@@ -26,6 +28,7 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.oracles import OFFERS
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.judges import at_numbers
 from driftproof.verifiers.judges.declared import exceeded
 from driftproof.verifiers.verify import Settings, judge
 from tests.users import UsersQuadratic
@@ -99,6 +102,42 @@ def test_a_claim_with_such_an_equality_has_no_verdict(where):
     right = (lambda c: 0 if c.eta == 1 else 1) if where == "right" else lambda c: 1
     with pytest.raises(DriftproofError, match="which is decided before"):
         rows_of(claim(right, **given))
+
+
+CHOICES = {
+    "a set": lambda c: 5 if c.eta in {0.5} else 1,
+    "a table": lambda c: {0.5: 5}.get(c.eta, 1),
+    "its name": lambda c: 5 if str(c.eta) == "eta" else 1,
+    "its type": lambda c: 1 if getattr(c.eta, "is_number", True) else 5,
+}
+
+
+@pytest.mark.parametrize("which", CHOICES)
+@pytest.mark.parametrize("where", ["class", "case"])
+def test_a_right_side_that_chooses_by_a_letter_has_no_verdict(which, where):
+    """What is judged is a formula, and the text has to give its value on each case."""
+    method = FedAvg(step_size=0.5)
+    cases = CASES if where == "class" else dp.grid(UsersQuadratic(), method, rounds=1)
+    made = claim(CHOICES[which], cases=cases) if where == "class" else bound(
+        name="x/y", source="x", statement="x", cases=cases, right=CHOICES[which]
+    )(lambda view: each("round", sq(view.mean("w"))))  # fmt: skip
+    with pytest.raises(DriftproofError, match="what it says of letters"):
+        rows_of(made)
+
+
+def test_a_relation_that_chooses_by_a_letter_has_no_verdict():
+    assumes = [Assumption("few steps", "x", relation=lambda c: c.eta not in {0.5})]
+    with pytest.raises(DriftproofError, match=r"'few steps' is False of .*, is True"):
+        rows_of(claim(assumes=assumes))
+
+
+@settings(max_examples=50)
+@given(st.floats(1e-6, 1e6), st.floats(1e-6, 1e6))
+def test_formulas_give_their_own_values_however_much_cancels(eta, L):
+    right = lambda c: (1 - c.eta * c.L) ** 2 + (c.eta + 1e3) - c.eta - 1e3 + sympy.Max(c.eta, 0.1)  # noqa: E731
+    method, cases = FedAvg(step_size=eta), [smooth_convex(L=L), start_within(R=1)]
+    made = claim(right, cases=over(cases, method, clients=1))
+    at_numbers.check(made, made.forms[0], made.classes[0])
 
 
 @dataclass(frozen=True)

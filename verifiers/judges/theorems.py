@@ -25,7 +25,7 @@ from driftproof.toolkit.ratios import Ratio
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import RunClaim
 from driftproof.verifiers.claim_types.claim import Form
-from driftproof.verifiers.judges import assumed, worst_cases
+from driftproof.verifiers.judges import assumed, at_numbers, worst_cases
 from driftproof.verifiers.judges.decide import inapplicable, settled, undecided, withdrawn
 from driftproof.verifiers.judges.evidence import instance
 from driftproof.verifiers.judges.judge import ClaimTask
@@ -125,6 +125,8 @@ def _measured(claim: RunClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
             (point, [value(point) for value in values]) for point in looked
             if assumed.outside(claim, with_numbers(case, point), form) is None
         ]  # fmt: skip
+        for point, _ in met:
+            at_numbers.check(claim, form, with_numbers(case, point))
         if not met:
             found["unmet"] = assumed.outside(claim, with_numbers(case, looked[0]), form)
             continue

@@ -18,7 +18,7 @@ from driftproof.toolkit.errors import UndecidableError
 from driftproof.toolkit.verdict import Row
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.sources import Source, blaming
-from driftproof.verifiers.judges import assumed, declared
+from driftproof.verifiers.judges import assumed, at_numbers, declared
 from driftproof.verifiers.judges.decide import inapplicable, undecided
 from driftproof.verifiers.judges.judge import (
     UNDECIDABLE,
@@ -128,6 +128,8 @@ def _silent(claim: Claim[Any], group: Group, cases: Sequence[Case]) -> dict[int,
         form = claim.forms[k]
         try:
             told, decision = assumed.outside(claim, case, form), inapplicable()
+            if told is None:
+                at_numbers.check(claim, form, case)
         except UndecidableError as error:
             told, decision = error.told, undecided()
         if told is not None:

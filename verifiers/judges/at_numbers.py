@@ -1,0 +1,142 @@
+"""Whether a formula's text says of a case's numbers what it says of letters.
+
+A right side is called with letters, as a relation is, and its formula is what is judged. A text
+that chooses by a letter, ``2 if c.T in {1, 2} else …`` or by ``str(c.T)``, chooses before the
+letter has a number. So it is called again with the numbers of each case, and has to give what the
+formula gives there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from driftproof.toolkit.cases import Assumption, Case, roles_of
+from driftproof.toolkit.constants import MEASURED, Key, Letters, Notation, evaluate, stated
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.located import place_of
+from driftproof.toolkit.tolerances import EDGE
+from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.judges.assumed import relation_of
+from driftproof.verifiers.judges.bounds import inexact
+
+CLOSE = 1e-6
+"""How far the two may be apart, relative to what is added up: doubles in a text have 16 digits."""
+
+
+@dataclass
+class Numbers(Letters):
+    """The namespace ``c`` with numbers for letters.
+
+    Attributes:
+        numbers: letter → number, of those that have one.
+    """
+
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    def __getattr__(self, letter: str) -> Any:
+        symbol = super().__getattr__(letter)
+        return self.numbers.get(letter, symbol)
+
+
+def check(claim: Claim[Any], form: Form, case: Case) -> None:
+    """Raise if a formula of a form says something else of a case's numbers.
+
+    Raises:
+        DriftproofError: it does.
+    """
+    for text in claim.formulas(form) or ():
+        _check(claim, text, case)
+    for assumption in (*claim.assumes, *form.assumes):
+        if assumption.relation is not None:
+            _check_relation(claim, assumption, assumption.relation, case)
+
+
+def _check_relation(claim: Claim[Any], assumption: Assumption, text: Any, case: Case) -> None:
+    """Raise if a relation, called with numbers, is another truth; at an edge nothing is said."""
+    import sympy
+
+    notation, roles = claim.notation(case), roles_of(case)
+    formula = relation_of(assumption, notation.key).formula
+    truths = {}
+    for comparison in formula.atoms(sympy.core.relational.Relational):
+        one, other = (evaluate(side, notation, roles) for side in comparison.args)
+        if abs(one - other) <= EDGE * max(abs(one), abs(other)):
+            return
+        truths[comparison] = sympy.sympify(comparison.func(one, other))
+    wanted = bool(formula.xreplace(truths))
+    said = _called(text, _numbers(notation, roles))
+    if said is not None and sympy.sympify(said) == sympy.Not(wanted):
+        raise DriftproofError(
+            f"the relation of {assumption.name!r} is {said} of {case}, where what it says of "
+            f"letters, {formula}, is {wanted}",
+            "a relation that holds or fails as its formula does, on every case",
+            "choose by no letter: write comparisons, with & or | between them",
+        )
+
+
+def _check(claim: Claim[Any], text: Any, case: Case) -> None:
+    notation, roles = claim.notation(case), roles_of(case)
+    formulas = _formulas(text, notation.key)
+    said = _called(text, _numbers(notation, roles))
+    try:
+        wanted = [evaluate(of, notation, roles) for of in formulas]
+    except DriftproofError:  # a pole, or no number: the judge says so
+        return
+    if said is None:
+        return
+    found = [_at_means(of).evalf(30) for of in (said if isinstance(said, tuple) else (said,))]
+    for formula, one, other in zip(formulas, wanted, found, strict=True):
+        if not other.is_Float and not other.is_Integer:
+            continue
+        if _close(one, other, 0.0) or _close(one, other, inexact(formula, notation, roles).size):
+            continue
+        names = sorted(s.name for s in formula.free_symbols)
+        at = ", ".join(f"{name} = {roles[notation[name]]:g}" for name in names)
+        raise DriftproofError(
+            f"{place_of(text)} gives {float(other):g} at {at or 'the numbers of a case'}, where "
+            f"what it says of letters, {formula}, is {one:g}",
+            "a formula that holds on every case",
+            "choose by no letter: write sympy.Piecewise, or one form for each case",
+        )
+
+
+@lru_cache(maxsize=4096)
+def _formulas(text: Any, key: Key) -> tuple[Any, ...]:
+    """Return what a text says of letters; of a range, both ends."""
+    said = stated(text, Letters(Notation.of(key)))
+    return tuple(map(_at_means, said if isinstance(said, tuple) else (said,)))
+
+
+def _called(text: Any, numbers: Numbers) -> Any:
+    """Return what a text says of numbers (None: it fails, as where it asks a letter's name)."""
+    try:
+        return text(numbers)
+    except (ArithmeticError, AttributeError, TypeError, ValueError):  # of letters it did not
+        return None
+
+
+def _at_means(of: Any) -> Any:
+    """Put numbers for measured means, one for each name: any will do."""
+    import sympy
+
+    of = sympy.sympify(of)
+    means = [s for s in of.free_symbols if s.name.startswith(MEASURED)]
+    return of.xreplace({s: sympy.Rational(sum(s.name.encode()), 997) for s in means})
+
+
+def _numbers(notation: Notation, roles: Mapping[str, float]) -> Numbers:
+    """Return the namespace of a case: whole numbers are integers, others equal their doubles."""
+    import sympy
+
+    numbers = {
+        letter: sympy.Integer(int(of)) if float(of).is_integer() else sympy.Float(float(of))
+        for letter, of in ((x, roles[role]) for x, role in notation.items() if role in roles)
+    }
+    return Numbers(notation, numbers=numbers)
+
+
+def _close(one: Any, other: Any, size: float) -> bool:
+    return bool(abs(one - other) <= CLOSE * max(abs(one), abs(other), size))
