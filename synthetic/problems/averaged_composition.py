@@ -32,9 +32,8 @@ from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
-import torch
 
-from driftproof.synthetic.oracles.composed import BoundedOracles, parts_of
+from driftproof.synthetic.oracles.composed import BoundedOracles, Parts, parts_of
 from driftproof.synthetic.pieces.pairs import pair_signs
 from driftproof.toolkit.composition import CompositionProblem
 from driftproof.toolkit.parameters import BelowOne, NonNegative, Positive, PositiveInt
@@ -84,6 +83,8 @@ class AveragedComposition(CompositionProblem):
     inner_gradient_noise: NonNegative = 0.0
     plain_noise: NonNegative = 0.0
     distance: NonNegative = 2.0
+
+    oracle_type = BoundedOracles
 
     @property
     def inside(self) -> bool:
@@ -159,11 +160,10 @@ class AveragedComposition(CompositionProblem):
         point[0] = self.distance
         return point
 
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> BoundedOracles:
-        """Return the oracles of some clients."""
-        parts = parts_of(
+    @cached_property
+    def parts(self) -> Parts:
+        """The numbers of its oracles."""
+        return parts_of(
             self.clients, self.dim, self.inner_dim, scales=self.scales,
             offsets=self.inner_offset * self.signs, tilts=self.plain_tilt * self.signs,
             inner_slope=float(self.scales.max()), inner_curvature=self.inner_curvature,
@@ -172,4 +172,3 @@ class AveragedComposition(CompositionProblem):
             plain_slope=self.plain_slope, plain_curvature=self.plain_curvature,
             plain_noise=self.plain_noise,
         )  # fmt: skip
-        return BoundedOracles(parts, dtype, device, clients or range(self.clients))

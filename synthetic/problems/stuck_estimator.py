@@ -28,71 +28,6 @@ from driftproof.toolkit.parameters import NonNegative, One, Positive, PositiveIn
 from driftproof.toolkit.problem import Solution, problem
 
 
-@problem(
-    name="stuck-estimator",
-    source="ComFedL, problem (1); a construction of driftproof's",
-    statement=r"F(w) = g\big(\mathbb{E}_\xi[w + \sigma\xi]\big),\quad "
-    r"g'(y) = G\max(0, 1 - |y|/\sigma)",
-)
-class StuckEstimator(CompositionProblem):
-    """Scalar, all clients alike.
-
-    F(0) − inf F = Gσ/2 for G = 1 and σ = 0.1:
-
-    >>> StuckEstimator().initial_gap
-    (0.05, 0.05)
-
-    Args:
-        clients: n.
-        dim: 1.
-        outer_slope: G.
-        inner_value_noise: σ.
-        distance: the start (0: the trap).
-    """
-
-    clients: PositiveInt = 1
-    dim: One = 1
-    outer_slope: Positive = 1.0
-    inner_value_noise: Positive = 0.1
-    distance: NonNegative = 0.0
-
-    @classmethod
-    def examples(cls) -> list[StuckEstimator]:
-        """Return the trap, and a start beside it."""
-        return [cls(), cls(clients=2, outer_slope=2.0, inner_value_noise=0.5, distance=0.2)]
-
-    @cached_property
-    def constants(self) -> Mapping[str, float]:
-        """The constants as derived above."""
-        bend = self.outer_slope / self.inner_value_noise
-        return {
-            "inner_gradient_bound": 1.0,
-            "inner_smoothness": 0.0,
-            "outer_gradient_bound": self.outer_slope,
-            "outer_smoothness": bend,
-            "objective_smoothness": bend,
-            "inner_gradient_noise": 0.0,
-            "inner_value_noise": self.inner_value_noise,
-            "outer_gradient_noise": 0.0,
-        }
-
-    @cached_property
-    def solution(self) -> Solution:
-        """Inf F = 0 at w = −σ, in closed form."""
-        at = np.array([-self.inner_value_noise])
-        return Solution(0.0, 0.0, at, {"method": "closed form", "gap": 0.0}, exact=True)
-
-    def start(self) -> np.ndarray:
-        """Return the start."""
-        return np.array([self.distance])
-
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> _Oracles:
-        """Return the oracles of some clients."""
-        return _Oracles(self, dtype, device, clients or range(self.clients))
-
-
 class _Oracles(NoPlainPart):
     """The oracles in one dtype; tensors are [clients, 1, replicates]."""
 
@@ -123,3 +58,64 @@ class _Oracles(NoPlainPart):
         sigma = self._of.inner_value_noise
         z = (y[:, 0] / sigma).clamp(-1.0, 1.0)
         return self._of.outer_slope * sigma * (0.5 + z - 0.5 * z * z.abs())
+
+
+@problem(
+    name="stuck-estimator",
+    source="ComFedL, problem (1); a construction of driftproof's",
+    statement=r"F(w) = g\big(\mathbb{E}_\xi[w + \sigma\xi]\big),\quad "
+    r"g'(y) = G\max(0, 1 - |y|/\sigma)",
+)
+class StuckEstimator(CompositionProblem):
+    """Scalar, all clients alike.
+
+    F(0) − inf F = Gσ/2 for G = 1 and σ = 0.1:
+
+    >>> StuckEstimator().initial_gap
+    (0.05, 0.05)
+
+    Args:
+        clients: n.
+        dim: 1.
+        outer_slope: G.
+        inner_value_noise: σ.
+        distance: the start (0: the trap).
+    """
+
+    clients: PositiveInt = 1
+    dim: One = 1
+    outer_slope: Positive = 1.0
+    inner_value_noise: Positive = 0.1
+    distance: NonNegative = 0.0
+
+    oracle_type = _Oracles
+
+    @classmethod
+    def examples(cls) -> list[StuckEstimator]:
+        """Return the trap, and a start beside it."""
+        return [cls(), cls(clients=2, outer_slope=2.0, inner_value_noise=0.5, distance=0.2)]
+
+    @cached_property
+    def constants(self) -> Mapping[str, float]:
+        """The constants as derived above."""
+        bend = self.outer_slope / self.inner_value_noise
+        return {
+            "inner_gradient_bound": 1.0,
+            "inner_smoothness": 0.0,
+            "outer_gradient_bound": self.outer_slope,
+            "outer_smoothness": bend,
+            "objective_smoothness": bend,
+            "inner_gradient_noise": 0.0,
+            "inner_value_noise": self.inner_value_noise,
+            "outer_gradient_noise": 0.0,
+        }
+
+    @cached_property
+    def solution(self) -> Solution:
+        """Inf F = 0 at w = −σ, in closed form."""
+        at = np.array([-self.inner_value_noise])
+        return Solution(0.0, 0.0, at, {"method": "closed form", "gap": 0.0}, exact=True)
+
+    def start(self) -> np.ndarray:
+        """Return the start."""
+        return np.array([self.distance])
