@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.oracles.piecewise import PiecewiseParts
+from driftproof.synthetic.pieces.parts import Parts
 from driftproof.synthetic.pieces.piecewise_linear import ROUNDING, PiecewiseLinear
 from driftproof.toolkit.problem import Solution
 
@@ -154,11 +154,11 @@ def by_coordinate(knots: Tensor) -> Tensor:
     return knots.movedim(0, 1).flatten(1, 2)
 
 
-def _seen_by_outer(parts: PiecewiseParts) -> tuple[PiecewiseLinear, Tensor] | None:
+def _seen_by_outer(parts: Parts) -> tuple[PiecewiseLinear, Tensor] | None:
     """Return the derivative of the inner values that outer functions are given, and f(0)."""
     if parts.inner is None:
         return None
-    if not parts.inside:
+    if not parts.averaged_inside:
         return parts.inner, parts.offsets
     mean = mean_of(parts.inner).changed(lambda x: x[None])
     return mean, parts.offsets.mean(0, keepdim=True)
@@ -223,7 +223,7 @@ def _preimages(derivative: PiecewiseLinear, offset: Tensor, levels: Tensor) -> T
 class CompositionFunctions:
     """Those of (1/K) Σ [h_k + g_k(f_k)], or with the inner values averaged inside."""
 
-    def __init__(self, parts: PiecewiseParts) -> None:
+    def __init__(self, parts: Parts) -> None:
         self._parts, self.members = parts, parts.members
         self._plain = spread_out(parts.plain)
         self._inner = spread_out(parts.inner) if parts.inner is not None else None
@@ -241,13 +241,13 @@ class CompositionFunctions:
         parts = self._parts
         points = [by_coordinate(parts.plain.knots)]
         inner = _seen_by_outer(parts)
-        if inner is not None and parts.inner is not None and parts.outer is not None:
+        if inner is not None:
             points.append(by_coordinate(parts.inner.knots))
             points.append(by_coordinate(_preimages(*inner, parts.outer.knots)))
         return torch.cat(points, 1)
 
     def _inside(self, x: Tensor) -> Tensor:
-        return x.mean(0, keepdim=True) if self._parts.inside else x
+        return x.mean(0, keepdim=True) if self._parts.averaged_inside else x
 
     def value(self, x: Tensor) -> Tensor:
         """Return F."""

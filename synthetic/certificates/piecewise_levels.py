@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from driftproof.synthetic.certificates.piecewise import by_coordinate, mean_of, spread_out
-from driftproof.synthetic.oracles.piecewise_levels import LevelParts
+from driftproof.synthetic.pieces.parts import Parts
 from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
 
 
@@ -30,12 +30,12 @@ class LevelFunctions:
         parts: the members; of one, points may have any number of replicates.
     """
 
-    def __init__(self, parts: LevelParts) -> None:
+    def __init__(self, parts: Parts) -> None:
         self._parts, self.members = parts, parts.members
         self._plain, self._of_y = spread_out(parts.plain), spread_out(parts.of_y)
         zero = torch.zeros_like(parts.plain.left).unsqueeze(-2)
         self._start = self._plain.integral(zero), self._of_y.integral(zero)
-        self._coupling = parts.coupling.mean(0)
+        self._coupling: Tensor = parts.coupling.mean(0)
         self._below: PiecewiseLinear | None = None
         if parts.curvature is None:
             self._below = mean_of(parts.of_y)
@@ -44,9 +44,6 @@ class LevelFunctions:
     def _affine(self) -> tuple[Tensor, Tensor]:
         """The r and ē/ā of y* = rx + ē/ā, [dim, members] each."""
         parts = self._parts
-        assert parts.curvature is not None
-        assert parts.cross is not None
-        assert parts.offsets is not None
         bend = parts.curvature.mean(0)
         return parts.cross.mean(0) / bend, parts.offsets.mean(0) / bend
 
