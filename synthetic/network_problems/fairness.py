@@ -70,10 +70,7 @@ class FairLosses(NetworkProblem, CompositionProblem):
     slack: NonNegative = 0.01
     reference: Literal["everybody", "positives"] = "everybody"
 
-    @property
-    def inside(self) -> bool:
-        """The clients' inner values are averaged before f."""
-        return True
+    inside = True
 
     @cached_property
     def weighed(self) -> ClientData:

@@ -32,10 +32,7 @@ class NetworkLosses(NetworkProblem):
     0.69315
     """
 
-    @property
-    def offers(self) -> str:
-        """Losses, and those of single samples."""
-        return "samples"
+    offers = "samples"
 
     def oracles(
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None

@@ -20,7 +20,7 @@ from torch import Tensor
 from driftproof.synthetic.network_problems.base import NetworkProblem
 from driftproof.synthetic.network_problems.means import SampleMeans
 from driftproof.synthetic.network_problems.plain import NetworkLossOracles
-from driftproof.toolkit.composition import CompositionProblem, NoPlainPart
+from driftproof.toolkit.composition import CompositionProblem, NoOuterNoise, NoPlainPart
 from driftproof.toolkit.draws import Law
 from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
 from driftproof.toolkit.parameters import Positive
@@ -56,15 +56,8 @@ class RobustSamples(NetworkProblem, CompositionProblem):
     divergence: Literal["kl", "chi-square"] = "kl"
     penalty: Positive = 1.0
 
-    @property
-    def offers(self) -> str:
-        """A composition, and the losses of single samples that it is a robust form of."""
-        return "composition-of-samples"
-
-    @property
-    def inside(self) -> bool:
-        """The clients' inner values are averaged before f."""
-        return True
+    offers = "composition-of-samples"
+    inside = True
 
     def oracles(
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
@@ -87,7 +80,7 @@ class RobustSamples(NetworkProblem, CompositionProblem):
         return ChiSquareOracles(plain, self.means(source, device, raised), penalty)
 
 
-class InnerMean:
+class InnerMean(NoOuterNoise):
     """An inner value that is a mean over samples; no noise in the outer function."""
 
     def __init__(self, inner: SampleMeans) -> None:
@@ -97,10 +90,6 @@ class InnerMean:
     def inner_law(self, batch: int) -> Law | None:
         """Return sample numbers with replacement."""
         return self._inner.source.law(batch)
-
-    def outer_law(self, batch: int) -> Law | None:
-        """The outer function has no noise."""
-        return None
 
     def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
         """Return the minibatch mean, [clients, 1, replicates], and its pullback."""

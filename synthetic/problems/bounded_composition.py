@@ -172,9 +172,8 @@ class BoundedComposition(CompositionProblem):
 
     def start(self) -> np.ndarray:
         """Return distance·e."""
-        point = np.zeros(self.dim)
-        point[0] = self.distance
-        return point
+        start: np.ndarray = self.distance * np.eye(self.dim)[0]
+        return start
 
     @cached_property
     def parts(self) -> Parts:

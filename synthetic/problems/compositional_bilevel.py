@@ -28,17 +28,21 @@ compositional method has it. As ℓ_{g,1} would be another number, it is not dec
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from functools import cached_property
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.problems.averaged_composition import AveragedComposition
+from driftproof.synthetic.problems.averaged_composition import (
+    AveragedComposition,
+    AveragedParameters,
+)
 from driftproof.toolkit.bilevel import BilevelProblem
 from driftproof.toolkit.draws import Law
 from driftproof.toolkit.oracles import Composition, LowerVector, UpperVector, on_every_client
-from driftproof.toolkit.parameters import BelowOne, NonNegative, Positive, PositiveInt, Real
+from driftproof.toolkit.parameters import Real
 from driftproof.toolkit.problem import Solution, problem
 
 
@@ -95,7 +99,7 @@ class CompositionalBilevelOracles:
     source="FedNest (2022), slides, the compositional case",
     statement=r"f_i(x, y) = h_i(x) + f(y), \quad g_i(x, y) = \tfrac12\|y - r_i(x)\|^2",
 )
-class CompositionalBilevel(BilevelProblem):
+class CompositionalBilevel(AveragedParameters, BilevelProblem):
     """The members of AveragedComposition, posed with two levels.
 
     Its objective is the composition's: f(r(x)) with r(x) = 2x has the curvature 4 of (2x)²/2.
@@ -113,22 +117,6 @@ class CompositionalBilevel(BilevelProblem):
             f (outer) and h_i (plain).
     """
 
-    clients: PositiveInt = 2
-    dim: PositiveInt = 1
-    inner_dim: PositiveInt = 1
-    inner_slope: Positive = 1.0
-    inner_curvature: NonNegative = 0.0
-    inner_heterogeneity: BelowOne = 0.0
-    inner_offset: NonNegative = 0.0
-    outer_slope: Positive = 1.0
-    outer_curvature: Positive = 1.0
-    plain_slope: NonNegative = 0.0
-    plain_curvature: Positive = 1.0
-    plain_tilt: NonNegative = 0.0
-    inner_value_noise: NonNegative = 0.0
-    inner_gradient_noise: NonNegative = 0.0
-    plain_noise: NonNegative = 0.0
-    distance: NonNegative = 2.0
     lower_start: Real = 1.0
 
     notation = {"m": "clients", "mu_g": "lower_strong_convexity", "ell_g1": "lower_smoothness"}
@@ -148,8 +136,9 @@ class CompositionalBilevel(BilevelProblem):
     @cached_property
     def composition(self) -> AveragedComposition:
         """The composition itself."""
-        own = {name: value for name, value in self.values().items() if name not in OWN}
-        return AveragedComposition(**own)
+        return AveragedComposition(
+            **{x.name: getattr(self, x.name) for x in fields(AveragedComposition)}
+        )
 
     @property
     def upper_dim(self) -> int:
@@ -193,7 +182,3 @@ class CompositionalBilevel(BilevelProblem):
         y = self.lower_solution(torch.from_numpy(x)[:, None])[:, 0].numpy()
         y[0] += self.lower_start
         return np.concatenate([x, y])
-
-
-OWN = ("lower_start",)
-"""The parameters that the composition has not."""

@@ -142,6 +142,7 @@ class MAML(CompositionProblem):
     notation = {"gamma": "temperature", "n": "clients", "alpha": "adaptation"}
     outer_everywhere = False
     oracle_type = MAMLOracles
+    offers = "tasks"
 
     def validate(self) -> None:
         """Refuse what has no constants or no minimiser."""
@@ -158,11 +159,6 @@ class MAML(CompositionProblem):
             cls(), cls(clients=3, dim=3, gradient_noise=0.2), cls(form="exp", offset=0.5),
             cls(clients=3, dim=2, form="exp", gradient_noise=0.2, adaptation=1.5),
         ]  # fmt: skip
-
-    @property
-    def offers(self) -> str:
-        """A composition whose outer function, a task's loss, can be sampled."""
-        return "tasks"
 
     @property
     def radius(self) -> float:

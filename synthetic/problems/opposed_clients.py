@@ -29,14 +29,14 @@ from torch import Tensor
 
 from driftproof.synthetic.pieces.huber import huber_gradient, huber_value
 from driftproof.synthetic.pieces.pairs import pair_signs
-from driftproof.toolkit.composition import CompositionProblem, NoPlainPart
+from driftproof.toolkit.composition import CompositionProblem, NoOuterNoise, NoPlainPart
 from driftproof.toolkit.draws import Law, SignMean
 from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
 from driftproof.toolkit.parameters import NonNegative, One, Positive, PositiveInt
 from driftproof.toolkit.problem import Solution, problem
 
 
-class _Oracles(NoPlainPart):
+class _Oracles(NoOuterNoise, NoPlainPart):
     """The oracles in one dtype; tensors are [clients, 1, replicates]."""
 
     def __init__(self, of: OpposedClients, dtype: torch.dtype, device: str, clients: range) -> None:
@@ -49,10 +49,6 @@ class _Oracles(NoPlainPart):
     def inner_law(self, batch: int) -> Law | None:
         """One sign, if there is noise."""
         return SignMean(batch, (1,)) if self._of.gradient_noise else None
-
-    def outer_law(self, batch: int) -> Law | None:
-        """The outer function has no noise."""
-        return None
 
     def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
         """Return f^i_B(x) and v ↦ (f^i_B)'(x)·v."""

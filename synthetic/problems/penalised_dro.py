@@ -42,14 +42,14 @@ from torch import Tensor
 
 from driftproof.synthetic.certificates.penalised import inner_maximum
 from driftproof.synthetic.certificates.robust_logistic import logistic_optimum
-from driftproof.toolkit.composition import CompositionProblem
+from driftproof.toolkit.composition import CompositionProblem, NoOuterNoise
 from driftproof.toolkit.draws import Indices, Law
 from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
 from driftproof.toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
 from driftproof.toolkit.problem import Solution, problem
 
 
-class PenalisedOracles:
+class PenalisedOracles(NoOuterNoise):
     """The oracles in one dtype; losses of samples are [clients, samples, replicates]."""
 
     def __init__(self, of: PenalisedDRO, dtype: torch.dtype, device: str, clients: range) -> None:
@@ -65,10 +65,6 @@ class PenalisedOracles:
     def inner_law(self, batch: int) -> Law | None:
         """Return the law of a minibatch: sample numbers, with replacement."""
         return Indices((self._of.samples,) * self._of.clients, batch)
-
-    def outer_law(self, batch: int) -> Law | None:
-        """The outer function has no noise."""
-        return None
 
     field_law = inner_law
 
@@ -181,6 +177,8 @@ class PenalisedDRO(CompositionProblem):
     }  # fmt: skip
     outer_everywhere = False
     oracle_type = PenalisedOracles
+    inside = True
+    offers = "composition-of-samples"
 
     def validate(self) -> None:
         """Refuse what overflows."""
@@ -196,16 +194,6 @@ class PenalisedDRO(CompositionProblem):
             cls(divergence="chi-square", penalty=2.0),
             cls(divergence="chi-square", penalty=0.2, clients=3, dim=1, samples=1, data_seed=4),
         ]
-
-    @property
-    def offers(self) -> str:
-        """A composition, and the losses of the samples that it is a robust form of."""
-        return "composition-of-samples"
-
-    @property
-    def inside(self) -> bool:
-        """The clients' inner values are averaged before f."""
-        return True
 
     @property
     def radius(self) -> float:

@@ -62,10 +62,7 @@ class PiecewiseLosses(PiecewiseProblem):
     noise: Annotated[NonNegative, Noise(part="plain_noise")] = 0.0
     rare: RarerHalf = 0.5
 
-    @property
-    def offers(self) -> str:
-        """A gradient field."""
-        return "field"
+    offers = "field"
 
     @classmethod
     def examples(cls) -> list[PiecewiseLosses]:

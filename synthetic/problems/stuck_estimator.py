@@ -21,14 +21,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.toolkit.composition import CompositionProblem, NoPlainPart
+from driftproof.toolkit.composition import CompositionProblem, NoOuterNoise, NoPlainPart
 from driftproof.toolkit.draws import Law, SignMean
 from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
 from driftproof.toolkit.parameters import NonNegative, One, Positive, PositiveInt
 from driftproof.toolkit.problem import Solution, problem
 
 
-class _Oracles(NoPlainPart):
+class _Oracles(NoOuterNoise, NoPlainPart):
     """The oracles in one dtype; tensors are [clients, 1, replicates]."""
 
     def __init__(self, of: StuckEstimator, dtype: torch.dtype, device: str, clients: range) -> None:
@@ -40,10 +40,6 @@ class _Oracles(NoPlainPart):
     def inner_law(self, batch: int) -> Law | None:
         """One sign."""
         return SignMean(batch, (1,))
-
-    def outer_law(self, batch: int) -> Law | None:
-        """The outer function has no noise."""
-        return None
 
     def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
         """Return x + σξ and the identity."""
