@@ -42,35 +42,30 @@ from torch import Tensor
 
 from driftproof.synthetic.certificates.penalised import inner_maximum
 from driftproof.synthetic.certificates.robust_logistic import logistic_optimum
-from driftproof.toolkit.composition import CompositionProblem, NoOuterNoise
+from driftproof.synthetic.oracles.penalised import PenalisedOracles
+from driftproof.toolkit.composition import CompositionProblem
 from driftproof.toolkit.draws import Indices, Law
-from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
+from driftproof.toolkit.oracles import ClientVectors, Pullback
 from driftproof.toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
 from driftproof.toolkit.problem import Solution, problem
 
 
-class PenalisedOracles(NoOuterNoise):
+class LogisticOracles(PenalisedOracles):
     """The oracles in one dtype; losses of samples are [clients, samples, replicates]."""
 
     def __init__(self, of: PenalisedDRO, dtype: torch.dtype, device: str, clients: range) -> None:
         chosen = list(clients)
         self._of, self.clients = of, len(chosen)
+        self.divergence, self.penalty = of.divergence, of.penalty
         self._rows = torch.from_numpy(of.rows[chosen]).to(device, dtype)
         self._number = torch.arange(len(chosen), device=device)[:, None, None]
         share = torch.full((len(chosen), 1, 1), 1.0 / of.clients, dtype=dtype, device=device)
         self.client_weights = share
         self.sample_weights = torch.full_like(self._rows[..., :1], 1.0 / of.samples)
-        self._kl = of.divergence == "kl"
 
-    def inner_law(self, batch: int) -> Law | None:
+    def field_law(self, batch: int) -> Law | None:
         """Return the law of a minibatch: sample numbers, with replacement."""
         return Indices((self._of.samples,) * self._of.clients, batch)
-
-    field_law = inner_law
-
-    def plain_law(self, batch: int) -> Law | None:
-        """Return the law of a minibatch of h (none for KL, where h = 0)."""
-        return None if self._kl else self.inner_law(batch)
 
     def sample_losses(self, x: ClientVectors, xi: Tensor | None) -> tuple[Tensor, Pullback]:
         """Return the losses of all samples or of some, and v ↦ Σ v_i ∇ℓ_i."""
@@ -100,39 +95,6 @@ class PenalisedOracles(NoOuterNoise):
         """Return the mean of ∇ℓ."""
         losses, pull = self.sample_losses(x, xi)
         return pull(torch.full_like(losses, 1.0 / losses.shape[1]))
-
-    def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
-        """Return the mean of exp(ℓ/λ), or of ℓ."""
-        losses, pull = self.sample_losses(x, xi)
-        size, penalty = losses.shape[1], self._of.penalty
-        if not self._kl:
-            return losses.mean(1, keepdim=True), lambda v: pull(v.expand_as(losses) / size)
-        scaled = torch.exp(losses / penalty)
-        return scaled.mean(1, keepdim=True), lambda v: pull(v * scaled / (penalty * size))
-
-    def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
-        """Return λ/y, or −y/λ."""
-        return self._of.penalty / y if self._kl else -y / self._of.penalty
-
-    def outer_value(self, y: InnerVectors) -> Tensor:
-        """Return λ log y, or −y²/(2λ)."""
-        penalty = self._of.penalty
-        value = penalty * torch.log(y) if self._kl else -(y**2) / (2 * penalty)
-        return value[:, 0]
-
-    def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
-        """Return the mean of (1 + ℓ/λ)∇ℓ, or 0."""
-        if self._kl:
-            return torch.zeros_like(x)
-        losses, pull = self.sample_losses(x, xi)
-        return pull((1 + losses / self._of.penalty) / losses.shape[1])
-
-    def plain_value(self, x: ClientVectors) -> Tensor:
-        """Return the mean of ℓ + ℓ²/(2λ), or 0."""
-        if self._kl:
-            return x.new_zeros((x.shape[0], x.shape[2]))
-        losses, _ = self.sample_losses(x, None)
-        return (losses + losses**2 / (2 * self._of.penalty)).mean(1)
 
 
 @problem(
@@ -176,7 +138,7 @@ class PenalisedDRO(CompositionProblem):
         "D_ell": "loss_depth",
     }  # fmt: skip
     outer_everywhere = False
-    oracle_type = PenalisedOracles
+    oracle_type = LogisticOracles
     inside = True
     offers = "composition-of-samples"
 

@@ -21,10 +21,12 @@ class Family:
     Attributes:
         problem: the class whose members are made.
         members: from parts, and how many replicates a run has of each, to one problem.
+        alike: what a search may draw the same for all clients ((): every curve and number).
     """
 
     problem: ClassVar[type[PiecewiseFamily]]
     members: ClassVar[Callable[..., Many]]
+    alike: ClassVar[tuple[str, ...]] = ()
 
     @property
     def leaf_name(self) -> str:
@@ -64,7 +66,7 @@ class Family:
             self.leaf_name,
             algorithm,
             noises=tuple(self.of_kind(Noise)),
-            alike=(*curves, *numbers),
+            alike=(() if problem is None else self.alike) or (*curves, *numbers),
             opposed=tuple(name for name, one in curves.items() if one.opposed),
             flags=tuple(one.flag for one in numbers.values() if one.flag),
             fixed=() if problem is None else tuple(self.fixed(problem, asked).items()),

@@ -81,17 +81,8 @@ class LossFunctions(Family):
 
     problem, members = PiecewiseLosses, PiecewiseMembers
 
-    def choices(
-        self,
-        algorithm: Algorithm | None = None,
-        problem: Problem | None = None,
-        asked: Set[str] = frozenset(),
-    ) -> Choices:
-        """Return from what structures are drawn."""
-        choices = super().choices(algorithm, problem, asked)
-        # a search draws them as it does compositions, of which they are the plain part
-        of_composition = ("inner", "outer", "plain", "offsets")
-        return choices if problem is None else replace(choices, alike=of_composition)
+    # a search draws them as it does compositions, of which they are the plain part
+    alike = ("inner", "outer", "plain", "offsets")
 
     def fixed(self, problem: Problem, asked: Set[str]) -> dict[str, Any]:
         """Return what of a structure a claim leaves no choice of."""
