@@ -83,6 +83,22 @@ class Functions(Protocol):
         """Return what bounds the numbers that are added up in F(x), and in F''(x)."""
 
 
+def reach_of(
+    functions: Functions, ends: tuple[Tensor, Tensor], bends: tuple[Tensor, Tensor]
+) -> tuple[Tensor, Tensor]:
+    """Return how far before and after ``ends`` F' may still change its sign.
+
+    Args:
+        bends: F'' before the first and after the last, [dim, members] each.
+    """
+    far = []
+    for x, bend, sign in zip(ends, bends, (1.0, -1.0), strict=True):
+        rises, slope = (bend > 0).unsqueeze(-2), functions.derivative(x)
+        steps = torch.where(rises, slope / torch.where(rises, bend.unsqueeze(-2), 1.0), 0.0)
+        far.append(torch.clamp(sign * steps, min=0.0))
+    return far[0], far[1]
+
+
 def shape_of(functions: Functions) -> Shape:
     """Return the shape of every member's F."""
     low, high, curvature, size = cells(functions)
@@ -292,16 +308,8 @@ class CompositionFunctions:
 
     def reach(self, first: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
         """Return how far beyond the outermost breakpoints F' may still change its sign."""
-        far = []
-        for x, tail, sign in (
-            (first, self._parts.plain.left, 1.0), (last, self._parts.plain.right, -1.0),
-        ):  # fmt: skip
-            bend = tail.mean(0).unsqueeze(-2)
-            steps = torch.where(
-                bend > 0, self.derivative(x) / torch.where(bend > 0, bend, 1.0), 0.0
-            )
-            far.append(torch.clamp(sign * steps, min=0.0))
-        return far[0], far[1]
+        plain = self._parts.plain
+        return reach_of(self, (first, last), (plain.left.mean(0), plain.right.mean(0)))
 
 
 def heterogeneity(functions: PiecewiseLinear) -> Tensor:
