@@ -54,7 +54,7 @@ class MixedOracles(BoundedOracles):
     """The oracles of a composition, and h_k(x) = ½ c_k ‖x‖² with c_k = k + 1, multiplied noise."""
 
     def __init__(self, of, dtype, device, clients):
-        super().__init__(of.parts, dtype, device, clients)
+        super().__init__(of, dtype, device, clients)
         self._bend = torch.tensor(list(clients), dtype=dtype, device=device)[:, None, None] + 1
 
     def plain_law(self, batch):
@@ -71,9 +71,7 @@ class Mixed(Skew):
     """Problem (2) of FedDRO, h + f(g) with the mean of g_k inside: h is not 0, f is common."""
 
     inside = True
-
-    def oracles(self, dtype, device="cpu", clients=None):
-        return MixedOracles(self, dtype, device, clients or range(self.clients))
+    oracle_type = MixedOracles
 
 
 class Client:

@@ -91,6 +91,14 @@ class CompositionProblem(Problem):
         return self._held[key]
 
 
+class NoOuterNoise:
+    """The law of a composition's outer function where no sample changes it."""
+
+    def outer_law(self, batch: int) -> Law | None:
+        """The outer function has no noise."""
+        return None
+
+
 class NoPlainPart:
     """The oracles of a composition's plain part h where h = 0."""
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 P = TypeVar("P", bound="Problem")
+M = TypeVar("M", bound=Callable[..., Any])
 
 STORED = 1e-14
 """Relative error of a number that was computed in doubles: a few roundings from what is proven."""
@@ -66,6 +67,18 @@ def _in_their_dtype(oracles: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
+def _abstract_at_run_time(method: M) -> M:
+    """Make a method abstract where type checkers do not see it: ``oracle_type`` gives it too."""
+    return abstractmethod(method)
+
+
+def _of_type(
+    self: Problem, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
+) -> Any:
+    """Return the oracles of ``clients`` (all by default) as tensors of one dtype."""
+    return self.oracle_type(self, dtype, device, clients or range(self.clients))
+
+
 class Problem(Parameters, ABC):
     """Base of every problem family; a leaf is a subclass under ``@problem``.
 
@@ -73,16 +86,21 @@ class Problem(Parameters, ABC):
         clients: K, the number of clients.
         dim: d, the dimension of the variable.
         notation: the papers' letters for this family's own parameters, letter → role.
+        oracle_type: what ``oracles`` returns an instance of, made of the problem, a dtype, a device
+            and the clients held; a class that names none writes ``oracles``.
     """
 
     notation: ClassVar[Mapping[str, str]] = {}
     asserts: ClassVar[frozenset[str]] = frozenset()
     """What holds for every member, by the names of ``toolkit.assertions``: a search keeps to it."""
+    oracle_type: ClassVar[Callable[..., Any]]
     clients: int
     dim: int
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
+        if "oracle_type" in vars(cls) and "oracles" not in vars(cls):
+            cls.oracles = _of_type  # type: ignore[method-assign]
         if "oracles" in vars(cls):
             cls.oracles = _in_their_dtype(cls.oracles)  # type: ignore[method-assign]
 
@@ -106,7 +124,7 @@ class Problem(Parameters, ABC):
     def constants(self) -> Mapping[str, float]:
         """The proven constants by role (see ``toolkit.constants``)."""
 
-    @abstractmethod
+    @_abstract_at_run_time
     def oracles(self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None) -> Any:
         """Return the oracles of ``clients`` (all by default) as tensors of one dtype."""
 

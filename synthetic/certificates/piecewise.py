@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.oracles.piecewise import PiecewiseParts
+from driftproof.synthetic.pieces.parts import Parts
 from driftproof.synthetic.pieces.piecewise_linear import ROUNDING, PiecewiseLinear
 from driftproof.toolkit.problem import Solution
 
@@ -81,6 +81,22 @@ class Functions(Protocol):
 
     def sizes(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return what bounds the numbers that are added up in F(x), and in F''(x)."""
+
+
+def reach_of(
+    functions: Functions, ends: tuple[Tensor, Tensor], bends: tuple[Tensor, Tensor]
+) -> tuple[Tensor, Tensor]:
+    """Return how far before and after ``ends`` F' may still change its sign.
+
+    Args:
+        bends: F'' before the first and after the last, [dim, members] each.
+    """
+    far = []
+    for x, bend, sign in zip(ends, bends, (1.0, -1.0), strict=True):
+        rises, slope = (bend > 0).unsqueeze(-2), functions.derivative(x)
+        steps = torch.where(rises, slope / torch.where(rises, bend.unsqueeze(-2), 1.0), 0.0)
+        far.append(torch.clamp(sign * steps, min=0.0))
+    return far[0], far[1]
 
 
 def shape_of(functions: Functions) -> Shape:
@@ -154,11 +170,11 @@ def by_coordinate(knots: Tensor) -> Tensor:
     return knots.movedim(0, 1).flatten(1, 2)
 
 
-def _seen_by_outer(parts: PiecewiseParts) -> tuple[PiecewiseLinear, Tensor] | None:
+def _seen_by_outer(parts: Parts) -> tuple[PiecewiseLinear, Tensor] | None:
     """Return the derivative of the inner values that outer functions are given, and f(0)."""
     if parts.inner is None:
         return None
-    if not parts.inside:
+    if not parts.averaged_inside:
         return parts.inner, parts.offsets
     mean = mean_of(parts.inner).changed(lambda x: x[None])
     return mean, parts.offsets.mean(0, keepdim=True)
@@ -223,7 +239,7 @@ def _preimages(derivative: PiecewiseLinear, offset: Tensor, levels: Tensor) -> T
 class CompositionFunctions:
     """Those of (1/K) Σ [h_k + g_k(f_k)], or with the inner values averaged inside."""
 
-    def __init__(self, parts: PiecewiseParts) -> None:
+    def __init__(self, parts: Parts) -> None:
         self._parts, self.members = parts, parts.members
         self._plain = spread_out(parts.plain)
         self._inner = spread_out(parts.inner) if parts.inner is not None else None
@@ -241,13 +257,13 @@ class CompositionFunctions:
         parts = self._parts
         points = [by_coordinate(parts.plain.knots)]
         inner = _seen_by_outer(parts)
-        if inner is not None and parts.inner is not None and parts.outer is not None:
+        if inner is not None:
             points.append(by_coordinate(parts.inner.knots))
             points.append(by_coordinate(_preimages(*inner, parts.outer.knots)))
         return torch.cat(points, 1)
 
     def _inside(self, x: Tensor) -> Tensor:
-        return x.mean(0, keepdim=True) if self._parts.inside else x
+        return x.mean(0, keepdim=True) if self._parts.averaged_inside else x
 
     def value(self, x: Tensor) -> Tensor:
         """Return F."""
@@ -292,16 +308,8 @@ class CompositionFunctions:
 
     def reach(self, first: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
         """Return how far beyond the outermost breakpoints F' may still change its sign."""
-        far = []
-        for x, tail, sign in (
-            (first, self._parts.plain.left, 1.0), (last, self._parts.plain.right, -1.0),
-        ):  # fmt: skip
-            bend = tail.mean(0).unsqueeze(-2)
-            steps = torch.where(
-                bend > 0, self.derivative(x) / torch.where(bend > 0, bend, 1.0), 0.0
-            )
-            far.append(torch.clamp(sign * steps, min=0.0))
-        return far[0], far[1]
+        plain = self._parts.plain
+        return reach_of(self, (first, last), (plain.left.mean(0), plain.right.mean(0)))
 
 
 def heterogeneity(functions: PiecewiseLinear) -> Tensor:

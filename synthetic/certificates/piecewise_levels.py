@@ -18,8 +18,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.certificates.piecewise import by_coordinate, mean_of, spread_out
-from driftproof.synthetic.oracles.piecewise_levels import LevelParts
+from driftproof.synthetic.certificates.piecewise import by_coordinate, mean_of, reach_of, spread_out
+from driftproof.synthetic.pieces.parts import Parts
 from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
 
 
@@ -30,12 +30,12 @@ class LevelFunctions:
         parts: the members; of one, points may have any number of replicates.
     """
 
-    def __init__(self, parts: LevelParts) -> None:
+    def __init__(self, parts: Parts) -> None:
         self._parts, self.members = parts, parts.members
         self._plain, self._of_y = spread_out(parts.plain), spread_out(parts.of_y)
         zero = torch.zeros_like(parts.plain.left).unsqueeze(-2)
         self._start = self._plain.integral(zero), self._of_y.integral(zero)
-        self._coupling = parts.coupling.mean(0)
+        self._coupling: Tensor = parts.coupling.mean(0)
         self._below: PiecewiseLinear | None = None
         if parts.curvature is None:
             self._below = mean_of(parts.of_y)
@@ -44,9 +44,6 @@ class LevelFunctions:
     def _affine(self) -> tuple[Tensor, Tensor]:
         """The r and ē/ā of y* = rx + ē/ā, [dim, members] each."""
         parts = self._parts
-        assert parts.curvature is not None
-        assert parts.cross is not None
-        assert parts.offsets is not None
         bend = parts.curvature.mean(0)
         return parts.cross.mean(0) / bend, parts.offsets.mean(0) / bend
 
@@ -122,23 +119,12 @@ class LevelFunctions:
         """Return how far beyond the outermost breakpoints F' may still change its sign."""
         plain, w = self._parts.plain, self._coupling
         if self._below is not None:
-            falls = w < 0
-            ends = self._inverse.left, self._inverse.right
-            bends = [w * w * torch.where(falls, other, end) for end, other in (ends, ends[::-1])]
+            falls, left, right = w < 0, self._inverse.left, self._inverse.right
+            direct, square = torch.zeros_like(w), w * w
         else:
-            r = self._affine[0]
-            of_y = self._parts.of_y
-            falls = r < 0
-            ends = of_y.left.mean(0), of_y.right.mean(0)
-            bends = [
-                2 * w * r + r * r * torch.where(falls, other, end)
-                for end, other in (ends, ends[::-1])
-            ]
-        far = []
-        for x, bend, tail, sign in (
-            (first, bends[0], plain.left, 1.0), (last, bends[1], plain.right, -1.0),
-        ):  # fmt: skip
-            whole = (bend + tail.mean(0)).unsqueeze(-2)
-            steps = self.derivative(x) / torch.where(whole > 0, whole, 1.0)
-            far.append(torch.clamp(sign * torch.where(whole > 0, steps, 0.0), min=0.0))
-        return far[0], far[1]
+            r, of_y = self._affine[0], self._parts.of_y
+            falls, left, right = r < 0, of_y.left.mean(0), of_y.right.mean(0)
+            direct, square = 2 * w * r, r * r
+        before = direct + square * torch.where(falls, right, left) + plain.left.mean(0)
+        after = direct + square * torch.where(falls, left, right) + plain.right.mean(0)
+        return reach_of(self, (first, last), (before, after))

@@ -38,10 +38,7 @@ class AdaptedLosses(NetworkProblem, CompositionProblem):
     temperature: NonNegative = 0.0
     query: Held | None = None
 
-    @property
-    def offers(self) -> str:
-        """A composition whose outer function, a task's loss, can be sampled (TR-MAML asks it)."""
-        return "tasks"
+    offers = "tasks"
 
     def oracles(
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None

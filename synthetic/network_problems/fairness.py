@@ -32,11 +32,12 @@ from torch import Tensor
 from driftproof.synthetic.network_problems.base import NetworkProblem
 from driftproof.synthetic.network_problems.losses import loss_called
 from driftproof.synthetic.network_problems.means import SampleMeans
-from driftproof.synthetic.network_problems.robust import InnerMean, PlainMean
+from driftproof.synthetic.network_problems.robust import InnerMean
 from driftproof.synthetic.network_problems.samples import ClientData
 from driftproof.toolkit.composition import CompositionProblem
+from driftproof.toolkit.draws import Law
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.oracles import InnerVectors
+from driftproof.toolkit.oracles import ClientVectors, InnerVectors
 from driftproof.toolkit.parameters import NonNegative, Positive
 
 
@@ -70,10 +71,7 @@ class FairLosses(NetworkProblem, CompositionProblem):
     slack: NonNegative = 0.01
     reference: Literal["everybody", "positives"] = "everybody"
 
-    @property
-    def inside(self) -> bool:
-        """The clients' inner values are averaged before f."""
-        return True
+    inside = True
 
     @cached_property
     def weighed(self) -> ClientData:
@@ -125,14 +123,26 @@ class FairLosses(NetworkProblem, CompositionProblem):
         )
 
 
-class FairOracles(InnerMean, PlainMean):
+class FairOracles(InnerMean):
     """The mean loss, and inside f the shares of (R, P_1, …, P_m); f has no noise."""
 
     def __init__(self, plain: SampleMeans, inner: SampleMeans, problem: FairLosses) -> None:
         super().__init__(inner)
-        PlainMean.__init__(self, plain)
+        self._plain = plain
         self._penalty, self._sharpness = problem.penalty, problem.sharpness
         self._slack = problem.slack
+
+    def plain_law(self, batch: int) -> Law | None:
+        """Return sample numbers with replacement."""
+        return self._plain.source.law(batch)
+
+    def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
+        """Return the gradient of the minibatch mean."""
+        return self._plain.gradient(x, xi)
+
+    def plain_value(self, x: ClientVectors) -> Tensor:
+        """Return the mean over all samples, [clients, replicates]."""
+        return self._plain.value(x, None)[:, 0]
 
     def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
         """Return λs (−Σ_j w_j, w_1, …, w_m), w the softmax of (0, s(P_j − R − ε))."""

@@ -32,10 +32,7 @@ class NetworkLosses(NetworkProblem):
     0.69315
     """
 
-    @property
-    def offers(self) -> str:
-        """Losses, and those of single samples."""
-        return "samples"
+    offers = "samples"
 
     def oracles(
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
@@ -64,11 +61,7 @@ class NetworkLossOracles:
     def __init__(self, means: SampleMeans) -> None:
         self._means = means
         self.clients, self.client_weights = means.source.clients, means.source.client_weights
-
-    @property
-    def sample_weights(self) -> Tensor:
-        """Each sample's share of its client's, [clients, samples, 1]."""
-        return self._means.source.sample_weights
+        self.sample_weights = means.source.sample_weights
 
     def field_law(self, batch: int) -> Law | None:
         """Return sample numbers with replacement."""

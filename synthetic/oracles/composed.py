@@ -75,9 +75,12 @@ class BoundedOracles:
     """The oracles in one dtype; tensors are [clients, …, replicates].
 
     What is added to a first row is added in place, to a tensor that was made just before.
+    The problem has ``parts``.
     """
 
-    def __init__(self, of: Parts, dtype: torch.dtype, device: str, clients: range) -> None:
+    def __init__(self, problem: Any, dtype: torch.dtype, device: str, clients: range) -> None:
+        of: Parts = problem.parts
+
         def column(values: np.ndarray) -> Tensor:
             return torch.tensor(values[list(clients)], dtype=dtype, device=device)[:, None, None]
 

@@ -6,12 +6,13 @@ import torch
 from torch import Tensor
 
 from driftproof.synthetic.pieces.linear_model import LinearModel
+from driftproof.toolkit.composition import NoOuterNoise
 from driftproof.toolkit.draws import Law
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
 
 
-class DROOracles:
+class DROOracles(NoOuterNoise):
     """Inner losses and an outer exponential (6), inner exponentials and an outer log (5), or none.
 
     Args:
@@ -44,10 +45,6 @@ class DROOracles:
                 "the whole batch: the mean of exp(f_B/γ) is not exp(f/γ)",
                 "leave batch at 1; each step then takes all of a client's samples",
             )
-        return None
-
-    def outer_law(self, batch: int) -> Law | None:
-        """The outer function has no noise."""
         return None
 
     def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:

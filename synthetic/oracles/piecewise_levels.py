@@ -25,71 +25,30 @@ for each of them. One member may have any number of replicates.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from driftproof.synthetic.pieces.parts import Parts
-from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
 from driftproof.toolkit.draws import CoinMean, Law
 
 
-@dataclass(frozen=True)
-class LevelParts(Parts):
-    """The numbers of some members.
-
-    Attributes:
-        plain: h_i', [clients, dim, knots, members].
-        of_y: k_i' of minimax problems, u_i' of bilevel ones.
-        coupling: b_i or w_i, [clients, dim, members].
-        x_noise, y_noise: σ_x and σ_y, [members].
-        curvature, cross, offsets: a_i, c_i and e_i (None: a minimax problem).
-        value_noise, curvature_noise, wave, cross_noise: v, n, κ and p, [members] (None: the same).
-        rare: the probability of the coins' rarer side.
-    """
-
-    plain: PiecewiseLinear
-    of_y: PiecewiseLinear
-    coupling: Tensor
-    x_noise: Tensor
-    y_noise: Tensor
-    curvature: Tensor | None = None
-    cross: Tensor | None = None
-    offsets: Tensor | None = None
-    value_noise: Tensor | None = None
-    curvature_noise: Tensor | None = None
-    wave: Tensor | None = None
-    cross_noise: Tensor | None = None
-    rare: float = 0.5
-
-
 class LevelOracles:
-    """What minimax and bilevel oracles share; tensors are [clients, dim, replicates].
+    """What minimax and bilevel oracles share; tensors are [clients, dim, replicates]."""
 
-    Args:
-        lower_smoothness: ℓ_{g,1}, or each member's, [members].
-    """
-
-    def __init__(
-        self, parts: LevelParts, lower_smoothness: float | Tensor, dtype: torch.dtype, device: str,
-        clients: range,
-    ) -> None:  # fmt: skip
-        chosen = list(clients)
-
-        def placed(x: Tensor) -> Tensor:
-            return (x[chosen] if x.ndim > 1 else x).to(device, dtype)
-
-        self.clients, self.upper_dim = len(chosen), parts.dim
-        self.lower_smoothness = lower_smoothness
-        self._of = parts.changed(placed)
-        zero = torch.zeros_like(self._of.coupling)
-        self._starts = self._of.plain.integral(zero), self._of.of_y.integral(zero)
-        self._upper = [name for name in ("x_noise", "y_noise") if self._noisy(name)]
-
-    def _noisy(self, name: str) -> bool:
-        return bool(getattr(self._of, name).any())
+    def __init__(self, of: Any, dtype: torch.dtype, device: str, clients: range) -> None:
+        self.clients, self.upper_dim = len(clients), of.dim
+        self.lower_smoothness = of.lower_smoothness
+        self._of: Parts = of.parts.of_clients(clients, dtype, device)
+        self._coupling: Tensor = self._of.coupling
+        zero = torch.zeros_like(self._coupling)
+        self._starts: tuple[Tensor, Tensor] = (
+            self._of.plain.integral(zero),
+            self._of.of_y.integral(zero),
+        )
+        self._upper = [name for name in ("x_noise", "y_noise") if self._of.noisy(name)]
 
     def _law(self, batch: int, noises: list[str]) -> Law | None:
         return CoinMean(batch, (len(noises),), self._of.rare) if noises else None
@@ -100,12 +59,12 @@ class LevelOracles:
 
     def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
         """Return h_i'(x) + b_i y (or w_i y) and the noise."""
-        grad = self._of.plain.value(x) + self._of.coupling * y
+        grad = self._of.plain.value(x) + self._coupling * y
         return self._with_noise(grad, xi, self._upper, "x_noise")
 
     def _plain_and_both(self, x: Tensor, y: Tensor) -> Tensor:
         """Return h_i(x) + b_i x y, [clients, dim, replicates]."""
-        return self._of.plain.integral(x) - self._starts[0] + self._of.coupling * x * y
+        return self._of.plain.integral(x) - self._starts[0] + self._coupling * x * y
 
     def _value_of_y(self, y: Tensor) -> Tensor:
         return self._of.of_y.integral(y) - self._starts[1]
@@ -133,13 +92,10 @@ class LevelOracles:
 class SaddleOracles(LevelOracles):
     """A minimax problem's oracles: its field, and f_i above −f_i as levels."""
 
-    def __init__(
-        self, parts: LevelParts, lower_smoothness: float | Tensor, dtype: torch.dtype, device: str,
-        clients: range,
-    ) -> None:  # fmt: skip
-        super().__init__(parts, lower_smoothness, dtype, device, clients)
+    def __init__(self, of: Any, dtype: torch.dtype, device: str, clients: range) -> None:
+        super().__init__(of, dtype, device, clients)
         self.client_weights = torch.full(
-            (self.clients, 1, 1), 1.0 / parts.clients, dtype=dtype, device=device
+            (self.clients, 1, 1), 1.0 / of.clients, dtype=dtype, device=device
         )
         self.lower_law = self.field_law = self.upper_law
 
@@ -158,7 +114,7 @@ class SaddleOracles(LevelOracles):
 
     def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
         """Return k_i'(y) − b_i x and the noise."""
-        grad = self._of.of_y.value(y) - self._of.coupling * x
+        grad = self._of.of_y.value(y) - self._coupling * x
         return self._with_noise(grad, zeta, self._upper, "y_noise")
 
     def lower_grad_x(self, x: Tensor, y: Tensor) -> Tensor:
@@ -171,22 +127,21 @@ class SaddleOracles(LevelOracles):
 
     def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return −b_i v."""
-        return -self._of.coupling * v
+        return -self._coupling * v
 
 
 class BilevelOracles(LevelOracles):
     """A bilevel problem's oracles."""
 
-    def __init__(
-        self, parts: LevelParts, lower_smoothness: float | Tensor, dtype: torch.dtype, device: str,
-        clients: range,
-    ) -> None:  # fmt: skip
-        super().__init__(parts, lower_smoothness, dtype, device, clients)
-        self._curvature, self._cross, self._offsets, self._wave = (
-            _given(x) for x in (self._of.curvature, self._of.cross, self._of.offsets, self._of.wave)
-        )
+    def __init__(self, of: Any, dtype: torch.dtype, device: str, clients: range) -> None:
+        super().__init__(of, dtype, device, clients)
+        own = self._of
+        self._curvature: Tensor = own.curvature
+        self._cross: Tensor = own.cross
+        self._offsets: Tensor = own.offsets
+        self._wave: Tensor = own.wave
         below = ("value_noise", "curvature_noise", "cross_noise")
-        self._lower = [name for name in below if self._noisy(name)]
+        self._lower = [name for name in below if self._of.noisy(name)]
 
     def lower_law(self, batch: int) -> Law | None:
         """One coin for each noise of g_i that there is."""
@@ -198,7 +153,7 @@ class BilevelOracles(LevelOracles):
 
     def upper_grad_y(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
         """Return u_i'(y) + w_i x and the noise."""
-        grad = self._of.of_y.value(y) + self._of.coupling * x
+        grad = self._of.of_y.value(y) + self._coupling * x
         return self._with_noise(grad, xi, self._upper, "y_noise")
 
     def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
@@ -232,6 +187,9 @@ class BilevelOracles(LevelOracles):
         return self._with_noise(product, zeta, self._lower, "cross_noise", factor)
 
 
-def _given(x: Tensor | None) -> Tensor:
-    assert x is not None
-    return x
+def level_oracles(
+    of: Any, dtype: torch.dtype, device: str, clients: range
+) -> SaddleOracles | BilevelOracles:
+    """Return the oracles of two levels: of a minimax problem, which has no curvature below."""
+    kind = SaddleOracles if of.parts.curvature is None else BilevelOracles
+    return kind(of, dtype, device, clients)

@@ -19,11 +19,85 @@ from driftproof.toolkit.minimax import MinimaxProblem
 from driftproof.toolkit.oracles import ClientVectors, LowerVector, UpperVector
 
 
+class QuadraticMinimaxOracles:
+    """The field of each client, [clients, 2·dim, replicates].
+
+    Attributes:
+        matrices, offsets: A_i and b_i of the clients held here, as tensors.
+        noise: what one sign moves the first entries of ∇_x and ∇_y by.
+    """
+
+    def __init__(
+        self, of: QuadraticMinimaxProblem, dtype: torch.dtype, device: str, clients: range
+    ) -> None:
+        chosen = list(clients)
+        self.clients, self.upper_dim = len(chosen), of.dim
+        a = torch.from_numpy(of.matrices[chosen]).to(device, dtype)
+        self._b = torch.from_numpy(of.offsets[chosen]).to(device, dtype)[..., None]
+        unit = torch.eye(self.upper_dim, dtype=dtype, device=device).expand_as(a)
+        # one product with the block matrix takes fewer passes over memory than two with A and Aᵀ
+        above, below = torch.cat([of.regulariser * unit, -a.mT], 2), torch.cat([a, unit], 2)
+        self._matrix = torch.cat([above, below], 1)
+        self.client_weights = torch.full_like(self._b[:, :1], 1.0 / of.clients)
+        self.matrices, self.offsets, self.noise = a, self._b[..., 0], of.gradient_noise / 2**0.5
+        self.regulariser = of.regulariser
+        self.lower_smoothness = float(of.constants["lower_smoothness"])
+        self.upper_law = self.lower_law = self.field_law
+
+    def field_law(self, batch: int) -> Law | None:
+        """Two signs, one for x and one for y."""
+        return SignMean(batch, (2,)) if self.noise else None
+
+    def field_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
+        """Return (λx − Aᵀy, y − b + Ax) plus the noise."""
+        field = torch.bmm(self._matrix, x)
+        field[:, self.upper_dim :] -= self._b
+        if xi is not None:
+            field[:, :: self.upper_dim] += self.noise * xi
+        return field
+
+    def upper_value(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return f_i(x, y), [clients, replicates]."""
+        saddle = (y * (self._b - torch.bmm(self.matrices, x))).sum(1)
+        return saddle - 0.5 * (y * y).sum(1) + self.regulariser / 2 * (x * x).sum(1)
+
+    def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return λx − A_iᵀy and the noise."""
+        grad = torch.baddbmm(x, self.matrices.mT, y, beta=self.regulariser, alpha=-1)
+        if xi is not None:
+            grad[:, 0] += self.noise * xi[:, 0]
+        return grad
+
+    def upper_grad_y(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return ∇_y f_i = −∇_y g_i, on the same sample."""
+        return -self.lower_grad(x, y, xi)
+
+    def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return y − b_i + A_i x and the noise."""
+        grad = torch.baddbmm(y, self.matrices, x) - self._b
+        if zeta is not None:
+            grad[:, 0] += self.noise * zeta[:, 1]
+        return grad
+
+    def lower_grad_x(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return A_iᵀy − λx, exactly."""
+        return -self.upper_grad_x(x, y, None)
+
+    def lower_hessian_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return v: the Hessian of ½‖y‖²."""
+        return v.clone()
+
+    def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return A_iᵀv."""
+        return torch.bmm(self.matrices.mT, v)
+
+
 class QuadraticMinimaxProblem(MinimaxProblem):
     """What the families with these oracles share; each has its own A_i and b_i."""
 
     dim: int
     regulariser: float
+    oracle_type = QuadraticMinimaxOracles
 
     @property
     @abstractmethod
@@ -95,17 +169,6 @@ class QuadraticMinimaxProblem(MinimaxProblem):
         a, b = (torch.from_numpy(mean).to(x) for mean in self.means)
         return b[:, None] - a @ x[: self.dim]
 
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> QuadraticMinimaxOracles:
-        """Return the oracles of some clients."""
-        return QuadraticMinimaxOracles(
-            self.matrices, self.offsets, regulariser=self.regulariser,
-            gradient_noise=self.gradient_noise,
-            lower_smoothness=float(self.constants["lower_smoothness"]),
-            dtype=dtype, device=device, clients=clients or range(self.clients),
-        )  # fmt: skip
-
     def objective(self, x: Tensor) -> Tensor:
         """Return Φ(x), [replicates]; of z = (x, y), only x counts."""
         if isinstance(x, Balls):  # the mean matrix is rounded, the clients' own are not
@@ -120,91 +183,3 @@ class QuadraticMinimaxProblem(MinimaxProblem):
         x = x[: self.dim]
         a = torch.from_numpy(self.means[0]).to(x)
         return self.regulariser * x - a.T @ self.lower_solution(x)
-
-
-class QuadraticMinimaxOracles:
-    """The field of each client, [clients, 2·dim, replicates].
-
-    Args:
-        matrices, offsets: A_i [clients, dim, dim] and b_i [clients, dim] of the whole federation.
-        regulariser: λ.
-        gradient_noise: σ.
-        lower_smoothness: ℓ_{g,1}.
-        clients: those held here.
-
-    Attributes:
-        matrices, offsets: A_i and b_i of the clients held here, as tensors.
-        noise: what one sign moves the first entries of ∇_x and ∇_y by.
-    """
-
-    def __init__(
-        self,
-        matrices: np.ndarray,
-        offsets: np.ndarray,
-        *,
-        regulariser: float,
-        gradient_noise: float,
-        lower_smoothness: float,
-        dtype: torch.dtype,
-        device: str,
-        clients: range,
-    ) -> None:
-        chosen = list(clients)
-        self.clients, self.upper_dim = len(chosen), matrices.shape[-1]
-        a = torch.from_numpy(matrices[chosen]).to(device, dtype)
-        self._b = torch.from_numpy(offsets[chosen]).to(device, dtype)[..., None]
-        unit = torch.eye(self.upper_dim, dtype=dtype, device=device).expand_as(a)
-        # one product with the block matrix takes fewer passes over memory than two with A and Aᵀ
-        above, below = torch.cat([regulariser * unit, -a.mT], 2), torch.cat([a, unit], 2)
-        self._matrix = torch.cat([above, below], 1)
-        self.client_weights = torch.full_like(self._b[:, :1], 1.0 / len(matrices))
-        self.matrices, self.offsets, self.noise = a, self._b[..., 0], gradient_noise / 2**0.5
-        self.regulariser, self.lower_smoothness = regulariser, lower_smoothness
-        self.upper_law = self.lower_law = self.field_law
-
-    def field_law(self, batch: int) -> Law | None:
-        """Two signs, one for x and one for y."""
-        return SignMean(batch, (2,)) if self.noise else None
-
-    def field_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
-        """Return (λx − Aᵀy, y − b + Ax) plus the noise."""
-        field = torch.bmm(self._matrix, x)
-        field[:, self.upper_dim :] -= self._b
-        if xi is not None:
-            field[:, :: self.upper_dim] += self.noise * xi
-        return field
-
-    def upper_value(self, x: Tensor, y: Tensor) -> Tensor:
-        """Return f_i(x, y), [clients, replicates]."""
-        saddle = (y * (self._b - torch.bmm(self.matrices, x))).sum(1)
-        return saddle - 0.5 * (y * y).sum(1) + self.regulariser / 2 * (x * x).sum(1)
-
-    def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
-        """Return λx − A_iᵀy and the noise."""
-        grad = torch.baddbmm(x, self.matrices.mT, y, beta=self.regulariser, alpha=-1)
-        if xi is not None:
-            grad[:, 0] += self.noise * xi[:, 0]
-        return grad
-
-    def upper_grad_y(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
-        """Return ∇_y f_i = −∇_y g_i, on the same sample."""
-        return -self.lower_grad(x, y, xi)
-
-    def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
-        """Return y − b_i + A_i x and the noise."""
-        grad = torch.baddbmm(y, self.matrices, x) - self._b
-        if zeta is not None:
-            grad[:, 0] += self.noise * zeta[:, 1]
-        return grad
-
-    def lower_grad_x(self, x: Tensor, y: Tensor) -> Tensor:
-        """Return A_iᵀy − λx, exactly."""
-        return -self.upper_grad_x(x, y, None)
-
-    def lower_hessian_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
-        """Return v: the Hessian of ½‖y‖²."""
-        return v.clone()
-
-    def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
-        """Return A_iᵀv."""
-        return torch.bmm(self.matrices.mT, v)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import dataclass
 from typing import Any, Self
 
 from torch import Tensor
@@ -11,14 +11,31 @@ from torch import Tensor
 from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
 
 
+@dataclass(frozen=True, init=False, eq=False)
 class Parts:
-    """Base of dataclasses whose tensors and functions all end in an axis of members.
+    """Functions, tensors and plain values by name; what a family does not have is None.
 
     Attributes:
         plain: functions [clients, dim, knots, members], which every family has.
+        rare: the probability of the coins' rarer side.
     """
 
     plain: PiecewiseLinear
+    rare: float
+
+    def __init__(self, **numbers: Any) -> None:
+        vars(self).update(numbers)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return None
+
+    @property
+    def of_y(self) -> PiecewiseLinear:
+        """The function of y of two levels: k_i' of minimax problems, u_i' of bilevel ones."""
+        function: PiecewiseLinear = self.upper if self.lower is None else self.lower
+        return function
 
     @property
     def clients(self) -> int:
@@ -37,17 +54,24 @@ class Parts:
 
     def changed(self, change: Callable[[Tensor], Tensor]) -> Self:
         """Return parts with ``change`` applied to every tensor."""
-        done = {}
-        of: Any = self
-        for entry in fields(of):
-            value = getattr(self, entry.name)
+
+        def done(value: Any) -> Any:
             if isinstance(value, PiecewiseLinear):
-                value = value.changed(change)
-            elif isinstance(value, Tensor):
-                value = change(value)
-            done[entry.name] = value
-        return type(self)(**done)
+                return value.changed(change)
+            return change(value) if isinstance(value, Tensor) else value
+
+        return type(self)(**{name: done(value) for name, value in vars(self).items()})
 
     def repeated(self, times: int) -> Self:
         """Return every member ``times`` times, next to each other."""
         return self if times == 1 else self.changed(lambda x: x.repeat_interleave(times, -1))
+
+    def of_clients(self, chosen: range, dtype: Any, device: str) -> Self:
+        """Return the parts of some clients, in one dtype."""
+        own = list(chosen)
+        return self.changed(lambda x: (x[own] if x.ndim > 1 else x).to(device, dtype))
+
+    def noisy(self, name: str) -> bool:
+        """Say whether some member has a noise."""
+        size = getattr(self, name)
+        return size is not None and bool(size.any())

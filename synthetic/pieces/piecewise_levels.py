@@ -25,67 +25,46 @@ clients and coordinates, and r is the largest size of a coin.
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.certificates.piecewise import Shape, shape_of, solution_of
 from driftproof.synthetic.certificates.piecewise_levels import LevelFunctions
-from driftproof.synthetic.oracles.piecewise_levels import (
-    BilevelOracles,
-    LevelOracles,
-    LevelParts,
-    SaddleOracles,
-)
-from driftproof.synthetic.pieces.curves import ByClientAndCoordinate
-from driftproof.synthetic.pieces.many import Many
+from driftproof.synthetic.oracles.piecewise_levels import level_oracles
+from driftproof.synthetic.pieces.parts import Parts
+from driftproof.synthetic.pieces.piecewise_family import Many, PiecewiseFamily
 from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
-from driftproof.synthetic.pieces.piecewise_problem import constants_of_objective
 from driftproof.toolkit.balls.tensor import Balls
 from driftproof.toolkit.bilevel import BilevelProblem
 from driftproof.toolkit.draws import coin_mean
 from driftproof.toolkit.oracles import LowerVector, UpperVector
-from driftproof.toolkit.problem import Solution
 
 
-class PiecewiseLevels(ByClientAndCoordinate, BilevelProblem):
-    """Base of the two families; a subclass gives ``parts``, whose start is 0."""
+class PiecewiseLevels(PiecewiseFamily, BilevelProblem):
+    """Base of the two families."""
 
-    @property
-    @abstractmethod
-    def parts(self) -> LevelParts:
-        """The numbers, as tensors of one member."""
+    oracle_type = staticmethod(level_oracles)
 
     @property
     def upper_dim(self) -> int:
         """The number of coordinates; y has as many."""
         return self.dim
 
-    @cached_property
-    def functions(self) -> LevelFunctions:
-        """y*, F and its derivatives."""
-        return LevelFunctions(self.parts)
+    def functions_of(self, parts: Parts) -> LevelFunctions:
+        """Return y*, F and its derivatives, of these members."""
+        return LevelFunctions(parts)
+
+    def numbers_of(self, parts: Parts) -> dict[str, Tensor]:
+        """Return the oracles' constants, role → [members]."""
+        return constants_of_levels(parts)
 
     @cached_property
-    def shape(self) -> Shape:
-        """What is known of F."""
-        return shape_of(self.functions)
-
-    @cached_property
-    def solution(self) -> Solution:
-        """Inf F, by bisection on each piece on which F' is monotone."""
-        return solution_of(self.shape)
-
-    @cached_property
-    def constants(self) -> Mapping[str, float]:
-        """The constants as derived above."""
-        numbers = constants_of_levels(self.parts) | constants_of_objective(self.shape)
-        return {role: float(x[0]) for role, x in numbers.items() if np.isfinite(float(x[0]))}
+    def lower_smoothness(self) -> float | Tensor:
+        """ℓ_{g,1}, or each replicate's, [replicates]."""
+        each = self.numbers_of(self.parts)["lower_smoothness"]
+        return each if len(each) > 1 else float(each)
 
     def lower_solution(self, x: UpperVector) -> LowerVector:
         """Return y*(x), which is piecewise linear."""
@@ -102,64 +81,23 @@ class PiecewiseLevels(ByClientAndCoordinate, BilevelProblem):
         """Return (0, 0), [2·dim]."""
         return np.zeros(2 * self.dim)
 
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> LevelOracles:
-        """Return the oracles of some clients."""
-        kind = SaddleOracles if self.parts.curvature is None else BilevelOracles
-        return kind(
-            self.parts, self._lower_smoothness, dtype, device, clients or range(self.clients)
-        )
-
-    @property
-    def _lower_smoothness(self) -> float | Tensor:
-        return float(self.constants["lower_smoothness"])
-
 
 class LevelMembers(Many, PiecewiseLevels):
-    """Members as one problem, of which each replicate of a run has an entry."""
+    """Many minimax or bilevel problems as one."""
 
     leaf_name = "piecewise-level-members"
 
-    def __init__(self, parts: LevelParts, copies: int = 1) -> None:
+    def __init__(self, parts: Parts, copies: int = 1) -> None:
         super().__init__(parts, copies)
         self._held["looked"] = True  # y* of each member is tested; rounding of the largest is not
 
     @property
     def offers(self) -> str:
         """A minimax or a bilevel problem's oracles."""
-        return "minimax" if self._members.curvature is None else "bilevel"
-
-    @cached_property
-    def parts(self) -> LevelParts:
-        """The numbers of every replicate."""
-        parts: LevelParts = self._members.repeated(self._copies)
-        return parts
-
-    def functions_of(self, parts: Any) -> LevelFunctions:
-        """Return F and its derivatives, of these members."""
-        return LevelFunctions(parts)
-
-    def numbers_of(self, parts: Any) -> dict[str, Tensor]:
-        """Return the oracles' constants, role → [members]."""
-        return constants_of_levels(parts)
-
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> LevelOracles:
-        """Return the oracles; a measure may ask for them at every moment."""
-        key = ("whole", dtype, device, clients)
-        if key not in self._held:
-            self._held[key] = super().oracles(dtype, device, clients)
-        oracles: LevelOracles = self._held[key]
-        return oracles
-
-    @property
-    def _lower_smoothness(self) -> Tensor:
-        return self._each(constants_of_levels(self._members)["lower_smoothness"])
+        return "minimax" if self.parts.curvature is None else "bilevel"
 
 
-def constants_of_levels(parts: LevelParts) -> dict[str, Tensor]:
+def constants_of_levels(parts: Parts) -> dict[str, Tensor]:
     """Return the oracles' constants, role → [members]; infinite where there is none."""
     bent, coupling = _extremes(parts.plain), parts.coupling
     both = torch.hypot(parts.x_noise, parts.y_noise)
@@ -185,11 +123,6 @@ def constants_of_levels(parts: LevelParts) -> dict[str, Tensor]:
             "upper_sample_smoothness": steepest,
             "upper_gradient_noise": both,
         }
-    assert parts.cross is not None
-    assert parts.value_noise is not None
-    assert parts.curvature_noise is not None
-    assert parts.wave is not None
-    assert parts.cross_noise is not None
     a, none = parts.curvature, torch.zeros_like(parts.curvature)
     coin = float(np.abs(coin_mean(1, parts.rare)[0]).max())
     widest = torch.zeros_like(a)

@@ -14,83 +14,59 @@ clients and coordinates (for gradients, root sums of squares over the coordinate
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Mapping
-from functools import cached_property
-
 import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.certificates.piecewise import (
-    CompositionFunctions,
-    Shape,
-    heterogeneity,
-    shape_of,
-    solution_of,
-)
-from driftproof.synthetic.oracles.piecewise import PiecewiseOracles, PiecewiseParts
-from driftproof.synthetic.pieces.curves import ByClientAndCoordinate
+from driftproof.synthetic.certificates.piecewise import CompositionFunctions, heterogeneity
+from driftproof.synthetic.oracles.piecewise import PiecewiseOracles
+from driftproof.synthetic.pieces.parts import Parts
+from driftproof.synthetic.pieces.piecewise_family import Many, PiecewiseFamily
 from driftproof.toolkit.composition import CompositionProblem
 from driftproof.toolkit.draws import coin_mean
-from driftproof.toolkit.problem import Solution
 
 
-class PiecewiseProblem(ByClientAndCoordinate, CompositionProblem):
-    """Base of the piecewise families; a subclass gives ``parts``, whose start is 0."""
+class PiecewiseProblem(PiecewiseFamily, CompositionProblem):
+    """Base of the piecewise losses and compositions."""
 
-    @property
-    @abstractmethod
-    def parts(self) -> PiecewiseParts:
-        """The numbers, as tensors of one member."""
+    oracle_type = PiecewiseOracles
 
     @property
     def inside(self) -> bool:
         """Whether the clients' inner values are averaged before the outer function."""
-        return self.parts.inside
+        return bool(self.parts.averaged_inside)
 
-    @cached_property
-    def shape(self) -> Shape:
-        """What is known of F."""
-        return shape_of(CompositionFunctions(self.parts))
+    def functions_of(self, parts: Parts) -> CompositionFunctions:
+        """Return F and its derivatives, of these members."""
+        return CompositionFunctions(parts)
 
-    @cached_property
-    def solution(self) -> Solution:
-        """Inf F, by bisection on each piece on which F' is monotone."""
-        return solution_of(self.shape)
-
-    @cached_property
-    def constants(self) -> Mapping[str, float]:
-        """The constants as derived above."""
-        numbers = constants_of_oracles(self.parts) | constants_of_objective(self.shape)
-        return {role: float(x[0]) for role, x in numbers.items() if np.isfinite(float(x[0]))}
+    def numbers_of(self, parts: Parts) -> dict[str, Tensor]:
+        """Return the oracles' constants, role → [members]."""
+        return constants_of_oracles(parts)
 
     def start(self) -> np.ndarray:
         """Return 0."""
         return np.zeros(self.dim)
 
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> PiecewiseOracles:
-        """Return the oracles of some clients."""
-        return PiecewiseOracles(self.parts, dtype, device, clients or range(self.clients))
+
+class PiecewiseMembers(Many, PiecewiseProblem):
+    """Many losses or compositions as one problem."""
+
+    leaf_name = "piecewise-members"
+
+    @property
+    def offers(self) -> str:
+        """A composition's oracles, or a gradient field."""
+        return "field" if self.parts.inner is None else "composition"
 
 
-def constants_of_objective(shape: Shape) -> dict[str, Tensor]:
-    """Return the constants of F, role → [members]; what is not convex has no modulus."""
-    return {
-        "objective_smoothness": shape.smoothness,
-        "strong_convexity": torch.where(shape.modulus < 0, torch.inf, shape.modulus),
-    }
-
-
-def constants_of_oracles(parts: PiecewiseParts) -> dict[str, Tensor]:
+def constants_of_oracles(parts: Parts) -> dict[str, Tensor]:
     """Return the oracles' constants, role → [members]; infinite where there is none."""
     coin = float(np.abs(coin_mean(1, parts.rare)[0]).max())
     plain, noise = _over_coordinates(parts.plain.largest), parts.plain_noise
     steepest = parts.plain.steepest.amax((0, 1))
     apart = heterogeneity(parts.plain)
-    if parts.inner is None or parts.outer is None:
+    if parts.inner is None:
         return {
             "field_smoothness": steepest,
             "field_gradient_bound": plain + coin * noise,
@@ -125,10 +101,9 @@ def _over_coordinates(suprema: Tensor) -> Tensor:
     return torch.sqrt((suprema * suprema).sum(1)).amax(0)
 
 
-def _inner_moment(parts: PiecewiseParts, slope: Tensor) -> Tensor:
+def _inner_moment(parts: Parts, slope: Tensor) -> Tensor:
     if parts.dim == 1:
         return torch.hypot(slope, parts.gradient_noise)
-    assert parts.inner is not None
     first = parts.inner.largest[:, 0].amax(0)
     values, chances = coin_mean(1, parts.rare)
     square = torch.zeros_like(slope)

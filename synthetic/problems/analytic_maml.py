@@ -59,6 +59,75 @@ from driftproof.toolkit.problem import Solution, problem
 GRID = 1 << 17
 
 
+class AnalyticMAMLOracles(NoPlainPart):
+    """The oracles in one dtype; what is of tasks is [clients, tasks, dim, replicates]."""
+
+    def __init__(self, of: AnalyticMAML, dtype: torch.dtype, device: str, clients: range) -> None:
+        chosen = list(clients)
+        self._of, self.clients = of, len(chosen)
+        self._centres = torch.from_numpy(of.centres[chosen]).to(device, dtype)[..., None, None]
+        self._signs = torch.from_numpy(of.pattern).to(device, dtype)[:, None]
+        self._root = math.sqrt(of.tasks)
+        share = torch.full((len(chosen), 1, 1), 1.0 / of.clients, dtype=dtype, device=device)
+        self.client_weights = share
+
+    def inner_law(self, batch: int) -> Law | None:
+        """Return the law of one sign a task; the outer function's is the same, drawn apart."""
+        return SignMean(batch, (self._of.tasks,)) if self._of.noise else None
+
+    outer_law = inner_law
+
+    def task_value(self, at: Tensor) -> Tensor:
+        """Return every task's expected loss at its own point, [clients, tasks, replicates]."""
+        phase = self._of.frequency * (at - self._centres)
+        values: Tensor = self._of.amplitude * (1 - torch.cos(phase)).sum(2)
+        return values
+
+    def task_gradient(self, at: Tensor, xi: Tensor | None) -> Tensor:
+        """Return every task's gradient at its own point, for signs [clients, tasks, replicates]."""
+        of = self._of
+        gradients: Tensor = (
+            of.amplitude * of.frequency * torch.sin(of.frequency * (at - self._centres))
+        )
+        if xi is not None:
+            moved = of.noise * of.frequency * self._signs * torch.sin(of.frequency * at)
+            gradients = gradients - xi[:, :, None] * moved
+        return gradients
+
+    def task_hessian(self, at: Tensor, xi: Tensor | None) -> Tensor:
+        """Return the diagonal of every task's Hessian (it has no other entries)."""
+        of = self._of
+        square = of.frequency**2
+        hessians: Tensor = of.amplitude * square * torch.cos(of.frequency * (at - self._centres))
+        if xi is not None:
+            moved = of.noise * square * self._signs * torch.cos(of.frequency * at)
+            hessians = hessians - xi[:, :, None] * moved
+        return hessians
+
+    def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
+        """Return the blocks (x − λ∇L_i(x; ξ_i))/√n, and v ↦ Σ_i (I − λ∇²L_i)v_i/√n."""
+        at, rate = x[:, None], self._of.adaptation
+        moved = (at - rate * self.task_gradient(at, xi)) / self._root
+        expansion = (1 - rate * self.task_hessian(at, xi)) / self._root
+
+        def pullback(v: Tensor) -> Tensor:
+            return (expansion * self._blocks(v)).sum(1)
+
+        return moved.flatten(1, 2), pullback
+
+    def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
+        """Return the blocks ∇L_i(√n y_i; ζ_i)/√n."""
+        gradients = self.task_gradient(self._root * self._blocks(y), zeta) / self._root
+        return gradients.flatten(1, 2)
+
+    def outer_value(self, y: InnerVectors) -> Tensor:
+        """Return (1/n) Σ L_i(√n y_i), [clients, replicates]."""
+        return self.task_value(self._root * self._blocks(y)).mean(1)
+
+    def _blocks(self, y: Tensor) -> Tensor:
+        return y.reshape(y.shape[0], self._of.tasks, self._of.dim, y.shape[2])
+
+
 @problem(
     name="analytic-maml",
     source="Local-SCGDM (2022), problem (8) under Assumption 3.8",
@@ -104,6 +173,7 @@ class AnalyticMAML(CompositionProblem):
         "sigma_1": "task_gradient_noise", "sigma_2": "task_hessian_noise",
         "sigma_2F": "task_hessian_frobenius_noise",
     }  # fmt: skip
+    oracle_type = AnalyticMAMLOracles
 
     @classmethod
     def examples(cls) -> list[AnalyticMAML]:
@@ -205,78 +275,3 @@ class AnalyticMAML(CompositionProblem):
     def start(self) -> np.ndarray:
         """Return distance in every coordinate."""
         return np.full(self.dim, float(self.distance))
-
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> AnalyticMAMLOracles:
-        """Return the oracles of some clients."""
-        return AnalyticMAMLOracles(self, dtype, device, clients or range(self.clients))
-
-
-class AnalyticMAMLOracles(NoPlainPart):
-    """The oracles in one dtype; what is of tasks is [clients, tasks, dim, replicates]."""
-
-    def __init__(self, of: AnalyticMAML, dtype: torch.dtype, device: str, clients: range) -> None:
-        chosen = list(clients)
-        self._of, self.clients = of, len(chosen)
-        self._centres = torch.from_numpy(of.centres[chosen]).to(device, dtype)[..., None, None]
-        self._signs = torch.from_numpy(of.pattern).to(device, dtype)[:, None]
-        self._root = math.sqrt(of.tasks)
-        share = torch.full((len(chosen), 1, 1), 1.0 / of.clients, dtype=dtype, device=device)
-        self.client_weights = share
-
-    def inner_law(self, batch: int) -> Law | None:
-        """Return the law of one sign a task; the outer function's is the same, drawn apart."""
-        return SignMean(batch, (self._of.tasks,)) if self._of.noise else None
-
-    outer_law = inner_law
-
-    def task_value(self, at: Tensor) -> Tensor:
-        """Return every task's expected loss at its own point, [clients, tasks, replicates]."""
-        phase = self._of.frequency * (at - self._centres)
-        values: Tensor = self._of.amplitude * (1 - torch.cos(phase)).sum(2)
-        return values
-
-    def task_gradient(self, at: Tensor, xi: Tensor | None) -> Tensor:
-        """Return every task's gradient at its own point, for signs [clients, tasks, replicates]."""
-        of = self._of
-        gradients: Tensor = (
-            of.amplitude * of.frequency * torch.sin(of.frequency * (at - self._centres))
-        )
-        if xi is not None:
-            moved = of.noise * of.frequency * self._signs * torch.sin(of.frequency * at)
-            gradients = gradients - xi[:, :, None] * moved
-        return gradients
-
-    def task_hessian(self, at: Tensor, xi: Tensor | None) -> Tensor:
-        """Return the diagonal of every task's Hessian (it has no other entries)."""
-        of = self._of
-        square = of.frequency**2
-        hessians: Tensor = of.amplitude * square * torch.cos(of.frequency * (at - self._centres))
-        if xi is not None:
-            moved = of.noise * square * self._signs * torch.cos(of.frequency * at)
-            hessians = hessians - xi[:, :, None] * moved
-        return hessians
-
-    def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
-        """Return the blocks (x − λ∇L_i(x; ξ_i))/√n, and v ↦ Σ_i (I − λ∇²L_i)v_i/√n."""
-        at, rate = x[:, None], self._of.adaptation
-        moved = (at - rate * self.task_gradient(at, xi)) / self._root
-        expansion = (1 - rate * self.task_hessian(at, xi)) / self._root
-
-        def pullback(v: Tensor) -> Tensor:
-            return (expansion * self._blocks(v)).sum(1)
-
-        return moved.flatten(1, 2), pullback
-
-    def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
-        """Return the blocks ∇L_i(√n y_i; ζ_i)/√n."""
-        gradients = self.task_gradient(self._root * self._blocks(y), zeta) / self._root
-        return gradients.flatten(1, 2)
-
-    def outer_value(self, y: InnerVectors) -> Tensor:
-        """Return (1/n) Σ L_i(√n y_i), [clients, replicates]."""
-        return self.task_value(self._root * self._blocks(y)).mean(1)
-
-    def _blocks(self, y: Tensor) -> Tensor:
-        return y.reshape(y.shape[0], self._of.tasks, self._of.dim, y.shape[2])

@@ -29,16 +29,38 @@ h_k(x; ξ) = h_k(x) + σ_h ξ e·x.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import torch
 
-from driftproof.synthetic.oracles.composed import BoundedOracles, parts_of
+from driftproof.synthetic.oracles.composed import BoundedOracles, Parts, parts_of
 from driftproof.synthetic.pieces.pairs import pair_signs
 from driftproof.toolkit.composition import CompositionProblem
-from driftproof.toolkit.parameters import BelowOne, NonNegative, Positive, PositiveInt
+from driftproof.toolkit.parameters import BelowOne, NonNegative, Parameters, Positive, PositiveInt
 from driftproof.toolkit.problem import Solution, problem
+
+
+@dataclass(frozen=True, kw_only=True)
+class AveragedParameters(Parameters):
+    """The parameters of ``AveragedComposition``, which one with two levels has as well."""
+
+    clients: PositiveInt = 2
+    dim: PositiveInt = 1
+    inner_dim: PositiveInt = 1
+    inner_slope: Positive = 1.0
+    inner_curvature: NonNegative = 0.0
+    inner_heterogeneity: BelowOne = 0.0
+    inner_offset: NonNegative = 0.0
+    outer_slope: Positive = 1.0
+    outer_curvature: Positive = 1.0
+    plain_slope: NonNegative = 0.0
+    plain_curvature: Positive = 1.0
+    plain_tilt: NonNegative = 0.0
+    inner_value_noise: NonNegative = 0.0
+    inner_gradient_noise: NonNegative = 0.0
+    plain_noise: NonNegative = 0.0
+    distance: NonNegative = 2.0
 
 
 @problem(
@@ -46,7 +68,7 @@ from driftproof.toolkit.problem import Solution, problem
     source="FedDRO (2023), problem (2) under Assumptions 3.2–3.4",
     statement=r"\Phi(x) = \frac1K\sum_{k=1}^K h_k(x) + f\Big(\frac1K\sum_{k=1}^K g_k(x)\Big)",
 )
-class AveragedComposition(CompositionProblem):
+class AveragedComposition(AveragedParameters, CompositionProblem):
     """A composition with the clients' inner functions averaged inside; each constant a parameter.
 
     From x = 2, Φ − inf Φ = H(2) = 2 − ½:
@@ -68,27 +90,8 @@ class AveragedComposition(CompositionProblem):
         distance: the start is distance·e.
     """
 
-    clients: PositiveInt = 2
-    dim: PositiveInt = 1
-    inner_dim: PositiveInt = 1
-    inner_slope: Positive = 1.0
-    inner_curvature: NonNegative = 0.0
-    inner_heterogeneity: BelowOne = 0.0
-    inner_offset: NonNegative = 0.0
-    outer_slope: Positive = 1.0
-    outer_curvature: Positive = 1.0
-    plain_slope: NonNegative = 0.0
-    plain_curvature: Positive = 1.0
-    plain_tilt: NonNegative = 0.0
-    inner_value_noise: NonNegative = 0.0
-    inner_gradient_noise: NonNegative = 0.0
-    plain_noise: NonNegative = 0.0
-    distance: NonNegative = 2.0
-
-    @property
-    def inside(self) -> bool:
-        """The inner values are averaged before f."""
-        return True
+    oracle_type = BoundedOracles
+    inside = True
 
     @classmethod
     def examples(cls) -> list[AveragedComposition]:
@@ -155,15 +158,13 @@ class AveragedComposition(CompositionProblem):
 
     def start(self) -> np.ndarray:
         """Return distance·e."""
-        point = np.zeros(self.dim)
-        point[0] = self.distance
-        return point
+        start: np.ndarray = self.distance * np.eye(self.dim)[0]
+        return start
 
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> BoundedOracles:
-        """Return the oracles of some clients."""
-        parts = parts_of(
+    @cached_property
+    def parts(self) -> Parts:
+        """The numbers of its oracles."""
+        return parts_of(
             self.clients, self.dim, self.inner_dim, scales=self.scales,
             offsets=self.inner_offset * self.signs, tilts=self.plain_tilt * self.signs,
             inner_slope=float(self.scales.max()), inner_curvature=self.inner_curvature,
@@ -172,4 +173,3 @@ class AveragedComposition(CompositionProblem):
             plain_slope=self.plain_slope, plain_curvature=self.plain_curvature,
             plain_noise=self.plain_noise,
         )  # fmt: skip
-        return BoundedOracles(parts, dtype, device, clients or range(self.clients))

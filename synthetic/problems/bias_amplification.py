@@ -23,9 +23,8 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-import torch
 
-from driftproof.synthetic.oracles.composed import BoundedOracles, parts_of
+from driftproof.synthetic.oracles.composed import BoundedOracles, Parts, parts_of
 from driftproof.toolkit.composition import CompositionProblem
 from driftproof.toolkit.parameters import NonNegativeInt, One, Real
 from driftproof.toolkit.problem import Solution, problem
@@ -67,6 +66,8 @@ class BiasAmplification(CompositionProblem):
     heterogeneity: Literal["slopes", "offsets"] = "slopes"
     objective_of: Literal["averaged", "client-wise"] = "averaged"
     at: Real = 0.25
+
+    oracle_type = BoundedOracles
 
     def validate(self) -> None:
         """Refuse another number of clients."""
@@ -135,12 +136,10 @@ class BiasAmplification(CompositionProblem):
         """Return the start."""
         return np.array([self.at])
 
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> BoundedOracles:
-        """Return the oracles of some clients."""
-        parts = parts_of(
+    @cached_property
+    def parts(self) -> Parts:
+        """The numbers of its oracles."""
+        return parts_of(
             self.clients, 1, 1, scales=self.slopes, offsets=self.offsets,
             outer_slope=self.outer_slope,
         )  # fmt: skip
-        return BoundedOracles(parts, dtype, device, clients or range(self.clients))

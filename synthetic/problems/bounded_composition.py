@@ -40,7 +40,6 @@ from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
-import torch
 
 from driftproof.synthetic.oracles.composed import BoundedOracles, Parts, parts_of
 from driftproof.synthetic.pieces.pairs import pair_signs
@@ -93,6 +92,8 @@ class BoundedComposition(CompositionProblem):
     outer_gradient_noise: NonNegative = 0.0
     distance: NonNegative = 2.0
     inner_offset: NonNegative = 0.0
+
+    oracle_type = BoundedOracles
 
     def validate(self) -> None:
         """Refuse an opposition that does not cancel."""
@@ -171,9 +172,8 @@ class BoundedComposition(CompositionProblem):
 
     def start(self) -> np.ndarray:
         """Return distance·e."""
-        point = np.zeros(self.dim)
-        point[0] = self.distance
-        return point
+        start: np.ndarray = self.distance * np.eye(self.dim)[0]
+        return start
 
     @cached_property
     def parts(self) -> Parts:
@@ -188,9 +188,3 @@ class BoundedComposition(CompositionProblem):
             opposition_centre=self.opposition_centre, value_noise=self.inner_value_noise,
             gradient_noise=self.inner_gradient_noise, outer_noise=self.outer_gradient_noise,
         )  # fmt: skip
-
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> BoundedOracles:
-        """Return the oracles of some clients."""
-        return BoundedOracles(self.parts, dtype, device, clients or range(self.clients))

@@ -32,108 +32,6 @@ from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt
 from driftproof.toolkit.problem import Problem, Solution, problem
 
 
-@problem(
-    name="composite-quadratic",
-    source="a family of driftproof's: a lasso, or least squares in a box or a ball",
-    statement=r"F(x) = \frac1n\sum_i f_i(x) + h(x),\quad"
-    r" h \in \{\lambda\|x\|_1,\ I_{\|x\|_\infty\le r},\ I_{\|x\|\le r}\}",
-)
-class CompositeQuadratic(Problem):
-    """Quadratics with a term.
-
-    >>> problem = CompositeQuadratic(size=2.0, penalty=0.5)
-    >>> problem.solution.minimiser.tolist(), problem.solution.high
-    ([2.0, 0.0], 1.0)
-
-    Args:
-        clients: n.
-        dim: d.
-        term: h; "none": F is the clients' mean, and each client has an implicit step of its own.
-        size: r.
-        penalty: λ; on a set the length of the slope at x*.
-        smoothness, strong_convexity: L and μ.
-        heterogeneity: δ.
-    """
-
-    clients: PositiveInt = 2
-    dim: PositiveInt = 2
-    term: Literal["l1", "box", "ball", "none"] = "l1"
-    size: Positive = 1.0
-    penalty: NonNegative = 0.5
-    smoothness: Positive = 1.0
-    strong_convexity: NonNegative = 0.25
-    heterogeneity: NonNegative = 0.0
-
-    notation = {"R": "initial_distance", "lambda_": "penalty"}
-
-    def validate(self) -> None:
-        """Refuse μ > L."""
-        fits = self.strong_convexity <= self.smoothness
-        self.require("strong_convexity", "at most smoothness", fits)
-
-    @property
-    def offers(self) -> str:
-        """A term's oracles; a set's; or implicit steps of each client."""
-        return {"l1": "proximal", "none": "implicit"}.get(self.term, "compact-set")
-
-    @classmethod
-    def examples(cls) -> list[CompositeQuadratic]:
-        """Return a member of each term, one client and several."""
-        return [
-            cls(),
-            cls(term="box", clients=3, dim=3, heterogeneity=0.5, size=0.5),
-            cls(term="ball", clients=1, strong_convexity=0.0),
-            cls(term="none", heterogeneity=1.0, dim=1),
-        ]
-
-    @cached_property
-    def constants(self) -> Mapping[str, float]:
-        """The constants as derived above."""
-        wide = {"box": 2 * self.size * self.dim**0.5, "ball": 2 * self.size}
-        return {
-            "objective_smoothness": self.smoothness,
-            "field_smoothness": self.smoothness,
-            "strong_convexity": self.smoothness if self.dim == 1 else self.strong_convexity,
-            "field_heterogeneity": self.heterogeneity if self.clients > 1 else 0.0,
-            "initial_distance": 2 * self.size,
-            **({"diameter": wide[self.term]} if self.term in wide else {}),
-        }
-
-    @cached_property
-    def solution(self) -> Solution:
-        """F* in closed form."""
-        value = self.penalty * self.size if self.term == "l1" else 0.0
-        exact = value == 0 or Fraction(value) == Fraction(self.penalty) * Fraction(self.size)
-        method = {"method": "closed form", "gap": 0.0}
-        return Solution(value, value, -self.start(), method, exact=exact)
-
-    def start(self) -> np.ndarray:
-        """Return −r e_1."""
-        start: np.ndarray = -self.size * np.eye(self.dim)[0]
-        return start
-
-    def objective(self, x: Tensor) -> Tensor:
-        """Return F(x), [replicates]; on a set f(x)."""
-        f = self.smooth_part(x)
-        return f + self.penalty * x.abs().sum(0) if self.term == "l1" else f
-
-    def smooth_part(self, x: Tensor) -> Tensor:
-        """Return f(x), the mean of all f_i(x), [replicates]."""
-        oracles = self.oracles(x.dtype, str(x.device))
-        return oracles.mean_loss(on_every_client(x, self.clients)).mean(0)
-
-    def gradient(self, x: Tensor) -> Tensor:
-        """Return ∇f(x)."""
-        oracles = self.oracles(x.dtype, str(x.device))
-        return oracles.field_grad(on_every_client(x, self.clients), None).mean(0)
-
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> CompositeOracles:
-        """Return the oracles of some clients."""
-        return CompositeOracles(self, dtype, device, clients or range(self.clients))
-
-
 class CompositeOracles:
     """The oracles; tensors are [clients, dim, replicates]."""
 
@@ -194,3 +92,100 @@ class CompositeOracles:
         length = torch.linalg.vector_norm(g, dim=1, keepdim=True).clamp(min=least)
         lowest: Tensor = -self._of.size * g / length
         return lowest
+
+
+@problem(
+    name="composite-quadratic",
+    source="a family of driftproof's: a lasso, or least squares in a box or a ball",
+    statement=r"F(x) = \frac1n\sum_i f_i(x) + h(x),\quad"
+    r" h \in \{\lambda\|x\|_1,\ I_{\|x\|_\infty\le r},\ I_{\|x\|\le r}\}",
+)
+class CompositeQuadratic(Problem):
+    """Quadratics with a term.
+
+    >>> problem = CompositeQuadratic(size=2.0, penalty=0.5)
+    >>> problem.solution.minimiser.tolist(), problem.solution.high
+    ([2.0, 0.0], 1.0)
+
+    Args:
+        clients: n.
+        dim: d.
+        term: h; "none": F is the clients' mean, and each client has an implicit step of its own.
+        size: r.
+        penalty: λ; on a set the length of the slope at x*.
+        smoothness, strong_convexity: L and μ.
+        heterogeneity: δ.
+    """
+
+    clients: PositiveInt = 2
+    dim: PositiveInt = 2
+    term: Literal["l1", "box", "ball", "none"] = "l1"
+    size: Positive = 1.0
+    penalty: NonNegative = 0.5
+    smoothness: Positive = 1.0
+    strong_convexity: NonNegative = 0.25
+    heterogeneity: NonNegative = 0.0
+
+    notation = {"R": "initial_distance", "lambda_": "penalty"}
+    oracle_type = CompositeOracles
+
+    def validate(self) -> None:
+        """Refuse μ > L."""
+        fits = self.strong_convexity <= self.smoothness
+        self.require("strong_convexity", "at most smoothness", fits)
+
+    @property
+    def offers(self) -> str:
+        """A term's oracles; a set's; or implicit steps of each client."""
+        return {"l1": "proximal", "none": "implicit"}.get(self.term, "compact-set")
+
+    @classmethod
+    def examples(cls) -> list[CompositeQuadratic]:
+        """Return a member of each term, one client and several."""
+        return [
+            cls(),
+            cls(term="box", clients=3, dim=3, heterogeneity=0.5, size=0.5),
+            cls(term="ball", clients=1, strong_convexity=0.0),
+            cls(term="none", heterogeneity=1.0, dim=1),
+        ]
+
+    @cached_property
+    def constants(self) -> Mapping[str, float]:
+        """The constants as derived above."""
+        wide = {"box": 2 * self.size * self.dim**0.5, "ball": 2 * self.size}
+        return {
+            "objective_smoothness": self.smoothness,
+            "field_smoothness": self.smoothness,
+            "strong_convexity": self.smoothness if self.dim == 1 else self.strong_convexity,
+            "field_heterogeneity": self.heterogeneity if self.clients > 1 else 0.0,
+            "initial_distance": 2 * self.size,
+            **({"diameter": wide[self.term]} if self.term in wide else {}),
+        }
+
+    @cached_property
+    def solution(self) -> Solution:
+        """F* in closed form."""
+        value = self.penalty * self.size if self.term == "l1" else 0.0
+        exact = value == 0 or Fraction(value) == Fraction(self.penalty) * Fraction(self.size)
+        method = {"method": "closed form", "gap": 0.0}
+        return Solution(value, value, -self.start(), method, exact=exact)
+
+    def start(self) -> np.ndarray:
+        """Return −r e_1."""
+        start: np.ndarray = -self.size * np.eye(self.dim)[0]
+        return start
+
+    def objective(self, x: Tensor) -> Tensor:
+        """Return F(x), [replicates]; on a set f(x)."""
+        f = self.smooth_part(x)
+        return f + self.penalty * x.abs().sum(0) if self.term == "l1" else f
+
+    def smooth_part(self, x: Tensor) -> Tensor:
+        """Return f(x), the mean of all f_i(x), [replicates]."""
+        oracles: CompositeOracles = self.oracles(x.dtype, str(x.device))
+        return oracles.mean_loss(on_every_client(x, self.clients)).mean(0)
+
+    def gradient(self, x: Tensor) -> Tensor:
+        """Return ∇f(x)."""
+        oracles: CompositeOracles = self.oracles(x.dtype, str(x.device))
+        return oracles.field_grad(on_every_client(x, self.clients), None).mean(0)

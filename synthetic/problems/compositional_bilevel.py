@@ -28,18 +28,70 @@ compositional method has it. As ℓ_{g,1} would be another number, it is not dec
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from functools import cached_property
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.problems.averaged_composition import AveragedComposition
+from driftproof.synthetic.problems.averaged_composition import (
+    AveragedComposition,
+    AveragedParameters,
+)
 from driftproof.toolkit.bilevel import BilevelProblem
 from driftproof.toolkit.draws import Law
-from driftproof.toolkit.oracles import LowerVector, UpperVector, on_every_client
-from driftproof.toolkit.parameters import BelowOne, NonNegative, Positive, PositiveInt, Real
+from driftproof.toolkit.oracles import Composition, LowerVector, UpperVector, on_every_client
+from driftproof.toolkit.parameters import Real
 from driftproof.toolkit.problem import Solution, problem
+
+
+class CompositionalBilevelOracles:
+    """A composition's oracles as those of two levels; tensors are [clients, …, replicates]."""
+
+    def __init__(
+        self, of: CompositionalBilevel, dtype: torch.dtype, device: str, clients: range
+    ) -> None:
+        self._parts: Composition = of.composition.oracles(dtype, device, clients)
+        self.clients = len(clients)
+        self.upper_dim, self.lower_smoothness = of.dim, 1.0
+
+    def upper_law(self, batch: int) -> Law | None:
+        """The law of h_i's samples."""
+        return self._parts.plain_law(batch)
+
+    def lower_law(self, batch: int) -> Law | None:
+        """The law of r_i's samples."""
+        return self._parts.inner_law(batch)
+
+    def upper_value(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return h_i(x) + f(y), [clients, replicates]."""
+        return self._parts.plain_value(x) + self._parts.outer_value(y)
+
+    def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return ∇h_i(x; ξ)."""
+        return self._parts.plain_grad(x, xi)
+
+    def upper_grad_y(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return ∇f(y), which no sample changes."""
+        return self._parts.outer_grad(y, None)
+
+    def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return y − r_i(x; ζ)."""
+        return y - self._parts.inner(x, zeta)[0]
+
+    def lower_grad_x(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return −∇r_i(x)ᵀ(y − r_i(x)), exactly."""
+        value, pullback = self._parts.inner(x, None)
+        return -pullback(y - value)
+
+    def lower_hessian_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return v: the Hessian of ½‖y‖²."""
+        return v.clone()
+
+    def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return −∇r_i(x; ζ)ᵀv."""
+        return -self._parts.inner(x, zeta)[1](v)
 
 
 @problem(
@@ -47,7 +99,7 @@ from driftproof.toolkit.problem import Solution, problem
     source="FedNest (2022), slides, the compositional case",
     statement=r"f_i(x, y) = h_i(x) + f(y), \quad g_i(x, y) = \tfrac12\|y - r_i(x)\|^2",
 )
-class CompositionalBilevel(BilevelProblem):
+class CompositionalBilevel(AveragedParameters, BilevelProblem):
     """The members of AveragedComposition, posed with two levels.
 
     Its objective is the composition's: f(r(x)) with r(x) = 2x has the curvature 4 of (2x)²/2.
@@ -65,25 +117,10 @@ class CompositionalBilevel(BilevelProblem):
             f (outer) and h_i (plain).
     """
 
-    clients: PositiveInt = 2
-    dim: PositiveInt = 1
-    inner_dim: PositiveInt = 1
-    inner_slope: Positive = 1.0
-    inner_curvature: NonNegative = 0.0
-    inner_heterogeneity: BelowOne = 0.0
-    inner_offset: NonNegative = 0.0
-    outer_slope: Positive = 1.0
-    outer_curvature: Positive = 1.0
-    plain_slope: NonNegative = 0.0
-    plain_curvature: Positive = 1.0
-    plain_tilt: NonNegative = 0.0
-    inner_value_noise: NonNegative = 0.0
-    inner_gradient_noise: NonNegative = 0.0
-    plain_noise: NonNegative = 0.0
-    distance: NonNegative = 2.0
     lower_start: Real = 1.0
 
     notation = {"m": "clients", "mu_g": "lower_strong_convexity", "ell_g1": "lower_smoothness"}
+    oracle_type = CompositionalBilevelOracles
 
     @classmethod
     def examples(cls) -> list[CompositionalBilevel]:
@@ -99,8 +136,9 @@ class CompositionalBilevel(BilevelProblem):
     @cached_property
     def composition(self) -> AveragedComposition:
         """The composition itself."""
-        own = {name: value for name, value in self.values().items() if name not in OWN}
-        return AveragedComposition(**own)
+        return AveragedComposition(
+            **{x.name: getattr(self, x.name) for x in fields(AveragedComposition)}
+        )
 
     @property
     def upper_dim(self) -> int:
@@ -144,61 +182,3 @@ class CompositionalBilevel(BilevelProblem):
         y = self.lower_solution(torch.from_numpy(x)[:, None])[:, 0].numpy()
         y[0] += self.lower_start
         return np.concatenate([x, y])
-
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> CompositionalBilevelOracles:
-        """Return the oracles of some clients."""
-        return CompositionalBilevelOracles(self, dtype, device, clients or range(self.clients))
-
-
-OWN = ("lower_start",)
-"""The parameters that the composition has not."""
-
-
-class CompositionalBilevelOracles:
-    """A composition's oracles as those of two levels; tensors are [clients, …, replicates]."""
-
-    def __init__(
-        self, of: CompositionalBilevel, dtype: torch.dtype, device: str, clients: range
-    ) -> None:
-        self._parts = of.composition.oracles(dtype, device, clients)
-        self.clients = len(clients)
-        self.upper_dim, self.lower_smoothness = of.dim, 1.0
-
-    def upper_law(self, batch: int) -> Law | None:
-        """The law of h_i's samples."""
-        return self._parts.plain_law(batch)
-
-    def lower_law(self, batch: int) -> Law | None:
-        """The law of r_i's samples."""
-        return self._parts.inner_law(batch)
-
-    def upper_value(self, x: Tensor, y: Tensor) -> Tensor:
-        """Return h_i(x) + f(y), [clients, replicates]."""
-        return self._parts.plain_value(x) + self._parts.outer_value(y)
-
-    def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
-        """Return ∇h_i(x; ξ)."""
-        return self._parts.plain_grad(x, xi)
-
-    def upper_grad_y(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
-        """Return ∇f(y), which no sample changes."""
-        return self._parts.outer_grad(y, None)
-
-    def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
-        """Return y − r_i(x; ζ)."""
-        return y - self._parts.inner(x, zeta)[0]
-
-    def lower_grad_x(self, x: Tensor, y: Tensor) -> Tensor:
-        """Return −∇r_i(x)ᵀ(y − r_i(x)), exactly."""
-        value, pullback = self._parts.inner(x, None)
-        return -pullback(y - value)
-
-    def lower_hessian_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
-        """Return v: the Hessian of ½‖y‖²."""
-        return v.clone()
-
-    def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
-        """Return −∇r_i(x; ζ)ᵀv."""
-        return -self._parts.inner(x, zeta)[1](v)

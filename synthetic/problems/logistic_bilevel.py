@@ -66,6 +66,71 @@ THIRD = 1 / (6 * 3**0.5)
 """The largest |ℓ'''|."""
 
 
+class LogisticBilevelOracles:
+    """Oracles of some clients in one dtype; tensors are [clients, …, replicates]."""
+
+    def __init__(
+        self, of: LogisticBilevel, dtype: torch.dtype, device: str, clients: range
+    ) -> None:
+        chosen = list(clients)
+
+        def tensor(part: np.ndarray) -> Tensor:
+            return torch.tensor(part[chosen], dtype=dtype, device=device)
+
+        self._of = of
+        self.clients = len(chosen)
+        self.upper_dim = of.dim
+        self.lower_smoothness = float(of.constants["lower_smoothness"])
+        self._train, self._validation = (tensor(part) for part in of.data)
+        self._cross = tensor(of.cross_maps)
+
+    def upper_law(self, batch: int) -> Law | None:
+        """Numbers of validation samples."""
+        return self._law(self._of.validation, batch)
+
+    def lower_law(self, batch: int) -> Law | None:
+        """Numbers of training samples."""
+        return self._law(self._of.samples, batch)
+
+    def upper_value(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return f_i(x, y), [clients, replicates]."""
+        away = -_Minibatch(self._validation, None).along(y)
+        plain = self._of.regulariser / 2 * (x * x).sum(1)
+        return torch.nn.functional.softplus(away).mean(1) + plain
+
+    def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return λx; no sample has a part in it."""
+        return self._of.regulariser * x
+
+    def upper_grad_y(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return −mean σ(−b·y) b over the minibatch of validation samples."""
+        return _Minibatch(self._validation, xi).slope(y)
+
+    def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return −mean σ(−b·y) b + νy − C_i x."""
+        slope = _Minibatch(self._train, zeta).slope(y)
+        return slope + self._of.ridge * y - torch.bmm(self._cross, x)
+
+    def lower_grad_x(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return ∇_x g_i = −C_iᵀy, exactly."""
+        return -torch.bmm(self._cross.mT, y)
+
+    def lower_hessian_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return mean σ(b·y)σ(−b·y)(b·v) b + νv."""
+        minibatch = _Minibatch(self._train, zeta)
+        at = minibatch.along(y)
+        bend = torch.sigmoid(at) * torch.sigmoid(-at)
+        return minibatch.mean(bend * minibatch.along(v)) + self._of.ridge * v
+
+    def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return −C_iᵀv, which no sample changes."""
+        return -torch.bmm(self._cross.mT, v)
+
+    def _law(self, samples: int, batch: int) -> Law | None:
+        of = self._of
+        return Indices((samples,) * of.clients, batch) if of.noise == "samples" else None
+
+
 @problem(
     name="logistic-bilevel",
     source="FedNest (2022), slides, the assumptions of its theory and its motivating example",
@@ -113,6 +178,7 @@ class LogisticBilevel(BilevelProblem):
     data_seed: NonNegativeInt = 0
 
     notation = {"m": "clients", "mu_g": "lower_strong_convexity", "ell_g1": "lower_smoothness"}
+    oracle_type = LogisticBilevelOracles
 
     @classmethod
     def examples(cls) -> list[LogisticBilevel]:
@@ -230,81 +296,10 @@ class LogisticBilevel(BilevelProblem):
         point[0] = self.distance
         return point
 
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> LogisticBilevelOracles:
-        """Return the oracles of some clients."""
-        return LogisticBilevelOracles(self, dtype, device, clients or range(self.clients))
-
     @property
     def _largest_cross(self) -> float:
         """‖C̄‖."""
         return float(np.linalg.norm(self.cross_maps.mean(0), 2))
-
-
-class LogisticBilevelOracles:
-    """Oracles of some clients in one dtype; tensors are [clients, …, replicates]."""
-
-    def __init__(
-        self, of: LogisticBilevel, dtype: torch.dtype, device: str, clients: range
-    ) -> None:
-        chosen = list(clients)
-
-        def tensor(part: np.ndarray) -> Tensor:
-            return torch.tensor(part[chosen], dtype=dtype, device=device)
-
-        self._of = of
-        self.clients = len(chosen)
-        self.upper_dim = of.dim
-        self.lower_smoothness = float(of.constants["lower_smoothness"])
-        self._train, self._validation = (tensor(part) for part in of.data)
-        self._cross = tensor(of.cross_maps)
-
-    def upper_law(self, batch: int) -> Law | None:
-        """Numbers of validation samples."""
-        return self._law(self._of.validation, batch)
-
-    def lower_law(self, batch: int) -> Law | None:
-        """Numbers of training samples."""
-        return self._law(self._of.samples, batch)
-
-    def upper_value(self, x: Tensor, y: Tensor) -> Tensor:
-        """Return f_i(x, y), [clients, replicates]."""
-        away = -_Minibatch(self._validation, None).along(y)
-        plain = self._of.regulariser / 2 * (x * x).sum(1)
-        return torch.nn.functional.softplus(away).mean(1) + plain
-
-    def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
-        """Return λx; no sample has a part in it."""
-        return self._of.regulariser * x
-
-    def upper_grad_y(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
-        """Return −mean σ(−b·y) b over the minibatch of validation samples."""
-        return _Minibatch(self._validation, xi).slope(y)
-
-    def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
-        """Return −mean σ(−b·y) b + νy − C_i x."""
-        slope = _Minibatch(self._train, zeta).slope(y)
-        return slope + self._of.ridge * y - torch.bmm(self._cross, x)
-
-    def lower_grad_x(self, x: Tensor, y: Tensor) -> Tensor:
-        """Return ∇_x g_i = −C_iᵀy, exactly."""
-        return -torch.bmm(self._cross.mT, y)
-
-    def lower_hessian_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
-        """Return mean σ(b·y)σ(−b·y)(b·v) b + νv."""
-        minibatch = _Minibatch(self._train, zeta)
-        at = minibatch.along(y)
-        bend = torch.sigmoid(at) * torch.sigmoid(-at)
-        return minibatch.mean(bend * minibatch.along(v)) + self._of.ridge * v
-
-    def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
-        """Return −C_iᵀv, which no sample changes."""
-        return -torch.bmm(self._cross.mT, v)
-
-    def _law(self, samples: int, batch: int) -> Law | None:
-        of = self._of
-        return Indices((samples,) * of.clients, batch) if of.noise == "samples" else None
 
 
 class _Minibatch:

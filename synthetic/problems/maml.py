@@ -49,6 +49,58 @@ from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt
 from driftproof.toolkit.problem import Solution, problem
 
 
+class MAMLOracles(NoPlainPart):
+    """The oracles in one dtype; tensors are [clients, dim, replicates]."""
+
+    def __init__(self, of: MAML, dtype: torch.dtype, device: str, clients: range) -> None:
+        chosen = list(clients)
+        self._of, self.clients = of, len(chosen)
+
+        def tensor(values: np.ndarray) -> Tensor:
+            return torch.from_numpy(values[chosen]).to(device, dtype)
+
+        self._a, self._c = tensor(of.curvatures), tensor(of.centres)[..., None]
+        self._e = tensor(of.offsets)[:, None]
+        self.client_weights = torch.full_like(self._c[:, :1], 1.0 / of.clients)
+
+    def _law(self, batch: int) -> Law | None:
+        return SignMean(batch, (1,)) if self._of.gradient_noise else None
+
+    inner_law = outer_law = _law
+
+    def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
+        """Return x − η∇f_i(x; ξ) and the symmetric I − ηA_i."""
+        rate = self._of.adaptation
+        y = x - rate * (self._a @ (x - self._c))
+        if xi is not None:
+            y = torch.cat([y[:, :1] - rate * self._of.gradient_noise * xi, y[:, 1:]], 1)
+        return y, lambda v: v - rate * (self._a @ v)
+
+    def task_value(self, y: InnerVectors) -> Tensor:
+        """Return f_i(y), [clients, replicates]."""
+        away = y - self._c
+        return 0.5 * (away * (self._a @ away)).sum(1) + self._e
+
+    def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
+        """Return ∇f_i(y), times exp(f_i(y)/γ)/γ in the robust form, plus the noise κζe."""
+        of, grad = self._of, self._a @ (y - self._c)
+        if of.form == "exp":
+            grad = grad * (torch.exp(self.task_value(y) / of.temperature) / of.temperature)[:, None]
+        if zeta is not None:
+            grad = torch.cat([grad[:, :1] + of.outer_noise * zeta, grad[:, 1:]], 1)
+        return grad
+
+    def outer_value(self, y: InnerVectors) -> Tensor:
+        """Return f_i(y), or exp(f_i(y)/γ)."""
+        value = self.task_value(y)
+        return value if self._of.form == "average" else torch.exp(value / self._of.temperature)
+
+    def outer_batch_value(self, y: InnerVectors, zeta: Tensor | None) -> Tensor:
+        """Return the outer value plus the noise κζ e·y."""
+        value = self.outer_value(y)
+        return value if zeta is None else value + self._of.outer_noise * (zeta * y[:, :1])[:, 0]
+
+
 @problem(
     name="maml",
     source="ComFedL, problems (7) and (10)",
@@ -89,6 +141,8 @@ class MAML(CompositionProblem):
 
     notation = {"gamma": "temperature", "n": "clients", "alpha": "adaptation"}
     outer_everywhere = False
+    oracle_type = MAMLOracles
+    offers = "tasks"
 
     def validate(self) -> None:
         """Refuse what has no constants or no minimiser."""
@@ -105,11 +159,6 @@ class MAML(CompositionProblem):
             cls(), cls(clients=3, dim=3, gradient_noise=0.2), cls(form="exp", offset=0.5),
             cls(clients=3, dim=2, form="exp", gradient_noise=0.2, adaptation=1.5),
         ]  # fmt: skip
-
-    @property
-    def offers(self) -> str:
-        """A composition whose outer function, a task's loss, can be sampled."""
-        return "tasks"
 
     @property
     def radius(self) -> float:
@@ -223,65 +272,7 @@ class MAML(CompositionProblem):
         """Return 0."""
         return np.zeros(self.dim)
 
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> MAMLOracles:
-        """Return the oracles of some clients."""
-        return MAMLOracles(self, dtype, device, clients or range(self.clients))
-
     def losses(self, w: Tensor) -> Tensor:
         """Return f_i(w − η∇f_i(w)), [clients, replicates], for w of shape [dim, replicates]."""
-        oracles = self.oracles(w.dtype, str(w.device))
+        oracles: MAMLOracles = self.oracles(w.dtype, str(w.device))
         return oracles.task_value(oracles.inner(w.expand(self.clients, *w.shape), None)[0])
-
-
-class MAMLOracles(NoPlainPart):
-    """The oracles in one dtype; tensors are [clients, dim, replicates]."""
-
-    def __init__(self, of: MAML, dtype: torch.dtype, device: str, clients: range) -> None:
-        chosen = list(clients)
-        self._of, self.clients = of, len(chosen)
-
-        def tensor(values: np.ndarray) -> Tensor:
-            return torch.from_numpy(values[chosen]).to(device, dtype)
-
-        self._a, self._c = tensor(of.curvatures), tensor(of.centres)[..., None]
-        self._e = tensor(of.offsets)[:, None]
-        self.client_weights = torch.full_like(self._c[:, :1], 1.0 / of.clients)
-
-    def _law(self, batch: int) -> Law | None:
-        return SignMean(batch, (1,)) if self._of.gradient_noise else None
-
-    inner_law = outer_law = _law
-
-    def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
-        """Return x − η∇f_i(x; ξ) and the symmetric I − ηA_i."""
-        rate = self._of.adaptation
-        y = x - rate * (self._a @ (x - self._c))
-        if xi is not None:
-            y = torch.cat([y[:, :1] - rate * self._of.gradient_noise * xi, y[:, 1:]], 1)
-        return y, lambda v: v - rate * (self._a @ v)
-
-    def task_value(self, y: InnerVectors) -> Tensor:
-        """Return f_i(y), [clients, replicates]."""
-        away = y - self._c
-        return 0.5 * (away * (self._a @ away)).sum(1) + self._e
-
-    def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
-        """Return ∇f_i(y), times exp(f_i(y)/γ)/γ in the robust form, plus the noise κζe."""
-        of, grad = self._of, self._a @ (y - self._c)
-        if of.form == "exp":
-            grad = grad * (torch.exp(self.task_value(y) / of.temperature) / of.temperature)[:, None]
-        if zeta is not None:
-            grad = torch.cat([grad[:, :1] + of.outer_noise * zeta, grad[:, 1:]], 1)
-        return grad
-
-    def outer_value(self, y: InnerVectors) -> Tensor:
-        """Return f_i(y), or exp(f_i(y)/γ)."""
-        value = self.task_value(y)
-        return value if self._of.form == "average" else torch.exp(value / self._of.temperature)
-
-    def outer_batch_value(self, y: InnerVectors, zeta: Tensor | None) -> Tensor:
-        """Return the outer value plus the noise κζ e·y."""
-        value = self.outer_value(y)
-        return value if zeta is None else value + self._of.outer_noise * (zeta * y[:, :1])[:, 0]

@@ -29,11 +29,47 @@ from torch import Tensor
 
 from driftproof.synthetic.pieces.huber import huber_gradient, huber_value
 from driftproof.synthetic.pieces.pairs import pair_signs
-from driftproof.toolkit.composition import CompositionProblem, NoPlainPart
+from driftproof.toolkit.composition import CompositionProblem, NoOuterNoise, NoPlainPart
 from driftproof.toolkit.draws import Law, SignMean
 from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
 from driftproof.toolkit.parameters import NonNegative, One, Positive, PositiveInt
 from driftproof.toolkit.problem import Solution, problem
+
+
+class _Oracles(NoOuterNoise, NoPlainPart):
+    """The oracles in one dtype; tensors are [clients, 1, replicates]."""
+
+    def __init__(self, of: OpposedClients, dtype: torch.dtype, device: str, clients: range) -> None:
+        self._of = of
+        self.clients = len(clients)
+        signs = pair_signs(of.clients)[list(clients)]
+        self._sign = torch.tensor(signs, dtype=dtype, device=device)[:, None, None]
+        self.client_weights = torch.full_like(self._sign, 1.0 / of.clients)
+
+    def inner_law(self, batch: int) -> Law | None:
+        """One sign, if there is noise."""
+        return SignMean(batch, (1,)) if self._of.gradient_noise else None
+
+    def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
+        """Return f^i_B(x) and v ↦ (f^i_B)'(x)·v."""
+        of = self._of
+        beside = x - of.opposition_centre
+        bent = of.opposition_slope, of.opposition_curvature
+        opposed = self._sign * huber_value(beside, *bent)[:, None]
+        value = huber_value(x, of.slope, of.curvature)[:, None] + opposed
+        turned = self._sign * huber_gradient(beside, *bent)
+        slope = huber_gradient(x, of.slope, of.curvature) + turned
+        if xi is not None:
+            value, slope = value + of.gradient_noise * xi * x, slope + of.gradient_noise * xi
+        return value, lambda v: slope * v
+
+    def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
+        """Return 1."""
+        return torch.ones_like(y)
+
+    def outer_value(self, y: InnerVectors) -> Tensor:
+        """Return y."""
+        return y[:, 0]
 
 
 @problem(
@@ -69,6 +105,8 @@ class OpposedClients(CompositionProblem):
     gradient_noise: NonNegative = 0.0
     ball: Positive = 20.0
     distance: NonNegative = 13.25
+
+    oracle_type = _Oracles
 
     @classmethod
     def examples(cls) -> list[OpposedClients]:
@@ -109,49 +147,3 @@ class OpposedClients(CompositionProblem):
     def start(self) -> np.ndarray:
         """Return the start."""
         return np.array([self.distance])
-
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> _Oracles:
-        """Return the oracles of some clients."""
-        return _Oracles(self, dtype, device, clients or range(self.clients))
-
-
-class _Oracles(NoPlainPart):
-    """The oracles in one dtype; tensors are [clients, 1, replicates]."""
-
-    def __init__(self, of: OpposedClients, dtype: torch.dtype, device: str, clients: range) -> None:
-        self._of = of
-        self.clients = len(clients)
-        signs = pair_signs(of.clients)[list(clients)]
-        self._sign = torch.tensor(signs, dtype=dtype, device=device)[:, None, None]
-        self.client_weights = torch.full_like(self._sign, 1.0 / of.clients)
-
-    def inner_law(self, batch: int) -> Law | None:
-        """One sign, if there is noise."""
-        return SignMean(batch, (1,)) if self._of.gradient_noise else None
-
-    def outer_law(self, batch: int) -> Law | None:
-        """The outer function has no noise."""
-        return None
-
-    def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
-        """Return f^i_B(x) and v ↦ (f^i_B)'(x)·v."""
-        of = self._of
-        beside = x - of.opposition_centre
-        bent = of.opposition_slope, of.opposition_curvature
-        opposed = self._sign * huber_value(beside, *bent)[:, None]
-        value = huber_value(x, of.slope, of.curvature)[:, None] + opposed
-        turned = self._sign * huber_gradient(beside, *bent)
-        slope = huber_gradient(x, of.slope, of.curvature) + turned
-        if xi is not None:
-            value, slope = value + of.gradient_noise * xi * x, slope + of.gradient_noise * xi
-        return value, lambda v: slope * v
-
-    def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
-        """Return 1."""
-        return torch.ones_like(y)
-
-    def outer_value(self, y: InnerVectors) -> Tensor:
-        """Return y."""
-        return y[:, 0]

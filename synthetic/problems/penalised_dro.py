@@ -42,11 +42,59 @@ from torch import Tensor
 
 from driftproof.synthetic.certificates.penalised import inner_maximum
 from driftproof.synthetic.certificates.robust_logistic import logistic_optimum
+from driftproof.synthetic.oracles.penalised import PenalisedOracles
 from driftproof.toolkit.composition import CompositionProblem
 from driftproof.toolkit.draws import Indices, Law
-from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
+from driftproof.toolkit.oracles import ClientVectors, Pullback
 from driftproof.toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
 from driftproof.toolkit.problem import Solution, problem
+
+
+class LogisticOracles(PenalisedOracles):
+    """The oracles in one dtype; losses of samples are [clients, samples, replicates]."""
+
+    def __init__(self, of: PenalisedDRO, dtype: torch.dtype, device: str, clients: range) -> None:
+        chosen = list(clients)
+        self._of, self.clients = of, len(chosen)
+        self.divergence, self.penalty = of.divergence, of.penalty
+        self._rows = torch.from_numpy(of.rows[chosen]).to(device, dtype)
+        self._number = torch.arange(len(chosen), device=device)[:, None, None]
+        share = torch.full((len(chosen), 1, 1), 1.0 / of.clients, dtype=dtype, device=device)
+        self.client_weights = share
+        self.sample_weights = torch.full_like(self._rows[..., :1], 1.0 / of.samples)
+
+    def field_law(self, batch: int) -> Law | None:
+        """Return the law of a minibatch: sample numbers, with replacement."""
+        return Indices((self._of.samples,) * self._of.clients, batch)
+
+    def sample_losses(self, x: ClientVectors, xi: Tensor | None) -> tuple[Tensor, Pullback]:
+        """Return the losses of all samples or of some, and v ↦ Σ v_i ∇ℓ_i."""
+        if xi is None:
+            scores = self._rows @ x
+        else:
+            taken = self._rows[self._number, xi]  # [clients, batch, replicates, dim]
+            scores = torch.einsum("kbrd,kdr->kbr", taken, x)
+        slopes = -torch.sigmoid(-scores)
+
+        def pullback(v: Tensor) -> Tensor:
+            if xi is None:
+                return self._rows.mT @ (v * slopes)
+            return torch.einsum("kbr,kbrd->kdr", v * slopes, taken)
+
+        return torch.nn.functional.softplus(-scores), pullback
+
+    def batch_loss(self, x: ClientVectors, xi: Tensor | None) -> Tensor:
+        """Return the mean of ℓ."""
+        return self.sample_losses(x, xi)[0].mean(1)
+
+    def mean_loss(self, x: ClientVectors) -> Tensor:
+        """Return the mean of ℓ over all samples."""
+        return self.batch_loss(x, None)
+
+    def field_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
+        """Return the mean of ∇ℓ."""
+        losses, pull = self.sample_losses(x, xi)
+        return pull(torch.full_like(losses, 1.0 / losses.shape[1]))
 
 
 @problem(
@@ -90,6 +138,9 @@ class PenalisedDRO(CompositionProblem):
         "D_ell": "loss_depth",
     }  # fmt: skip
     outer_everywhere = False
+    oracle_type = LogisticOracles
+    inside = True
+    offers = "composition-of-samples"
 
     def validate(self) -> None:
         """Refuse what overflows."""
@@ -105,16 +156,6 @@ class PenalisedDRO(CompositionProblem):
             cls(divergence="chi-square", penalty=2.0),
             cls(divergence="chi-square", penalty=0.2, clients=3, dim=1, samples=1, data_seed=4),
         ]
-
-    @property
-    def offers(self) -> str:
-        """A composition, and the losses of the samples that it is a robust form of."""
-        return "composition-of-samples"
-
-    @property
-    def inside(self) -> bool:
-        """The clients' inner values are averaged before f."""
-        return True
 
     @property
     def radius(self) -> float:
@@ -226,99 +267,3 @@ class PenalisedDRO(CompositionProblem):
     def start(self) -> np.ndarray:
         """Return 0."""
         return np.zeros(self.dim)
-
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> PenalisedOracles:
-        """Return the oracles of some clients."""
-        return PenalisedOracles(self, dtype, device, clients or range(self.clients))
-
-
-class PenalisedOracles:
-    """The oracles in one dtype; losses of samples are [clients, samples, replicates]."""
-
-    def __init__(self, of: PenalisedDRO, dtype: torch.dtype, device: str, clients: range) -> None:
-        chosen = list(clients)
-        self._of, self.clients = of, len(chosen)
-        self._rows = torch.from_numpy(of.rows[chosen]).to(device, dtype)
-        self._number = torch.arange(len(chosen), device=device)[:, None, None]
-        share = torch.full((len(chosen), 1, 1), 1.0 / of.clients, dtype=dtype, device=device)
-        self.client_weights = share
-        self.sample_weights = torch.full_like(self._rows[..., :1], 1.0 / of.samples)
-        self._kl = of.divergence == "kl"
-
-    def inner_law(self, batch: int) -> Law | None:
-        """Return the law of a minibatch: sample numbers, with replacement."""
-        return Indices((self._of.samples,) * self._of.clients, batch)
-
-    def outer_law(self, batch: int) -> Law | None:
-        """The outer function has no noise."""
-        return None
-
-    field_law = inner_law
-
-    def plain_law(self, batch: int) -> Law | None:
-        """Return the law of a minibatch of h (none for KL, where h = 0)."""
-        return None if self._kl else self.inner_law(batch)
-
-    def sample_losses(self, x: ClientVectors, xi: Tensor | None) -> tuple[Tensor, Pullback]:
-        """Return the losses of all samples or of some, and v ↦ Σ v_i ∇ℓ_i."""
-        if xi is None:
-            scores = self._rows @ x
-        else:
-            taken = self._rows[self._number, xi]  # [clients, batch, replicates, dim]
-            scores = torch.einsum("kbrd,kdr->kbr", taken, x)
-        slopes = -torch.sigmoid(-scores)
-
-        def pullback(v: Tensor) -> Tensor:
-            if xi is None:
-                return self._rows.mT @ (v * slopes)
-            return torch.einsum("kbr,kbrd->kdr", v * slopes, taken)
-
-        return torch.nn.functional.softplus(-scores), pullback
-
-    def batch_loss(self, x: ClientVectors, xi: Tensor | None) -> Tensor:
-        """Return the mean of ℓ."""
-        return self.sample_losses(x, xi)[0].mean(1)
-
-    def mean_loss(self, x: ClientVectors) -> Tensor:
-        """Return the mean of ℓ over all samples."""
-        return self.batch_loss(x, None)
-
-    def field_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
-        """Return the mean of ∇ℓ."""
-        losses, pull = self.sample_losses(x, xi)
-        return pull(torch.full_like(losses, 1.0 / losses.shape[1]))
-
-    def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
-        """Return the mean of exp(ℓ/λ), or of ℓ."""
-        losses, pull = self.sample_losses(x, xi)
-        size, penalty = losses.shape[1], self._of.penalty
-        if not self._kl:
-            return losses.mean(1, keepdim=True), lambda v: pull(v.expand_as(losses) / size)
-        scaled = torch.exp(losses / penalty)
-        return scaled.mean(1, keepdim=True), lambda v: pull(v * scaled / (penalty * size))
-
-    def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
-        """Return λ/y, or −y/λ."""
-        return self._of.penalty / y if self._kl else -y / self._of.penalty
-
-    def outer_value(self, y: InnerVectors) -> Tensor:
-        """Return λ log y, or −y²/(2λ)."""
-        penalty = self._of.penalty
-        value = penalty * torch.log(y) if self._kl else -(y**2) / (2 * penalty)
-        return value[:, 0]
-
-    def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
-        """Return the mean of (1 + ℓ/λ)∇ℓ, or 0."""
-        if self._kl:
-            return torch.zeros_like(x)
-        losses, pull = self.sample_losses(x, xi)
-        return pull((1 + losses / self._of.penalty) / losses.shape[1])
-
-    def plain_value(self, x: ClientVectors) -> Tensor:
-        """Return the mean of ℓ + ℓ²/(2λ), or 0."""
-        if self._kl:
-            return x.new_zeros((x.shape[0], x.shape[2]))
-        losses, _ = self.sample_losses(x, None)
-        return (losses + losses**2 / (2 * self._of.penalty)).mean(1)

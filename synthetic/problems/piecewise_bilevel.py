@@ -22,20 +22,20 @@ derivative p ξ_5 cos κx_1.
 
 from __future__ import annotations
 
-from functools import cached_property
+from typing import Annotated
 
-from driftproof.synthetic.oracles.piecewise_levels import LevelParts
 from driftproof.synthetic.pieces.curves import (
+    AROUND_TWO,
+    Curve,
     Curves,
+    NoiseSize,
+    Number,
     Vectors,
-    curves_of,
-    each_client,
-    number_of,
+    Wave,
     straight,
-    vectors_of,
 )
 from driftproof.synthetic.pieces.piecewise_levels import PiecewiseLevels
-from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt, RarerHalf
+from driftproof.toolkit.parameters import Positive, PositiveInt, RarerHalf
 from driftproof.toolkit.problem import problem
 
 
@@ -70,28 +70,21 @@ class PiecewiseBilevel(PiecewiseLevels):
 
     clients: PositiveInt = 2
     dim: PositiveInt = 1
-    plain: Curves = ()
-    upper: Curves = ()
-    curvature: Vectors = ()
-    cross: Vectors = ()
-    offsets: Vectors = ()
-    coupling: Vectors = ()
-    x_noise: NonNegative = 0.0
-    y_noise: NonNegative = 0.0
-    value_noise: NonNegative = 0.0
-    curvature_noise: NonNegative = 0.0
-    wave: Positive = 1.0
-    cross_noise: NonNegative = 0.0
+    plain: Annotated[Curves, Curve(default=straight(0.0), flag="plain")] = ()
+    upper: Annotated[Curves, Curve(default=AROUND_TWO, opposed=True)] = ()
+    curvature: Annotated[Vectors, Number(default=1.0, positive=True)] = ()
+    cross: Annotated[Vectors, Number(default=1.0)] = ()
+    offsets: Annotated[Vectors, Number(default=0.0)] = ()
+    coupling: Annotated[Vectors, Number(default=0.0, middle=1.0, flag="coupled")] = ()
+    x_noise: NoiseSize = 0.0
+    y_noise: NoiseSize = 0.0
+    value_noise: NoiseSize = 0.0
+    curvature_noise: NoiseSize = 0.0
+    wave: Annotated[Positive, Wave(of=("curvature_noise", "cross_noise"))] = 1.0
+    cross_noise: NoiseSize = 0.0
     rare: RarerHalf = 0.5
 
     notation = {"m": "clients", "mu_g": "lower_strong_convexity", "ell_g1": "lower_smoothness"}
-
-    def validate(self) -> None:
-        """Refuse curves of another shape, knots that do not ascend, and a flat lower level."""
-        self.check_curves("plain", "upper")
-        self.check_vectors("curvature", "cross", "offsets", "coupling")
-        positive = all(a > 0 for row in self.curvature for a in row)
-        self.require("curvature", "numbers above 0", positive)
 
     @classmethod
     def examples(cls) -> list[PiecewiseBilevel]:
@@ -112,21 +105,3 @@ class PiecewiseBilevel(PiecewiseLevels):
                 curvature_noise=0.25,
             ),
         ]  # fmt: skip
-
-    @cached_property
-    def parts(self) -> LevelParts:
-        """The numbers as tensors."""
-        shape = self.clients, self.dim
-        around_two = ((1.0, -1.0), (3.0, 1.0))
-        return LevelParts(
-            plain=curves_of(self.plain or each_client(straight(0.0), *shape)),
-            of_y=curves_of(self.upper or each_client(around_two, *shape)),
-            coupling=vectors_of(self.coupling, 0.0, *shape),
-            x_noise=number_of(self.x_noise), y_noise=number_of(self.y_noise),
-            curvature=vectors_of(self.curvature, 1.0, *shape),
-            cross=vectors_of(self.cross, 1.0, *shape),
-            offsets=vectors_of(self.offsets, 0.0, *shape),
-            value_noise=number_of(self.value_noise),
-            curvature_noise=number_of(self.curvature_noise), wave=number_of(self.wave),
-            cross_noise=number_of(self.cross_noise), rare=self.rare,
-        )  # fmt: skip

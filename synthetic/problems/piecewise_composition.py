@@ -15,20 +15,20 @@ h_k(x; ξ) = h_k(x) + σ_h ξx_1.
 
 from __future__ import annotations
 
-from functools import cached_property
+from typing import Annotated
 
-from driftproof.synthetic.oracles.piecewise import PiecewiseParts
 from driftproof.synthetic.pieces.curves import (
+    AROUND_TWO,
+    Curve,
     Curves,
+    NoiseSize,
+    Number,
     Vectors,
-    curves_of,
-    each_client,
-    number_of,
+    Wave,
     straight,
-    vectors_of,
 )
 from driftproof.synthetic.pieces.piecewise_problem import PiecewiseProblem
-from driftproof.toolkit.parameters import Flag, NonNegative, Positive, PositiveInt, RarerHalf
+from driftproof.toolkit.parameters import Flag, Positive, PositiveInt, RarerHalf
 from driftproof.toolkit.problem import problem
 
 
@@ -63,22 +63,17 @@ class PiecewiseComposition(PiecewiseProblem):
 
     clients: PositiveInt = 2
     dim: PositiveInt = 1
-    inner: Curves = ()
-    outer: Curves = ()
-    plain: Curves = ()
-    offsets: Vectors = ()
-    value_noise: NonNegative = 0.0
-    gradient_noise: NonNegative = 0.0
-    wave: Positive = 1.0
-    outer_noise: NonNegative = 0.0
-    plain_noise: NonNegative = 0.0
+    inner: Annotated[Curves, Curve(default=straight(1.0), opposed=True)] = ()
+    outer: Annotated[Curves, Curve(default=AROUND_TWO, opposed=True)] = ()
+    plain: Annotated[Curves, Curve(default=straight(0.0), flag="plain")] = ()
+    offsets: Annotated[Vectors, Number(default=0.0)] = ()
+    value_noise: NoiseSize = 0.0
+    gradient_noise: NoiseSize = 0.0
+    wave: Annotated[Positive, Wave(of=("gradient_noise",))] = 1.0
+    outer_noise: NoiseSize = 0.0
+    plain_noise: NoiseSize = 0.0
     rare: RarerHalf = 0.5
     averaged_inside: Flag = False
-
-    def validate(self) -> None:
-        """Refuse curves of another shape, or knots that do not ascend."""
-        self.check_curves("inner", "outer", "plain")
-        self.check_vectors("offsets")
 
     @classmethod
     def examples(cls) -> list[PiecewiseComposition]:
@@ -98,19 +93,3 @@ class PiecewiseComposition(PiecewiseProblem):
             cls(clients=1, dim=2, inner=((bump, dip),), outer=((valley, other),)),
             cls(inner=inner, outer=((valley,), (valley,)), averaged_inside=True, value_noise=0.5),
         ]  # fmt: skip
-
-    @cached_property
-    def parts(self) -> PiecewiseParts:
-        """The numbers as tensors."""
-        shape = self.clients, self.dim
-        around_two = ((1.0, -1.0), (3.0, 1.0))
-        return PiecewiseParts(
-            plain=curves_of(self.plain or each_client(straight(0.0), *shape)),
-            inner=curves_of(self.inner or each_client(straight(1.0), *shape)),
-            outer=curves_of(self.outer or each_client(around_two, *shape)),
-            offsets=vectors_of(self.offsets, 0.0, *shape),
-            value_noise=number_of(self.value_noise),
-            gradient_noise=number_of(self.gradient_noise),
-            wave=number_of(self.wave), outer_noise=number_of(self.outer_noise),
-            plain_noise=number_of(self.plain_noise), rare=self.rare, inside=self.averaged_inside,
-        )  # fmt: skip

@@ -16,13 +16,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal
-
-import torch
+from typing import Annotated, Literal
 
 from driftproof.synthetic.certificates.piecewise import CompositionFunctions, cells, spread_out
-from driftproof.synthetic.oracles.piecewise import PiecewiseParts
-from driftproof.synthetic.pieces.curves import Curves, curves_of, each_client, number_of
+from driftproof.synthetic.pieces.curves import (
+    AROUND_TWO,
+    Curve,
+    Curves,
+    Noise,
+)
 from driftproof.synthetic.pieces.piecewise_problem import PiecewiseProblem
 from driftproof.toolkit.parameters import NonNegative, PositiveInt, RarerHalf
 from driftproof.toolkit.problem import problem
@@ -55,19 +57,12 @@ class PiecewiseLosses(PiecewiseProblem):
 
     clients: PositiveInt = 2
     dim: PositiveInt = 1
-    gradients: Curves = ()
+    gradients: Annotated[Curves, Curve(default=AROUND_TWO, part="plain", opposed=True)] = ()
     tails: Literal["flat", "linear"] = "flat"
-    noise: NonNegative = 0.0
+    noise: Annotated[NonNegative, Noise(part="plain_noise")] = 0.0
     rare: RarerHalf = 0.5
 
-    @property
-    def offers(self) -> str:
-        """A gradient field."""
-        return "field"
-
-    def validate(self) -> None:
-        """Refuse curves of another shape, or knots that do not ascend."""
-        self.check_curves("gradients")
+    offers = "field"
 
     @classmethod
     def examples(cls) -> list[PiecewiseLosses]:
@@ -92,16 +87,3 @@ class PiecewiseLosses(PiecewiseProblem):
         exact = {"objective_smoothness": max(map(abs, bends)), "strong_convexity": min(bends)}
         near = {role: float(x) for role, x in exact.items() if float(x) == x >= 0}
         return {**super().constants, **near}
-
-    @cached_property
-    def parts(self) -> PiecewiseParts:
-        """The numbers as tensors."""
-        around_two = ((1.0, -1.0), (3.0, 1.0))
-        gradients = self.gradients or each_client(around_two, self.clients, self.dim)
-        none = torch.zeros(1, dtype=torch.float64)
-        return PiecewiseParts(
-            plain=curves_of(gradients, self.tails == "linear"), inner=None, outer=None,
-            offsets=torch.zeros((self.clients, self.dim, 1), dtype=torch.float64),
-            value_noise=none, gradient_noise=none, wave=torch.ones_like(none), outer_noise=none,
-            plain_noise=number_of(self.noise), rare=self.rare,
-        )  # fmt: skip

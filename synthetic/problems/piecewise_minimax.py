@@ -18,23 +18,22 @@ the first entry of ∇_x f_i and σ_y ξ_2 to that of ∇_y f_i.
 
 from __future__ import annotations
 
-from functools import cached_property
-from itertools import pairwise
+from typing import Annotated
 
-from driftproof.synthetic.oracles.piecewise_levels import LevelParts
 from driftproof.synthetic.pieces.curves import (
+    Curve,
     Curves,
+    NoiseSize,
+    Number,
     Vectors,
-    curves_of,
-    each_client,
-    number_of,
     straight,
-    vectors_of,
 )
 from driftproof.synthetic.pieces.piecewise_levels import PiecewiseLevels
 from driftproof.toolkit.minimax import MinimaxProblem
-from driftproof.toolkit.parameters import NonNegative, PositiveInt, RarerHalf
+from driftproof.toolkit.parameters import PositiveInt, RarerHalf
 from driftproof.toolkit.problem import problem
+
+FROM_TWO = ((0.0, 2.0), (1.0, 3.0))
 
 
 @problem(
@@ -64,22 +63,14 @@ class PiecewiseMinimax(PiecewiseLevels, MinimaxProblem):
 
     clients: PositiveInt = 2
     dim: PositiveInt = 1
-    plain: Curves = ()
-    lower: Curves = ()
-    coupling: Vectors = ()
-    x_noise: NonNegative = 0.0
-    y_noise: NonNegative = 0.0
+    plain: Annotated[Curves, Curve(default=straight(0.0), flag="plain", opposed=True)] = ()
+    lower: Annotated[Curves, Curve(default=FROM_TWO, rises=True)] = ()
+    coupling: Annotated[Vectors, Number(default=1.0)] = ()
+    x_noise: NoiseSize = 0.0
+    y_noise: NoiseSize = 0.0
     rare: RarerHalf = 0.5
 
     notation = {"n": "clients", "mu_g": "lower_strong_convexity", "ell_g1": "lower_smoothness"}
-
-    def validate(self) -> None:
-        """Refuse curves of another shape, knots that do not ascend, and a k that is not convex."""
-        self.check_curves("plain", "lower")
-        self.check_vectors("coupling")
-        for curve in (curve for row in self.lower for curve in row):
-            rises = len(curve) > 1 and all(a[1] < b[1] for a, b in pairwise(curve))
-            self.require("lower", "two points or more, whose values ascend", rises)
 
     @classmethod
     def examples(cls) -> list[PiecewiseMinimax]:
@@ -98,15 +89,3 @@ class PiecewiseMinimax(PiecewiseLevels, MinimaxProblem):
                 plain=((valley, other),), coupling=((-1.0, 0.75),), y_noise=0.5,
             ),
         ]  # fmt: skip
-
-    @cached_property
-    def parts(self) -> LevelParts:
-        """The numbers as tensors."""
-        shape = self.clients, self.dim
-        from_two = ((0.0, 2.0), (1.0, 3.0))
-        return LevelParts(
-            plain=curves_of(self.plain or each_client(straight(0.0), *shape)),
-            of_y=curves_of(self.lower or each_client(from_two, *shape), linear_tails=True),
-            coupling=vectors_of(self.coupling, 1.0, *shape),
-            x_noise=number_of(self.x_noise), y_noise=number_of(self.y_noise), rare=self.rare,
-        )  # fmt: skip

@@ -43,6 +43,110 @@ from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt, Re
 from driftproof.toolkit.problem import Solution, problem
 
 
+class QuadraticBilevelOracles:
+    """Oracles of some clients in one dtype; tensors are [clients, …, replicates]."""
+
+    def __init__(
+        self, of: QuadraticBilevel, dtype: torch.dtype, device: str, clients: range
+    ) -> None:
+        chosen = list(clients)
+
+        def tensor(letter: str) -> Tensor:
+            return torch.tensor(of.parts[letter][chosen], dtype=dtype, device=device)
+
+        self._of = of
+        self.clients = len(chosen)
+        self.upper_dim = of.dim
+        self.lower_smoothness = float(of.constants["lower_smoothness"])
+        self._hessian, self._cross = tensor("H"), tensor("C")
+        self._offset, self._target = tensor("e")[..., None], tensor("a")[..., None]
+        self._regulariser, self._tilt = tensor("lambda")[:, None, None], tensor("kappa")
+        self._tilted = torch.zeros((self.clients, of.dim, 1), dtype=dtype, device=device)
+        self._tilted[:, 0, 0] = self._tilt
+        sizes = {"v": of.lower_value_noise, "a": of.lower_curvature_noise, "b": of.cross_noise}
+        self._noises = [letter for letter, size in sizes.items() if size]
+        self._along = torch.tensor(of.parts["u"], dtype=dtype, device=device)[None, :, None]
+        self._upper_along = of.upper_noise / 2**0.5 * self._along
+        self._bent_along = of.lower_curvature_noise * self._along
+        self._value_along = of.lower_value_noise * self._along
+
+    def upper_law(self, batch: int) -> Law | None:
+        """Two signs, one for x and one for y."""
+        return SignMean(batch, (2,)) if self._of.upper_noise else None
+
+    def lower_law(self, batch: int) -> Law | None:
+        """One sign for each noise that there is: value, curvature, cross derivative."""
+        return SignMean(batch, (len(self._noises),)) if self._noises else None
+
+    def upper_value(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return f_i(x, y), [clients, replicates]."""
+        of, away = self._of, y - self._target
+        if of.upper_slope:
+            value = huber_value(away, of.upper_slope, of.upper_curvature)
+        else:
+            value = of.upper_curvature / 2 * (away * away).sum(1)
+        plain = self._regulariser[..., 0] / 2 * (x * x).sum(1)
+        return value + plain + self._tilt[:, None] * x[:, 0]
+
+    def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return (λ ± l)x + (γ ± κ)e and the noise."""
+        grad = torch.addcmul(self._tilted, self._regulariser, x)
+        if xi is not None:
+            grad[:, 0].add_(xi[:, 0], alpha=self._of.upper_noise / 2**0.5)
+        return grad
+
+    def upper_grad_y(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return ∇φ(y − a_i) and the noise."""
+        of, away = self._of, y - self._target
+        if of.upper_slope:
+            grad = huber_gradient(away, of.upper_slope, of.upper_curvature)
+        else:
+            grad = of.upper_curvature * away
+        if xi is not None:
+            grad = torch.addcmul(grad, xi[:, 1:2], self._upper_along)
+        return grad
+
+    def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return H_i y − C_i x − e_i and the noise."""
+        grad = torch.baddbmm(-self._offset - torch.bmm(self._cross, x), self._hessian, y)
+        if zeta is not None and self._of.lower_curvature_noise:
+            bent = torch.sin(self._share(y)) * self._sign(zeta, "a")
+            grad = torch.addcmul(grad, bent, self._bent_along)
+        if zeta is not None and self._of.lower_value_noise:
+            grad = torch.addcmul(grad, self._sign(zeta, "v"), self._value_along)
+        return grad
+
+    def lower_grad_x(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return ∇_x g_i = −C_iᵀy, exactly."""
+        return -torch.bmm(self._cross.mT, y)
+
+    def lower_hessian_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return H_i v and the noise."""
+        product = torch.bmm(self._hessian, v)
+        if zeta is not None and self._of.lower_curvature_noise:
+            bent = torch.cos(self._share(y)) * self._sign(zeta, "a")
+            product = torch.addcmul(product, bent * self._share(v), self._bent_along)
+        return product
+
+    def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return −C_iᵀv and the noise."""
+        product = -torch.bmm(self._cross.mT, v)
+        if zeta is not None and self._of.cross_noise:
+            product[:, :1].addcmul_(
+                self._sign(zeta, "b"), self._share(v), value=self._of.cross_noise
+            )
+        return product
+
+    def _sign(self, zeta: Tensor, letter: str) -> Tensor:
+        """Return the sign of a noise that there is, [clients, 1, replicates]."""
+        at = self._noises.index(letter)
+        return zeta[:, at : at + 1]
+
+    def _share(self, v: Tensor) -> Tensor:
+        """Return u·v, [clients, 1, replicates]."""
+        return (self._along * v).sum(1, keepdim=True)
+
+
 @problem(
     name="quadratic-bilevel",
     source="FedNest (2022), slides, assumptions of the slide Theory",
@@ -98,6 +202,7 @@ class QuadraticBilevel(BilevelProblem):
     lower_start: Real = 1.0
 
     notation = {"m": "clients", "mu_g": "lower_strong_convexity", "ell_g1": "lower_smoothness"}
+    oracle_type = QuadraticBilevelOracles
 
     def validate(self) -> None:
         """Refuse indefinite Hessians and unknown optima."""
@@ -229,12 +334,6 @@ class QuadraticBilevel(BilevelProblem):
         b, shift = self.response
         return np.concatenate([x, b @ x + shift + self.lower_start * self.parts["u"]])
 
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> QuadraticBilevelOracles:
-        """Return the oracles of some clients."""
-        return QuadraticBilevelOracles(self, dtype, device, clients or range(self.clients))
-
     def _minimiser(self) -> np.ndarray:
         """Return the x of least norm with (wBᵀB + λI)x = wBᵀ(ā − H̄^{-1}ē) − γe, [dim]."""
         system, right = self._normal()
@@ -257,107 +356,3 @@ class QuadraticBilevel(BilevelProblem):
         right = w * b.T @ (self.parts["a"].mean(0) - shift)
         right[0] -= self.slope
         return system, right
-
-
-class QuadraticBilevelOracles:
-    """Oracles of some clients in one dtype; tensors are [clients, …, replicates]."""
-
-    def __init__(
-        self, of: QuadraticBilevel, dtype: torch.dtype, device: str, clients: range
-    ) -> None:
-        chosen = list(clients)
-
-        def tensor(letter: str) -> Tensor:
-            return torch.tensor(of.parts[letter][chosen], dtype=dtype, device=device)
-
-        self._of = of
-        self.clients = len(chosen)
-        self.upper_dim = of.dim
-        self.lower_smoothness = float(of.constants["lower_smoothness"])
-        self._hessian, self._cross = tensor("H"), tensor("C")
-        self._offset, self._target = tensor("e")[..., None], tensor("a")[..., None]
-        self._regulariser, self._tilt = tensor("lambda")[:, None, None], tensor("kappa")
-        self._tilted = torch.zeros((self.clients, of.dim, 1), dtype=dtype, device=device)
-        self._tilted[:, 0, 0] = self._tilt
-        sizes = {"v": of.lower_value_noise, "a": of.lower_curvature_noise, "b": of.cross_noise}
-        self._noises = [letter for letter, size in sizes.items() if size]
-        self._along = torch.tensor(of.parts["u"], dtype=dtype, device=device)[None, :, None]
-        self._upper_along = of.upper_noise / 2**0.5 * self._along
-        self._bent_along = of.lower_curvature_noise * self._along
-        self._value_along = of.lower_value_noise * self._along
-
-    def upper_law(self, batch: int) -> Law | None:
-        """Two signs, one for x and one for y."""
-        return SignMean(batch, (2,)) if self._of.upper_noise else None
-
-    def lower_law(self, batch: int) -> Law | None:
-        """One sign for each noise that there is: value, curvature, cross derivative."""
-        return SignMean(batch, (len(self._noises),)) if self._noises else None
-
-    def upper_value(self, x: Tensor, y: Tensor) -> Tensor:
-        """Return f_i(x, y), [clients, replicates]."""
-        of, away = self._of, y - self._target
-        if of.upper_slope:
-            value = huber_value(away, of.upper_slope, of.upper_curvature)
-        else:
-            value = of.upper_curvature / 2 * (away * away).sum(1)
-        plain = self._regulariser[..., 0] / 2 * (x * x).sum(1)
-        return value + plain + self._tilt[:, None] * x[:, 0]
-
-    def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
-        """Return (λ ± l)x + (γ ± κ)e and the noise."""
-        grad = torch.addcmul(self._tilted, self._regulariser, x)
-        if xi is not None:
-            grad[:, 0].add_(xi[:, 0], alpha=self._of.upper_noise / 2**0.5)
-        return grad
-
-    def upper_grad_y(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
-        """Return ∇φ(y − a_i) and the noise."""
-        of, away = self._of, y - self._target
-        if of.upper_slope:
-            grad = huber_gradient(away, of.upper_slope, of.upper_curvature)
-        else:
-            grad = of.upper_curvature * away
-        if xi is not None:
-            grad = torch.addcmul(grad, xi[:, 1:2], self._upper_along)
-        return grad
-
-    def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
-        """Return H_i y − C_i x − e_i and the noise."""
-        grad = torch.baddbmm(-self._offset - torch.bmm(self._cross, x), self._hessian, y)
-        if zeta is not None and self._of.lower_curvature_noise:
-            bent = torch.sin(self._share(y)) * self._sign(zeta, "a")
-            grad = torch.addcmul(grad, bent, self._bent_along)
-        if zeta is not None and self._of.lower_value_noise:
-            grad = torch.addcmul(grad, self._sign(zeta, "v"), self._value_along)
-        return grad
-
-    def lower_grad_x(self, x: Tensor, y: Tensor) -> Tensor:
-        """Return ∇_x g_i = −C_iᵀy, exactly."""
-        return -torch.bmm(self._cross.mT, y)
-
-    def lower_hessian_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
-        """Return H_i v and the noise."""
-        product = torch.bmm(self._hessian, v)
-        if zeta is not None and self._of.lower_curvature_noise:
-            bent = torch.cos(self._share(y)) * self._sign(zeta, "a")
-            product = torch.addcmul(product, bent * self._share(v), self._bent_along)
-        return product
-
-    def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
-        """Return −C_iᵀv and the noise."""
-        product = -torch.bmm(self._cross.mT, v)
-        if zeta is not None and self._of.cross_noise:
-            product[:, :1].addcmul_(
-                self._sign(zeta, "b"), self._share(v), value=self._of.cross_noise
-            )
-        return product
-
-    def _sign(self, zeta: Tensor, letter: str) -> Tensor:
-        """Return the sign of a noise that there is, [clients, 1, replicates]."""
-        at = self._noises.index(letter)
-        return zeta[:, at : at + 1]
-
-    def _share(self, v: Tensor) -> Tensor:
-        """Return u·v, [clients, 1, replicates]."""
-        return (self._along * v).sum(1, keepdim=True)

@@ -21,11 +21,39 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.toolkit.composition import CompositionProblem, NoPlainPart
+from driftproof.toolkit.composition import CompositionProblem, NoOuterNoise, NoPlainPart
 from driftproof.toolkit.draws import Law, SignMean
 from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
 from driftproof.toolkit.parameters import NonNegative, One, Positive, PositiveInt
 from driftproof.toolkit.problem import Solution, problem
+
+
+class _Oracles(NoOuterNoise, NoPlainPart):
+    """The oracles in one dtype; tensors are [clients, 1, replicates]."""
+
+    def __init__(self, of: StuckEstimator, dtype: torch.dtype, device: str, clients: range) -> None:
+        self._of = of
+        self.clients = len(clients)
+        share = torch.full((self.clients, 1, 1), 1.0 / of.clients, dtype=dtype, device=device)
+        self.client_weights = share
+
+    def inner_law(self, batch: int) -> Law | None:
+        """One sign."""
+        return SignMean(batch, (1,))
+
+    def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
+        """Return x + σξ and the identity."""
+        return (x if xi is None else x + self._of.inner_value_noise * xi), lambda v: v
+
+    def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
+        """Return the triangle g'(y)."""
+        return self._of.outer_slope * (1.0 - y.abs() / self._of.inner_value_noise).clamp(min=0.0)
+
+    def outer_value(self, y: InnerVectors) -> Tensor:
+        """Return g(y), the integral of the triangle from −∞."""
+        sigma = self._of.inner_value_noise
+        z = (y[:, 0] / sigma).clamp(-1.0, 1.0)
+        return self._of.outer_slope * sigma * (0.5 + z - 0.5 * z * z.abs())
 
 
 @problem(
@@ -56,6 +84,8 @@ class StuckEstimator(CompositionProblem):
     inner_value_noise: Positive = 0.1
     distance: NonNegative = 0.0
 
+    oracle_type = _Oracles
+
     @classmethod
     def examples(cls) -> list[StuckEstimator]:
         """Return the trap, and a start beside it."""
@@ -85,41 +115,3 @@ class StuckEstimator(CompositionProblem):
     def start(self) -> np.ndarray:
         """Return the start."""
         return np.array([self.distance])
-
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> _Oracles:
-        """Return the oracles of some clients."""
-        return _Oracles(self, dtype, device, clients or range(self.clients))
-
-
-class _Oracles(NoPlainPart):
-    """The oracles in one dtype; tensors are [clients, 1, replicates]."""
-
-    def __init__(self, of: StuckEstimator, dtype: torch.dtype, device: str, clients: range) -> None:
-        self._of = of
-        self.clients = len(clients)
-        share = torch.full((self.clients, 1, 1), 1.0 / of.clients, dtype=dtype, device=device)
-        self.client_weights = share
-
-    def inner_law(self, batch: int) -> Law | None:
-        """One sign."""
-        return SignMean(batch, (1,))
-
-    def outer_law(self, batch: int) -> Law | None:
-        """The outer function has no noise."""
-        return None
-
-    def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
-        """Return x + σξ and the identity."""
-        return (x if xi is None else x + self._of.inner_value_noise * xi), lambda v: v
-
-    def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
-        """Return the triangle g'(y)."""
-        return self._of.outer_slope * (1.0 - y.abs() / self._of.inner_value_noise).clamp(min=0.0)
-
-    def outer_value(self, y: InnerVectors) -> Tensor:
-        """Return g(y), the integral of the triangle from −∞."""
-        sigma = self._of.inner_value_noise
-        z = (y[:, 0] / sigma).clamp(-1.0, 1.0)
-        return self._of.outer_slope * sigma * (0.5 + z - 0.5 * z * z.abs())

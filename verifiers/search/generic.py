@@ -14,6 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from driftproof.synthetic.pieces.parts import Parts
+from driftproof.synthetic.pieces.piecewise_family import Many
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import Notation
@@ -29,7 +31,7 @@ from driftproof.verifiers.judges import assumed
 from driftproof.verifiers.judges.scores import in_total_expectation, largest_ratio
 from driftproof.verifiers.search import equalities
 from driftproof.verifiers.search.conditions import Conditions
-from driftproof.verifiers.search.families import FAMILIES, Members, Parts
+from driftproof.verifiers.search.families import FAMILIES
 from driftproof.verifiers.search.families.decoding import Rows
 from driftproof.verifiers.search.letters import letters_of, right_sides, roles_in, violation
 from driftproof.verifiers.search.numbers import parameter
@@ -187,7 +189,7 @@ class Generic:
             | roles_in(self.form.right, self.notation)
         )
 
-    def _roles(self, batch: Batch, members: Members) -> dict[str, Any]:
+    def _roles(self, batch: Batch, members: Many) -> dict[str, Any]:
         of = self.structure
         roles: dict[str, Any] = {
             name: value for name, value in self.algorithm.values().items()
@@ -204,7 +206,7 @@ class Generic:
             "steps": of.rounds * self.algorithm.local_steps, "cohort_size": of.taking_part,
         }  # fmt: skip
 
-    def _within(self, batch: Batch, members: Members) -> np.ndarray:
+    def _within(self, batch: Batch, members: Many) -> np.ndarray:
         """Move hyperparameters until the relations hold; return how far each candidate stays.
 
         To what an equality gives, or else to smaller numbers.
@@ -281,7 +283,7 @@ class Generic:
             self._run(one, self._first(example), context)
         return counting.atom_count, context.weights, counting
 
-    def _parts_named(self, one: Members, example: Batch) -> tuple[str, ...]:
+    def _parts_named(self, one: Many, example: Batch) -> tuple[str, ...]:
         context = _Sampled(self.structure.clients, 1, self.seed)
         return self._run(one, self._first(example), context, rounds=1).names
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.problem import Problem
-from driftproof.verifiers.search.families import FAMILIES, bilevel, composition, minimax
+from driftproof.verifiers.search.families import BY_NEED, FAMILIES
 from driftproof.verifiers.search.families.decoding import Rows
 from driftproof.verifiers.search.shrink import rounded
 from driftproof.verifiers.search.structure import Choices, Structure, altered
@@ -62,28 +62,12 @@ class Drawn(Rows):
 
 def choices_of(kind: str) -> list[Choices]:
     """Return from what the members of a kind of problems are drawn ([]: no family has it)."""
-    losses = Choices("piecewise-losses", noises=("plain_noise",), alike=("plain",))
-    both = Choices(
-        "piecewise-composition",
-        noises=composition.NOISES,
-        alike=("inner", "outer", "plain", "offsets"),
-    )
-    saddles = Choices(
-        "piecewise-minimax", noises=minimax.NOISES, alike=("plain", "lower", "coupling")
-    )
-    levels = Choices(
-        "piecewise-bilevel",
-        noises=bilevel.NOISES,
-        flags=("coupled",),
-        alike=("plain", "upper", *bilevel.NUMBERS, "coupling"),
-    )
-    every = {
-        "field": with_both_tails(losses),
-        "composition": [replace(both, fixed=(("averaged_inside", x),)) for x in (False, True)],
-        "minimax": [saddles],
-        "bilevel": [levels],
-    }
-    return every.get(kind, [])
+    if kind not in BY_NEED:
+        return []
+    choices = BY_NEED[kind].choices()
+    if kind == "composition":
+        return [replace(choices, fixed=(("averaged_inside", x),)) for x in (False, True)]
+    return with_both_tails(choices)
 
 
 def with_both_tails(choices: Choices) -> list[Choices]:
@@ -135,9 +119,7 @@ def members(draw: st.DrawFn, choices: Choices) -> Problem:
     family = FAMILIES[choices.family]
     member = family.member(family.parts(Drawn(draw, of, left_out), of), of)
     fields = {name: rounded(x, DIGITS) for name, x in member.values().items()}
-    # losses have one curve, and no other name for it than their field
-    named = "gradients" if "gradients" in fields else ""
-    defaults = {named or name: () for name in left_out if not named or name == "plain"}
+    defaults = {family.fields[name]: () for name in left_out if name in family.fields}
     simpler = altered(member, fields | defaults)
     assume(simpler is not None and np.isfinite(simpler.solution.low))
     assert simpler is not None

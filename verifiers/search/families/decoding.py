@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from driftproof.synthetic.certificates.piecewise import spread_out
-from driftproof.synthetic.pieces.curves import Curves, Vectors
+from driftproof.synthetic.pieces.curves import Curve, Declared, Noise, Number, Wave, piecewise
 from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
 from driftproof.verifiers.search.numbers import scale
 from driftproof.verifiers.search.structure import Structure
@@ -54,7 +55,39 @@ class Rows:
         return scale(self.take(1)[0], middle)
 
 
-def curves(rows: Rows, of: Structure, name: str) -> PiecewiseLinear:
+def decoded(rows: Rows, of: Structure, name: str, one: Declared) -> Any:
+    """Return what vectors stand for of one parameter, with a last axis of candidates.
+
+    Args:
+        name: of the parameter among the parts.
+        one: what it is declared to be.
+    """
+    flag = getattr(one, "flag", "")
+    if flag and not getattr(of, flag):
+        return _left_out(rows, of, one)
+    if isinstance(one, Curve):
+        return (_rising if one.rises or of.convex else _curves)(rows, of, name)
+    if isinstance(one, Number):
+        return _numbers(rows, of, name, one)
+    rows.begin("")
+    if isinstance(one, Wave):
+        on = any(noise in of.noises for noise in one.of)
+        return torch.from_numpy(rows.scale() if on else np.ones(rows.columns))
+    assert isinstance(one, Noise)
+    return torch.from_numpy(rows.scale(-0.5) if name in of.noises else np.zeros(rows.columns))
+
+
+def _left_out(rows: Rows, of: Structure, one: Declared) -> Any:
+    """Return the default of every candidate."""
+    default = one.tensors((), of.clients, of.dim, False)
+
+    def every(x: Tensor) -> Tensor:
+        return x.repeat_interleave(rows.columns, -1)
+
+    return default.changed(every) if isinstance(default, PiecewiseLinear) else every(default)
+
+
+def _curves(rows: Rows, of: Structure, name: str) -> PiecewiseLinear:
     """Return curves with free knots and values, constant beyond: [clients, dim, knots, …]."""
     rows.begin(name)
     width, height = rows.scale(), rows.scale()
@@ -95,7 +128,7 @@ def _opposed(rows: Rows, of: Structure, free: PiecewiseLinear) -> PiecewiseLinea
     )
 
 
-def rising_curves(rows: Rows, of: Structure, name: str) -> PiecewiseLinear:
+def _rising(rows: Rows, of: Structure, name: str) -> PiecewiseLinear:
     """Return curves that rise, with free knots and slopes; the outermost pieces go on."""
     count = max(2, of.knots)
     rows.begin(name)
@@ -105,59 +138,17 @@ def rising_curves(rows: Rows, of: Structure, name: str) -> PiecewiseLinear:
     slopes = height * np.exp(np.clip(raw[:, :, 1, 1:], -18.0, 18.0))
     first = height * width * raw[:, :, 1, :1]
     values = np.cumsum(np.concatenate([first, slopes * np.diff(knots, axis=2)], 2), 2)
-    function = _functions(of, knots, values)
-    slopes = function.slopes
-    return PiecewiseLinear(function.knots, function.values, slopes[..., 0, :], slopes[..., -1, :])
+    return piecewise(_spread(of, knots), _spread(of, values), True)
 
 
-def no_curves(rows: Rows, of: Structure) -> PiecewiseLinear:
-    """Return functions that are 0."""
-    knots = np.zeros((of.clients, of.dim, 2, rows.columns))
-    knots[:, :, 1] = 1.0
-    return _functions(of, knots, np.zeros_like(knots))
-
-
-def vectors(rows: Rows, of: Structure, name: str, middle: float = 0.0) -> Tensor:
-    """Return numbers of either sign around ``middle`` times their size, [clients, dim, …]."""
+def _numbers(rows: Rows, of: Structure, name: str, one: Number) -> Tensor:
+    """Return numbers above 0, or of either sign around a middle, in units of a size."""
     rows.begin(name)
-    size = rows.scale()
-    return _spread(of, size * (middle + _own(rows, of, name, 1)))
-
-
-def positive_vectors(rows: Rows, of: Structure, name: str) -> Tensor:
-    """Return numbers above 0, [clients, dim, candidates]."""
-    rows.begin(name)
-    size = rows.scale()
-    return _spread(of, size * np.exp(np.clip(_own(rows, of, name, 1), -18.0, 18.0)))
-
-
-def noises(rows: Rows, of: Structure, names: tuple[str, ...]) -> dict[str, Tensor]:
-    """Return the sizes of all noises, name → [candidates]; of those that are off, 0."""
-    rows.begin("")
-    sizes = {name: torch.zeros(rows.columns, dtype=torch.float64) for name in names}
-    return sizes | {name: torch.from_numpy(rows.scale(-0.5)) for name in of.noises}
-
-
-def wave(rows: Rows, of: Structure, *names: str) -> Tensor:
-    """Return the wave number of noises that have one, if some is on, [candidates]."""
-    on = any(name in of.noises for name in names)
-    return torch.from_numpy(rows.scale() if on else np.ones(rows.columns))
-
-
-def as_curves(function: PiecewiseLinear) -> Curves:
-    """Return the first candidate's curves as a problem has them."""
-    knots, values = function.knots[..., 0].tolist(), function.values[..., 0].tolist()
-    return tuple(
-        tuple(
-            tuple(dict(zip(xs, ys, strict=True)).items()) for xs, ys in zip(of_x, of_y, strict=True)
-        )
-        for of_x, of_y in zip(knots, values, strict=True)
-    )
-
-
-def as_vectors(numbers: Tensor) -> Vectors:
-    """Return the first candidate's numbers as a problem has them."""
-    return tuple(tuple(row) for row in numbers[..., 0].tolist())
+    size, own = rows.scale(), _own(rows, of, name, 1)
+    if one.positive:
+        return _spread(of, size * np.exp(np.clip(own, -18.0, 18.0)))
+    middle = one.default if one.middle is None else one.middle
+    return _spread(of, size * (middle + own))
 
 
 def _own(rows: Rows, of: Structure, name: str, count: int) -> np.ndarray:
@@ -176,8 +167,7 @@ def _ascending(raw: np.ndarray, width: np.ndarray) -> np.ndarray:
 
 
 def _functions(of: Structure, knots: np.ndarray, values: np.ndarray) -> PiecewiseLinear:
-    none = torch.zeros((of.clients, of.dim, knots.shape[-1]), dtype=torch.float64)
-    return PiecewiseLinear(_spread(of, knots), _spread(of, values), none, none.clone())
+    return piecewise(_spread(of, knots), _spread(of, values), False)
 
 
 def _spread(of: Structure, numbers: np.ndarray) -> Tensor:

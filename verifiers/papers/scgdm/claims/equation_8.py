@@ -13,6 +13,7 @@ from torch import Tensor
 
 from driftproof.synthetic.problems.analytic_maml import AnalyticMAML
 from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.oracles import Composition
 from driftproof.toolkit.parameters import sweep
 from driftproof.toolkit.readings import Erratum, intended, literal, narrower
 from driftproof.verifiers.claim_types.compared import Comparison, components
@@ -78,7 +79,7 @@ def same_task(device: Device, x: Tensor) -> Tensor:
 def stacked(device: Device, x: Tensor) -> Tensor:
     """Return f(g(x)) by the problem's own oracles, with one block a task."""
     alone = range(device.client, device.client + 1)
-    oracles = device.problem.oracles(torch.float64, clients=alone)
+    oracles: Composition = device.problem.oracles(torch.float64, clients=alone)
     y, _ = oracles.inner(x[None, :, None], None)
     return oracles.outer_value(y)[0, 0]
 

@@ -1,0 +1,109 @@
+"""A piecewise family as a search sees it: what follows from how its parameters are declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Set
+from functools import cached_property
+from typing import Any, ClassVar
+
+from driftproof.synthetic.pieces.curves import Curve, Declared, Noise, Number
+from driftproof.synthetic.pieces.parts import Parts
+from driftproof.synthetic.pieces.piecewise_family import Many, PiecewiseFamily, declared
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.problem import Problem
+from driftproof.verifiers.search.families.decoding import Rows, decoded
+from driftproof.verifiers.search.structure import Choices, Structure
+
+
+class Family:
+    """Base of the families that are searched.
+
+    Attributes:
+        problem: the class whose members are made.
+        members: from parts, and how many replicates a run has of each, to one problem.
+        alike: what a search may draw the same for all clients ((): every curve and number).
+    """
+
+    problem: ClassVar[type[PiecewiseFamily]]
+    members: ClassVar[Callable[..., Many]]
+    alike: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def leaf_name(self) -> str:
+        """Its name on the command line."""
+        return self.problem.leaf_name
+
+    @property
+    def asserts(self) -> frozenset[str]:
+        """What holds for every member (``toolkit.assertions``)."""
+        return self.problem.asserts
+
+    @cached_property
+    def fields(self) -> Mapping[str, str]:
+        """The parameters that are declared, by their names among the parts."""
+        return {one.part or name: name for name, one in declared(self.problem).items()}
+
+    def of_kind(self, *kinds: type[Declared]) -> dict[str, Any]:
+        """Return what is declared to be of some kinds, by its name among the parts."""
+        every = declared(self.problem)
+        named = ((part, every[name]) for part, name in self.fields.items())
+        return {part: one for part, one in named if isinstance(one, kinds)}
+
+    def choices(
+        self,
+        algorithm: Algorithm | None = None,
+        problem: Problem | None = None,
+        asked: Set[str] = frozenset(),
+    ) -> Choices:
+        """Return from what structures are drawn.
+
+        Args:
+            algorithm, problem: a case of the claim.
+            asked: the constants that the claim needs by role.
+        """
+        curves, numbers = self.of_kind(Curve), self.of_kind(Number)
+        return Choices(
+            self.leaf_name,
+            algorithm,
+            noises=tuple(self.of_kind(Noise)),
+            alike=(() if problem is None else self.alike) or (*curves, *numbers),
+            opposed=tuple(name for name, one in curves.items() if one.opposed),
+            flags=tuple(one.flag for one in numbers.values() if one.flag),
+            fixed=() if problem is None else tuple(self.fixed(problem, asked).items()),
+        )
+
+    def fixed(self, problem: Problem, asked: Set[str]) -> dict[str, Any]:
+        """Return what of a structure a claim leaves no choice of."""
+        return {"averaged_inside": False}
+
+    def parts(self, rows: Rows, of: Structure) -> Parts:
+        """Return the instances that vectors stand for."""
+        every = sorted(self.of_kind(Declared).items(), key=lambda item: _turn(item[1]))
+        made = {name: decoded(rows, of, name, one) for name, one in every}
+        parts = Parts(**made, rare=of.rare, averaged_inside=of.averaged_inside)
+        self.settle(parts, rows, of)
+        return parts
+
+    def settle(self, parts: Parts, rows: Rows, of: Structure) -> None:
+        """Change parts in place so that F is bounded below."""
+
+    def member(self, parts: Parts, of: Structure) -> Problem:
+        """Return the first of some instances as a problem."""
+        given: dict[str, Any] = {
+            "clients": of.clients, "dim": of.dim, "rare": of.rare,
+            "averaged_inside": of.averaged_inside, "tails": "linear" if of.convex else "flat",
+        }  # fmt: skip
+        known = self.problem.__dataclass_fields__  # type: ignore[attr-defined]
+        values = {name: value for name, value in given.items() if name in known}
+        for part, one in self.of_kind(Declared).items():
+            flag = getattr(one, "flag", "")
+            left_out = flag and not getattr(of, flag)
+            values[self.fields[part]] = () if left_out else one.value(getattr(parts, part))
+        return self.problem(**values)
+
+
+def _turn(one: Declared) -> int:
+    """Return when its rows are taken: curves first, of these what may be left out."""
+    if isinstance(one, Curve):
+        return 0 if one.flag else 1
+    return 2 if isinstance(one, Number) else 3 if isinstance(one, Noise) else 4
