@@ -44,7 +44,8 @@ class Condition:
     r"""Σ q_ab ⟨a, b⟩ + v_j f_j + v_k f_k ≤ bound, for every pair (j, k) of a client's triples.
 
     Attributes:
-        name: what it is called in a certificate.
+        name: the class of which it is, as files name it.
+        constants: those of that class.
         products: (a, b) → q_ab, each unordered pair of places once.
         values: v_j and v_k.
         bound: the right side.
@@ -53,6 +54,7 @@ class Condition:
     """
 
     name: str
+    constants: Mapping[str, Fraction]
     products: Mapping[tuple[Place, Place], Fraction]
     values: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
     bound: Fraction = Fraction(0)
@@ -85,7 +87,7 @@ class Constraint:
 
     Attributes:
         name: what a certificate calls it: "start", "similar", or the name of a condition with a
-            client and the numbers of its triples, from 0: "interpolation, client 0, (3, 5)".
+            client and the numbers of its triples, from 0: "smooth-convex, client 0, (3, 5)".
     """
 
     name: str
@@ -126,7 +128,7 @@ class FunctionClass:
     def set_valued(self) -> bool:
         """Whether a point may have several subgradients, of which an oracle gives one."""
         names = {condition.name for condition in self.conditions}
-        return "subgradient" in names or names == {"monotone"}
+        return "convex" in names or names == {"strongly-monotone"}
 
     def __str__(self) -> str:
         of = f"{self.name}({', '.join(f'{k} = {shown(v)}' for k, v in self.parameters.items())})"

@@ -8,6 +8,7 @@ from math import lcm
 
 from flint import fmpq
 
+from driftproof.verifiers.worst_case.classes import CLASSES, CURVED, IN_COQ, curvatures
 from driftproof.verifiers.worst_case.coq_text import (
     fractions,
     heading,
@@ -17,9 +18,14 @@ from driftproof.verifiers.worst_case.coq_text import (
     whole,
 )
 from driftproof.verifiers.worst_case.squares import squares
-from driftproof.verifiers.worst_case.statement import CLASSES, ZERO, Combination, Condition, number
+from driftproof.verifiers.worst_case.statement import (
+    CONDITIONS,
+    ZERO,
+    Combination,
+    Condition,
+    number,
+)
 from driftproof.verifiers.worst_case.theorem import (
-    CURVED,
     Function,
     Row,
     Theorem,
@@ -27,11 +33,6 @@ from driftproof.verifiers.worst_case.theorem import (
     matrix,
     text,
 )
-
-OTHERS = {
-    "bounded-gradients": "Bounded", "strongly-monotone": "Monotone", "lipschitz": "Lipschitz",
-    "cocoercive": "Cocoercive",
-}  # fmt: skip
 
 
 class AtNumbers:
@@ -64,7 +65,7 @@ class AtNumbers:
                 total.append((times, it.assumptions[name]))
                 continue
             f = of.functions[name]
-            condition = CLASSES[kind][2](*f.classes[kind], *(f.triples[p] for p in at))
+            condition = CONDITIONS[kind](*f.classes[kind], *(f.triples[p] for p in at))
             total.append((times, condition))
             places = tuple(list(f.triples).index(p) for p in at)
             here = self.used.setdefault(name, {}).setdefault(kind, {})
@@ -91,15 +92,16 @@ class AtNumbers:
     @staticmethod
     def _constants(kind: str, constants: Sequence[fmpq]) -> tuple[str, int]:
         """Return a class as certificates.v has it, and how often its condition is meant there."""
-        if kind not in CURVED and kind not in OTHERS:
-            raise UntranslatedError(f"{kind} functions", f"one of {', '.join([*CURVED, *OTHERS])}")
+        if kind not in IN_COQ:
+            raise UntranslatedError(f"{kind} functions", f"one of {', '.join(IN_COQ)}")
         q = lcm(*(int(c.q) for c in constants))
-        first, *rest = [int((c * q).p) for c in constants]
+        numbers = [int((c * q).p) for c in constants]
         if kind in CURVED:
-            mu = rest[0] if rest else CURVED[kind] * first
-            return f"Curved ({mu}) {first} {q}", 2 * q * (first - mu)
-        values = f"{rest[0]} {first} {q}" if rest else f"{first} {q}"
-        return f"{OTHERS[kind]} {values}", q if kind == "strongly-monotone" else q * q
+            mu, L = curvatures(kind, numbers)
+            return f"Curved ({mu}) {L} {q}", 2 * q * (L - mu)
+        values = " ".join(map(str, [*reversed(numbers), q]))
+        constructor = CLASSES[kind].constructor
+        return f"{constructor} {values}", q if constructor == "Monotone" else q * q
 
     @staticmethod
     def _factor(of: Condition) -> int:

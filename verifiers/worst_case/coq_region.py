@@ -13,14 +13,13 @@ from typing import Any
 from flint import fmpq
 
 from driftproof.toolkit.ratios import Ratio, vanishes
+from driftproof.verifiers.worst_case.classes import CLASSES, CURVED, IN_COQ
 from driftproof.verifiers.worst_case.coq_signs import Signs, called
 from driftproof.verifiers.worst_case.coq_text import fractions, statement
 from driftproof.verifiers.worst_case.expression import sqrt
 from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.statement import Combination, Condition, Statement
 from driftproof.verifiers.worst_case.theorem import (
-    CURVED,
-    OPERATORS,
     UntranslatedError,
     argument,
     bracketed,
@@ -28,8 +27,6 @@ from driftproof.verifiers.worst_case.theorem import (
 )
 
 Row = list[Any]
-OF_GRADIENTS = ("bounded-gradients", *OPERATORS)
-"""Classes that say nothing of values: each condition is the definition at one or two points."""
 
 
 class OverRegion:
@@ -226,15 +223,14 @@ class OverRegion:
 
     def _members(self) -> list[tuple[str, str]]:
         kinds = {kind for of in self.it.constants.values() for kind in of}
-        for kind in sorted(kinds - {*CURVED, *OF_GRADIENTS}):
+        for kind in sorted(kinds - {*IN_COQ}):
             raise UntranslatedError(
-                f"{kind} functions, for all values of letters",
-                f"one of {', '.join([*CURVED, *OF_GRADIENTS])}",
+                f"{kind} functions, for all values of letters", f"one of {', '.join(IN_COQ)}"
             )
         return [
-            (f"member_{k}_{j}", " ".join([kind.replace("-", "_"),
-             *(argument(self.signs.ratio(c)) for c in constants),
-             *[f"f_{k}"] * (kind in CURVED), f"g_{k}"]))
+            (f"member_{k}_{j}", CLASSES[kind].definition(
+                kind, [argument(self.signs.ratio(c)) for c in constants], f"f_{k}", f"g_{k}"
+            ))
             for k, kinds in enumerate(self.it.constants.values())
             for j, (kind, constants) in enumerate(kinds.items())
         ]  # fmt: skip

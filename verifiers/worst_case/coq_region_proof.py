@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from driftproof.toolkit.ratios import Ratio, vanishes
+from driftproof.verifiers.worst_case.classes import CURVED, curvatures
 from driftproof.verifiers.worst_case.coq_region import OverRegion, Row
 from driftproof.verifiers.worst_case.coq_signs import common
 from driftproof.verifiers.worst_case.coq_text import heading
-from driftproof.verifiers.worst_case.statement import CLASSES, Condition
-from driftproof.verifiers.worst_case.theorem import CURVED, UntranslatedError, argument, matrix
+from driftproof.verifiers.worst_case.statement import CONDITIONS, Condition
+from driftproof.verifiers.worst_case.theorem import UntranslatedError, argument, matrix
 
 LARGE = 16
 """The largest degree of D for which all squares are in one identity."""
@@ -118,7 +119,7 @@ class InRegion:
                 continue
             k, constants = list(it.constants).index(name), it.constants[name][kind]
             triples, points = [it.triples[name][p] for p in at], [of.at[name, p] for p in at]
-            self.terms.append((times, CLASSES[kind][2](*constants, *triples)))
+            self.terms.append((times, CONDITIONS[kind](*constants, *triples)))
             if points[1:]:
                 x, y = points
                 of.apart[f"{y} - {x}"] = of.row(triples[1].minus(triples[0]).x)
@@ -128,11 +129,10 @@ class InRegion:
                 self.weights.append((times, C))
                 yield f"pose proof ({member} {' '.join(points)}) as {C}."
                 continue
-            large = signs.full(constants[0])
-            least = signs.full(constants[1] if constants[1:] else CURVED[kind] * large)
+            least, large = map(signs.full, curvatures(kind, constants))
             self.weights.append((times / (2 * (large - least)), C))
             L = argument(signs.ratio(large))
-            mu = {-1: f"(- {L})", 0: "0", 1: argument(signs.ratio(least))}[CURVED[kind]]
+            mu = f"(- {L})" if kind == "smooth" else argument(signs.ratio(least))
             apart = signs.product((large - least).top, strictly=True)
             yield f"of_class {C} ({apart}) (interpolation {mu} {L} f_{k} g_{k}) {member} {x} {y}."
 

@@ -14,10 +14,10 @@ from math import lcm
 from flint import fmpq
 
 from driftproof.verifiers.worst_case import check_counterexample
+from driftproof.verifiers.worst_case.classes import CURVED, curvatures
 from driftproof.verifiers.worst_case.coq_text import Written, fractions, heading, listed, trimmed
 from driftproof.verifiers.worst_case.statement import ZERO, Combination, Condition, number
 from driftproof.verifiers.worst_case.theorem import (
-    CURVED,
     Function,
     Point,
     Row,
@@ -244,6 +244,5 @@ def curved(classes: dict[str, list[fmpq]]) -> str:
     """Return mu, L and their denominator of functions between two parabolas."""
     ((kind, constants),) = classes.items()
     q = lcm(*(int(c.q) for c in constants))
-    first, *rest = [int((c * q).p) for c in constants]
-    mu = rest[0] if rest else CURVED[kind] * first
-    return f"({mu}) {first} {q}"
+    mu, L = curvatures(kind, [int((c * q).p) for c in constants])
+    return f"({mu}) {L} {q}"

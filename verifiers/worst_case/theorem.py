@@ -20,6 +20,7 @@ from flint import fmpq
 
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.worst_case import expression
+from driftproof.verifiers.worst_case.classes import CLASSES
 from driftproof.verifiers.worst_case.statement import (
     ONE,
     ZERO,
@@ -29,8 +30,6 @@ from driftproof.verifiers.worst_case.statement import (
     Triple,
 )
 
-CURVED = {"smooth": -1, "smooth-convex": 0, "smooth-strongly-convex": 1}
-"""Classes between two parabolas → what the lower one is: −L, 0 or mu."""
 RECURSIONS = {
     "gradient-descent": ("fedavg", "local_steps", ("step_size",)),
     "fedavg": ("fedavg", "local_steps", ("step_size",)),
@@ -45,7 +44,6 @@ RECURSIONS = {
 it is another one, Coq sees that the certificate's points are not its iterates."""
 PLAIN = {"participation": "1.0", "order": "simultaneous", "variance_reduced": "True"}
 """Hyper-parameters that have to be so."""
-OPERATORS = ("strongly-monotone", "lipschitz", "cocoercive")
 Row = tuple[fmpq, ...]
 
 
@@ -146,7 +144,7 @@ class Theorem:
         self.lower = any(name.startswith("bounded below") for name in it.assumptions)
         self.functions: dict[str, Function] = {}
         for k, (name, triples) in enumerate(it.triples.items()):
-            operator = all(kind in OPERATORS for kind in it.constants[name])
+            operator = all(CLASSES[kind].of == "operators" for kind in it.constants[name])
             self.functions[name] = Function(
                 f"f_{k}", f"A_{k}" if operator else f"g_{k}", "0", triples, it.constants[name]
             )
@@ -177,9 +175,8 @@ class Theorem:
         made = []
         for k, f in enumerate(self.functions.values()):
             for j, (kind, constants) in enumerate(f.classes.items()):
-                values = " ".join(argument(text(c)) for c in constants)
-                both = f"{f.f} {f.g}" if kind in CURVED else f.g
-                made.append((f"member_{k}_{j}", f"{kind.replace('-', '_')} {values} {both}"))
+                values = [argument(text(c)) for c in constants]
+                made.append((f"member_{k}_{j}", CLASSES[kind].definition(kind, values, f.f, f.g)))
         return made
 
     def stated(self, of: str) -> str:

@@ -11,7 +11,6 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from driftproof.synthetic.classes.conditions import Condition, FunctionClass
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm, Second, Vector
 from driftproof.toolkit.letters import shown
@@ -184,7 +183,10 @@ def statement(case: WorstCase, names: Names, right: Right) -> dict[str, Any]:
                 "f": names.quantity(t.value)["values"],
             } for t in triples
         }  # fmt: skip
-        classes = dict(_kind(of, condition) for condition in of.conditions)
+        classes = {
+            condition.name: {name: str(c) for name, c in condition.constants.items()}
+            for condition in of.conditions
+        }
         functions[name] = {"classes": classes, "points": points}
     return {
         "about": _about(case.about),
@@ -211,40 +213,11 @@ def _sources(case: WorstCase, names: Names) -> Iterator[list[str]]:
     """Yield what a certificate calls each condition, in the order of ``case.constraints``."""
     for function, of, triples in zip(names.functions, case.classes, case.triples, strict=True):
         for condition in of.conditions:
-            kind = _kind(of, condition)[0]
             for places in pairs(condition, triples):
-                yield [kind, function, *(names.points[triples[place].point] for place in places)]
+                at = (names.points[triples[place].point] for place in places)
+                yield [condition.name, function, *at]
     for relation in case.relations:
         yield ["assumption", relation.name]
-
-
-BASES = ("smooth", "smooth-convex", "smooth-strongly-convex")
-"""Classes with an interpolation condition."""
-
-
-def _kind(of: FunctionClass, condition: Condition) -> tuple[str, dict[str, str]]:
-    """Return what the checker calls a condition of a class, and its constants."""
-    base = next((name for name in BASES if of.name.removesuffix(SHORT) == name), None)
-    kind, letters = {
-        "interpolation": (base, "L mu" if base == BASES[2] else "L"),
-        "bounded gradient": ("bounded-gradients", "G"),
-        "subgradient": ("convex", ""),
-        "normal": ("normal-cone", ""),
-        "diameter": ("diameter", "D"),
-        "monotone": ("strongly-monotone", "mu"),
-        "Lipschitz": ("lipschitz", "L"),
-        "sector": ("cocoercive", "L mu"),
-    }.get(condition.name, (None, ""))
-    if kind is None:
-        raise DriftproofError(
-            f"the condition {condition.name!r} of {of}",
-            "one that driftproof check knows",
-            "write it into CLASSES of verifiers/worst_case/statement.py",
-        )
-    return kind, {letter: str(of.parameters[letter]) for letter in letters.split()}
-
-
-SHORT = "-with-bounded-gradients"
 
 
 class Names:
