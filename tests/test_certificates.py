@@ -620,7 +620,8 @@ def test_the_squares_of_the_page():
     case, bound = read(PAGE.split("```json\n")[1].split("```")[0])
     by_pair = {
         (one.name, other.name): condition.quantity(one, other)
-        for _, condition, one, other in case.conditions()
+        for condition, client, places in case.conditions()
+        for one, other in [[case.triples[client][place] for place in places]]
     }
     pairs = (("x*", "x_0"), ("x*", "x_1"), ("x_0", "x_1"))
     total = sum((by_pair[pair] for pair in pairs), GramForm()) / 2

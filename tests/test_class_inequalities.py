@@ -66,8 +66,7 @@ def by_prover(kind: str, constants: dict[str, Fraction], known: list[Known]) -> 
         )
         for k in range(len(known))
     ]
-    one, other = (*triples, None)[:2]
-    return at_gram(of.quantity(one, other), gram, [f for _, _, f in known]) - of.bound
+    return at_gram(of.quantity(*triples), gram, [f for _, _, f in known]) - of.bound
 
 
 def by_checker(kind: str, constants: dict[str, Fraction], known: list[Known]) -> Fraction:

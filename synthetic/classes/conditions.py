@@ -60,7 +60,7 @@ class Condition:
     bound: Fraction = Fraction(0)
     of: Literal["pairs", "unordered pairs", "triples"] = "pairs"
 
-    def is_void(self, one: Triple, other: Triple | None) -> bool:
+    def is_void(self, one: Triple, other: Triple | None = None) -> bool:
         """Tell whether it says 0 ≤ 0, of gradients that are 0: it would leave no room inside."""
         nothing = Vector()
         zero = {"one": one.gradient == nothing, "difference": False}
@@ -68,7 +68,7 @@ class Condition:
         void = all(zero[a] or zero[b] for a, b in self.products)
         return void and not any(self.values) and vanishes(self.bound)
 
-    def quantity(self, one: Triple, other: Triple | None) -> GramForm:
+    def quantity(self, one: Triple, other: Triple | None = None) -> GramForm:
         """Return the left side for one pair, or for one triple."""
         vectors = {"difference": one.point, "one": one.gradient}
         total = one.value * self.values[0]

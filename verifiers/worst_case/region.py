@@ -20,6 +20,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat, nmod_mat
 
 from driftproof.synthetic.classes.conditions import Constraint
+from driftproof.synthetic.classes.unknowns import with_products
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm, Vector
 from driftproof.toolkit.letters import Letter
@@ -210,12 +211,6 @@ def without_scale(case: WorstCase) -> WorstCase:
     rows = [[x / unit for x, unit in zip(row, units, strict=True)] for row in rows]
     free: dict[tuple[int, int], int] = {}
 
-    def put(of: GramForm) -> GramForm:
-        total = GramForm({}, of.values, of.constant)
-        for (j, k), q in of.gram.items():
-            total = total + q * product_of(j, k)
-        return total
-
     def product_of(j: int, k: int) -> GramForm:
         """Return ⟨b_j, b_k⟩, with b_j = Σ V_ji u_i + r_j; r is 0 in the rows of the pivots."""
         total = GramForm()
@@ -234,9 +229,11 @@ def without_scale(case: WorstCase) -> WorstCase:
         place = free.setdefault((one, other), len(case.values) + len(free))
         return GramForm.value(place)
 
-    constraints = [replace(of, quantity=put(of.quantity)) for of in case.constraints]
+    constraints = [
+        replace(of, quantity=with_products(of.quantity, product_of)) for of in case.constraints
+    ]
     made = _of_relations(case, constraints)
-    made = replace(made, objective=put(case.objective))
+    made = replace(made, objective=with_products(case.objective, product_of))
     return replace(made, values=(*case.values, *(f"free {k}" for k in range(len(free)))))
 
 
@@ -331,18 +328,14 @@ def support(samples: Sequence[Sample], *, of_solution: bool = False) -> list[int
 
 def _order(case: WorstCase, of_solution: bool) -> Any:
     """Return what conditions are sorted by: those that are dropped first come first."""
-    places = []
-    for name, _, one, other in case.conditions():
-        client = name.split(", ")[1]
-        where = [int(x) for x in name[name.index("(") + 1 : -1].split(", ")]
-        places.append((client, where, one, other))
+    places = [where for _, _, where in case.conditions()]
+    solution = bool(places) and case.triples[0][0].name == "solution"
 
     def key(k: int) -> tuple[int, int, int]:
-        _, where, _, _ = places[k]
+        where = places[k]
         if len(where) == 1:
             return (3, 0, k)
         j, i = where
-        solution = case.triples[0][0].name == "solution"
         if solution and i == 0:
             return (2 if of_solution else 0, -j, k)
         if solution and j == 0:

@@ -11,6 +11,7 @@ from typing import Any
 
 from flint import arb, fmpq
 
+from driftproof.synthetic.classes.unknowns import put, with_products
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm, Second, Vector
 from driftproof.toolkit.letters import shown
@@ -19,7 +20,7 @@ from driftproof.verifiers.worst_case import check, check_counterexample
 from driftproof.verifiers.worst_case.digest import sealed
 from driftproof.verifiers.worst_case.exact import fraction, rational
 from driftproof.verifiers.worst_case.expression import ends, evaluate
-from driftproof.verifiers.worst_case.record import WorstCase, pairs
+from driftproof.verifiers.worst_case.record import WorstCase
 from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.witness import Witness
 
@@ -109,7 +110,7 @@ def in_means(case: WorstCase) -> tuple[WorstCase, list[int]]:
     size = len(case.vectors)
     if len(case.triples) != 2 or len({*map(len, case.triples)}) > 1 or any(case.second):
         return case, list(range(size))
-    new, names = [Vector.basis(j) for j in range(size)], list(case.vectors)
+    new, names = {j: Vector.basis(j) for j in range(size)}, list(case.vectors)
     means, differences = list[int](), list[int]()
     for one, other in zip(*case.triples, strict=True):
         j, k = _alone(one.gradient.coefficients), _alone(other.gradient.coefficients)
@@ -120,17 +121,11 @@ def in_means(case: WorstCase) -> tuple[WorstCase, list[int]]:
             means.append(j[0])
             differences.append(k[0])
 
-    def vector(of: Vector) -> Vector:
-        return sum((new[j] * c for j, c in of.coefficients.items()), Vector())
-
     def quantity(of: GramForm) -> GramForm:
-        total = GramForm({}, of.values, of.constant)
-        for (j, k), q in of.gram.items():
-            total = total + new[j] * new[k] * q
-        return total
+        return with_products(of, lambda j, k: new[j] * new[k])
 
     triples = tuple(
-        tuple(replace(t, point=vector(t.point), gradient=vector(t.gradient)) for t in own)
+        tuple(replace(t, point=put(t.point, new), gradient=put(t.gradient, new)) for t in own)
         for own in case.triples
     )
     relations = tuple(replace(of, quantity=quantity(of.quantity)) for of in case.relations)
@@ -211,11 +206,9 @@ def statement(case: WorstCase, names: Names, right: Right) -> dict[str, Any]:
 
 def _sources(case: WorstCase, names: Names) -> Iterator[list[str]]:
     """Yield what a certificate calls each condition, in the order of ``case.constraints``."""
-    for function, of, triples in zip(names.functions, case.classes, case.triples, strict=True):
-        for condition in of.conditions:
-            for places in pairs(condition, triples):
-                at = (names.points[triples[place].point] for place in places)
-                yield [condition.name, function, *at]
+    for condition, client, places in case.conditions():
+        points = (names.points[case.triples[client][place].point] for place in places)
+        yield [condition.name, names.functions[client], *points]
     for relation in case.relations:
         yield ["assumption", relation.name]
 
