@@ -23,10 +23,10 @@ from driftproof.toolkit.algorithms import FedSVRG
 from driftproof.toolkit.measure import each, sq
 from driftproof.verifiers.worst_case import check, coqc
 from driftproof.verifiers.worst_case.builder import build
+from driftproof.verifiers.worst_case.coq_text import UntranslatedError
 from driftproof.verifiers.worst_case.machine_checked import coq
 from driftproof.verifiers.worst_case.refutation import refuted
 from driftproof.verifiers.worst_case.squares import squares
-from driftproof.verifiers.worst_case.theorem import UntranslatedError
 from tests.certificates import (
     LOCAL,
     NEAR,
