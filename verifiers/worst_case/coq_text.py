@@ -120,7 +120,8 @@ def fractions(right: str, letters: dict[str, str], free: Mapping[str, str] | Non
             case ast.UnaryOp(ast.USub(), of):
                 made, binds = f"- {written(of, 3)}", 1
             case ast.BinOp(one, ast.Pow(), two):
-                inside = {n.id: values[n.id] for n in ast.walk(two) if isinstance(n, ast.Name)}
+                used = {n.id for n in ast.walk(two) if isinstance(n, ast.Name)}
+                inside = {name: value for name, value in values.items() if name in used}
                 power = evaluate(ast.unparse(two), inside)
                 if not isinstance(power, fmpq) or power.q != 1:
                     raise UntranslatedError(ast.unparse(node), "a whole power")
