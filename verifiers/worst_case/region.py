@@ -26,9 +26,10 @@ from driftproof.toolkit.gram.exact import GramForm, Vector
 from driftproof.toolkit.letters import Letter
 from driftproof.toolkit.ratios import Ratio, vanishes
 from driftproof.verifiers.worst_case.exact import Exact, fraction, rational
-from driftproof.verifiers.worst_case.face import kernels, optimum
+from driftproof.verifiers.worst_case.face import Kernel, kernels, optimum
 from driftproof.verifiers.worst_case.homogeneous import null_space, units
 from driftproof.verifiers.worst_case.program import Matrices, Solved
+from driftproof.verifiers.worst_case.proof import Equations
 from driftproof.verifiers.worst_case.record import WorstCase
 from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.solve import UnboundedError, UnsolvedError, solve_matrices
@@ -162,29 +163,19 @@ class Sample:
         except (UnboundedError, UnsolvedError):
             return None
         for kernel in kernels(optimum(self.exact, near)):
-            if (found := self._solution(kept, kernel.basis)) is not None:
+            if (found := self._solution(kept, kernel)) is not None:
                 return found
         return None
 
-    def _solution(self, kept: Sequence[int], basis: fmpq_mat) -> dict[int, Fraction] | None:
+    def _solution(self, kept: Sequence[int], kernel: Kernel) -> dict[int, Fraction] | None:
         """Return the one solution of Σ λ_k a_k = a_0, S V = 0."""
-        exact = self.exact
-        listed = (exact.listed * basis).tolist()
-        columns = [
-            [*exact.times(k, basis, listed), *(exact.rows[k].values.get(j, fmpq(0))
-                                              for j in range(exact.count))]
-            for k in kept
-        ]  # fmt: skip
-        columns.append([
-            *exact.times(-1, basis, listed),
-            *(exact.objective.values.get(j, fmpq(0)) for j in range(exact.count)),
-        ])  # fmt: skip
-        reduced, rank = fmpq_mat(columns).transpose().rref()
+        equations = Equations(self.exact, kernel, kept)
+        reduced, rank = fmpq_mat([*equations.columns, equations.right]).transpose().rref()
         many = len(kept)
         if rank != many or any(reduced[j, j] != 1 for j in range(many)):
             return None
         own = {k: reduced[j, many] for j, k in enumerate(kept)}
-        return {k: fraction(x) for k, x in exact.unscaled(own).items()}
+        return {k: fraction(x) for k, x in self.exact.unscaled(own).items()}
 
 
 def without_scale(case: WorstCase) -> WorstCase:
