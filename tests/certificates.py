@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 from sympy import Rational, sympify
 
-from driftproof.synthetic.classes.conditions import Condition, Constraint, FunctionClass, Triple
+from driftproof.synthetic.classes.conditions import Constraint, FunctionClass, Triple
 from driftproof.synthetic.classes.functions import (
-    _interpolation,
     bounded_gradients,
     cocoercive,
     monotone_lipschitz,
@@ -31,6 +30,7 @@ from driftproof.synthetic.classes.functions import (
     smooth_strongly_convex,
     strongly_convex_concave,
 )
+from driftproof.synthetic.classes.inequalities import condition
 from driftproof.synthetic.classes.relations import (
     shared_minimiser,
     similar,
@@ -188,7 +188,7 @@ def read(text: str) -> tuple[WorstCase, Fraction]:
         conditions, parameters = [], {}
         for kind, written in function["classes"].items():
             constants = {c: Fraction(x) for c, x in written.items()}
-            conditions += conditions_of(kind, **constants)
+            conditions.append(condition(kind, **constants))
             parameters |= constants
         classes.append(FunctionClass("read", parameters, tuple(conditions)))
         triples.append(tuple(
@@ -210,25 +210,6 @@ def read(text: str) -> tuple[WorstCase, Fraction]:
     letters = {name: Rational(value) for name, value in ending["letters"].items()}
     right = sympify(ending["right"], locals=letters)
     return case, Fraction(str(Rational(right) if right.is_Rational else right.evalf(40)))
-
-
-def conditions_of(kind, L=Fraction(1), mu=Fraction(0), G=None):
-    """Return the conditions of ``synthetic.classes``, which the checker does not use."""
-    monotone, lipschitz = monotone_lipschitz(1, 1).conditions
-    square = ("difference", "difference")
-    return {
-        "smooth": lambda: [_interpolation(L, -L)],
-        "smooth-convex": lambda: [_interpolation(L, Fraction(0))],
-        "smooth-strongly-convex": lambda: [_interpolation(L, mu)],
-        "bounded-gradients": lambda: [
-            Condition("", {("one", "one"): Fraction(1)}, bound=G**2, of="triples")
-        ],
-        "strongly-monotone": lambda: [
-            replace(monotone, products={**monotone.products, square: mu})
-        ],
-        "cocoercive": lambda: list(cocoercive(L, mu).conditions),
-        "lipschitz": lambda: [replace(lipschitz, products={**lipschitz.products, square: -L * L})],
-    }[kind]()
 
 
 def solved_by_scs(case: WorstCase) -> Solved:

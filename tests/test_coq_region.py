@@ -17,8 +17,8 @@ from driftproof.verifiers.papers.localsgd.claims import any_state as localsgd
 from driftproof.verifiers.worst_case import coq_region_proof, coqc
 from driftproof.verifiers.worst_case.check import RefusedCertificateError
 from driftproof.verifiers.worst_case.coq_signs import Signs
+from driftproof.verifiers.worst_case.coq_text import UntranslatedError
 from driftproof.verifiers.worst_case.machine_checked import coq
-from driftproof.verifiers.worst_case.theorem import UntranslatedError
 from tests.test_theorems import changed, claim, descent, row_of, theorem_of
 
 COQ = pytest.mark.skipif(shutil.which("coqc") is None, reason="no coqc: apt-get install coq")

@@ -16,17 +16,18 @@ from hypothesis import strategies as st
 
 from driftproof.synthetic.classes import (
     similar,
+    smooth_convex,
     smooth_strongly_convex,
     start_at_minimiser,
 )
-from driftproof.toolkit.algorithms import FedSVRG
+from driftproof.toolkit.algorithms import FedAvg, FedSVRG
 from driftproof.toolkit.measure import each, sq
 from driftproof.verifiers.worst_case import check, coqc
 from driftproof.verifiers.worst_case.builder import build
+from driftproof.verifiers.worst_case.coq_text import UntranslatedError, fractions
 from driftproof.verifiers.worst_case.machine_checked import coq
 from driftproof.verifiers.worst_case.refutation import refuted
 from driftproof.verifiers.worst_case.squares import squares
-from driftproof.verifiers.worst_case.theorem import UntranslatedError
 from tests.certificates import (
     LOCAL,
     NEAR,
@@ -35,6 +36,7 @@ from tests.certificates import (
     counterexamples,
     distance,
     edits,
+    gap,
     made,
     proved,
 )
@@ -117,6 +119,19 @@ def test_coq_accepts_a_recursion_with_points_that_several_clients_share(tmp_path
     coqc.prove(text)
     with pytest.raises(coqc.RefusedTheoremError):
         coqc.prove(text.replace("‖(fedsvrg", "‖(fedavg"))
+
+
+def test_a_step_size_is_the_decimal_that_python_prints():
+    """1e-05 is 1/100000, and not the nearest double."""
+    case = build(FedAvg(step_size=1e-5), [smooth_convex(1), NEAR], rounds=1, left=gap, clients=1)
+    assert "gradient_descent (1/100000) g_0 x_0 1" in coq(proved(case[-1]).text).text
+
+
+def test_a_power_that_is_a_root_is_no_fraction():
+    assert fractions("L * R ** (2 * S)", {"L": "1", "R": "1/2", "S": "3"}).endswith("L * R ^ 6")
+    for power in ("sqrt(5)", "S / 2"):
+        with pytest.raises(UntranslatedError, match="a whole power"):
+            fractions(f"R ** ({power})", {"R": "2", "S": "3"})
 
 
 @COQ

@@ -509,7 +509,7 @@ def test_the_proof_for_every_step_size(thousandths):
     """3/2, 1/2 and 1/2 of three conditions leave a sum of squares if η ≤ 7/4."""
     (case,), eta = curve(thousandths / 1000), Fraction(thousandths, 1000)
     multipliers = {"(1, 2)": Fraction(3, 2), "(3, 1)": Fraction(1, 2), "(3, 2)": Fraction(1, 2)}
-    names = {f"interpolation, client 0, {places}": x for places, x in multipliers.items()}
+    names = {f"smooth-convex, client 0, {places}": x for places, x in multipliers.items()}
     total = -case.objective
     for constraint in case.constraints:
         total = total + constraint.quantity * names.get(constraint.name, 0)

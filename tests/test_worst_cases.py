@@ -27,6 +27,7 @@ from driftproof.synthetic.classes import (
     start_gap,
     start_within,
 )
+from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.synthetic.problems import PiecewiseLosses
 from driftproof.toolkit.algorithm import Algorithm, algorithm
 from driftproof.toolkit.algorithms.fedavg import FedAvg
@@ -374,3 +375,13 @@ def test_the_smallest_moment_of_a_run_is_compared_alone(right, verdict):
     row = judged(best, best.forms[0], best.cases[0], 0)
     assert row.verdict.value == verdict
     assert row.evidence.value == ("enclosed" if verdict == "REFUTED" else "exact")
+
+
+def test_the_loss_of_one_function_is_that_of_every_client():
+    """Of ``at(i)``, whichever way an algorithm asks for it."""
+    whole = WholeClass(conditions=(smooth_strongly_convex(1, 0.1), start_within(1)), clients=2)
+    x = whole.unknown_start.expand(2, -1, -1)
+    one = whole.oracles(torch.float64).at(1)
+    asked = [*one.mean_loss(x).entries.flat, *one.batch_loss(x, None).entries.flat]
+    its, other = (whole.asked.value(k, whole.asked.start) + whole.asked.at_star(k) for k in (1, 0))
+    assert set(asked) == {its} != {other}

@@ -27,13 +27,12 @@ from driftproof.synthetic.classes.levels import Level, OneLevel
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import Vector
 from driftproof.toolkit.problem import Problem, Solution
+from driftproof.verifiers.worst_case.classes import CURVED, curvatures
 from driftproof.verifiers.worst_case.program import Solved
 from driftproof.verifiers.worst_case.record import WorstCase
 
 SMALLEST = 1e-9
 """Eigenvalues of a Gram matrix that are left out, relative to the largest."""
-CURVED = ("smooth", "smooth-convex", "smooth-strongly-convex")
-"""Classes that have such functions."""
 
 
 @dataclass(frozen=True)
@@ -241,8 +240,7 @@ def functions(
     for of, triples in zip(case.classes, case.triples, strict=True):
         values = [sum(float(a) * solved.values[j] for j, a in t.value.values.items())
                   for t in triples]  # fmt: skip
-        L = float(of.parameters["L"])
-        mu = -L if of.name == "smooth" else float(of.parameters.get("mu", 0))
+        mu, L = map(float, curvatures(of.name, list(of.parameters.values())))
         made.append(Interpolant(
             np.array([vector(t.point) for t in triples]),
             np.array([vector(t.gradient) for t in triples]),

@@ -64,8 +64,8 @@ def _written(path: Path, out: Path | None) -> dict[str, Any]:
     """Write a certificate's theorem, and return what is known of it."""
     from driftproof.verifiers.worst_case.check import RefusedCertificateError
     from driftproof.verifiers.worst_case.checking import UNREADABLE, intact, printable
+    from driftproof.verifiers.worst_case.coq_text import UntranslatedError
     from driftproof.verifiers.worst_case.machine_checked import file_name, written
-    from driftproof.verifiers.worst_case.theorem import UntranslatedError
 
     row: dict[str, Any] = {
         "certificate": path.name, "result": "REFUSED", "reason": "", "about": "", "conclusion": "",

@@ -44,7 +44,8 @@ class Condition:
     r"""Σ q_ab ⟨a, b⟩ + v_j f_j + v_k f_k ≤ bound, for every pair (j, k) of a client's triples.
 
     Attributes:
-        name: what it is called in a certificate.
+        name: the class of which it is, as files name it.
+        constants: those of that class.
         products: (a, b) → q_ab, each unordered pair of places once.
         values: v_j and v_k.
         bound: the right side.
@@ -53,12 +54,13 @@ class Condition:
     """
 
     name: str
+    constants: Mapping[str, Fraction]
     products: Mapping[tuple[Place, Place], Fraction]
     values: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
     bound: Fraction = Fraction(0)
     of: Literal["pairs", "unordered pairs", "triples"] = "pairs"
 
-    def is_void(self, one: Triple, other: Triple | None) -> bool:
+    def is_void(self, one: Triple, other: Triple | None = None) -> bool:
         """Tell whether it says 0 ≤ 0, of gradients that are 0: it would leave no room inside."""
         nothing = Vector()
         zero = {"one": one.gradient == nothing, "difference": False}
@@ -66,7 +68,7 @@ class Condition:
         void = all(zero[a] or zero[b] for a, b in self.products)
         return void and not any(self.values) and vanishes(self.bound)
 
-    def quantity(self, one: Triple, other: Triple | None) -> GramForm:
+    def quantity(self, one: Triple, other: Triple | None = None) -> GramForm:
         """Return the left side for one pair, or for one triple."""
         vectors = {"difference": one.point, "one": one.gradient}
         total = one.value * self.values[0]
@@ -85,7 +87,7 @@ class Constraint:
 
     Attributes:
         name: what a certificate calls it: "start", "similar", or the name of a condition with a
-            client and the numbers of its triples, from 0: "interpolation, client 0, (3, 5)".
+            client and the numbers of its triples, from 0: "smooth-convex, client 0, (3, 5)".
     """
 
     name: str
@@ -126,7 +128,7 @@ class FunctionClass:
     def set_valued(self) -> bool:
         """Whether a point may have several subgradients, of which an oracle gives one."""
         names = {condition.name for condition in self.conditions}
-        return "subgradient" in names or names == {"monotone"}
+        return "convex" in names or names == {"strongly-monotone"}
 
     def __str__(self) -> str:
         of = f"{self.name}({', '.join(f'{k} = {shown(v)}' for k, v in self.parameters.items())})"

@@ -1,28 +1,16 @@
-r"""Classes of functions with a Lipschitz gradient, and others, as conditions on triples.
-
-For an L-smooth function with f − (μ/2)‖·‖² convex, μ < L, triples (x_j, g_j, f_j) can be
-interpolated if and only if for all j, k
-
-    f_j ≥ f_k + ⟨g_k, d⟩ + (‖g_j − g_k‖²/L + μ‖d‖² − 2(μ/L)⟨g_j − g_k, d⟩) / (2(1 − μ/L)),
-
-d = x_j − x_k (Taylor, Hendrickx & Glineur 2017, Theorem 4; μ = 0: convex; μ = −L: Theorem 3.10 of
-the same authors' "Exact worst-case performance of first-order methods for composite convex
-optimization", smooth and perhaps not convex).
-"""
+"""Classes of functions with a Lipschitz gradient, and others, as conditions on triples."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from math import inf
 from typing import Any
 
-from driftproof.synthetic.classes.conditions import Condition, FunctionClass, Place
+from driftproof.synthetic.classes.conditions import FunctionClass
+from driftproof.synthetic.classes.inequalities import condition
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.tensor import decimal
 from driftproof.toolkit.ratios import Ratio
-
-HALF = Fraction(1, 2)
 
 
 def smooth_strongly_convex(L: float, mu: float) -> FunctionClass:
@@ -37,9 +25,7 @@ def smooth_strongly_convex(L: float, mu: float) -> FunctionClass:
     high, low = positive("L", L), positive("mu", mu)
     if not _letters(low, high) and low >= high:
         raise DriftproofError(f"mu = {mu} with L = {L}", "mu below L", "take a smaller mu")
-    return FunctionClass(
-        "smooth-strongly-convex", {"L": high, "mu": low}, (_interpolation(high, low),)
-    )
+    return _of_one("smooth-strongly-convex", L=high, mu=low)
 
 
 def convex() -> FunctionClass:
@@ -48,10 +34,7 @@ def convex() -> FunctionClass:
     Gradients are subgradients: at each point the oracle has one, the worst. Triples can be
     interpolated if and only if f_j ≥ f_k + ⟨g_k, x_j − x_k⟩ for all j, k.
     """
-    below = Condition(
-        "subgradient", {("difference", "other"): Fraction(1)}, (Fraction(-1), Fraction(1))
-    )
-    return FunctionClass("convex", {}, (below,))
+    return _of_one("convex")
 
 
 def indicator(D: float = inf) -> FunctionClass:
@@ -60,14 +43,11 @@ def indicator(D: float = inf) -> FunctionClass:
     Gradients are normals, ⟨g_k, x_j − x_k⟩ ≤ 0. Points within D of each other, with such normals,
     are those of their convex hull, so the conditions are exact (Taylor, Hendrickx & Glineur 2017).
     """
-    normal = Condition("normal", {("difference", "other"): Fraction(1)})
+    normal = condition("normal-cone")
     if not _letters(D) and inf == D:
         return FunctionClass("indicator", {}, (normal,), normals=True)
     width = positive("D", D)
-    within = Condition(
-        "diameter", {("difference", "difference"): Fraction(1)}, bound=width**2,
-        of="unordered pairs",
-    )  # fmt: skip
+    within = condition("diameter", D=width)
     return FunctionClass("indicator", {"D": width}, (normal, within), normals=True)
 
 
@@ -105,8 +85,7 @@ def smooth_convex(L: float) -> FunctionClass:
     """
     if not _letters(L) and inf == L:
         return convex()
-    high = positive("L", L)
-    return FunctionClass("smooth-convex", {"L": high}, (_interpolation(high, Fraction(0)),))
+    return _of_one("smooth-convex", L=positive("L", L))
 
 
 def smooth(L: float) -> FunctionClass:
@@ -114,8 +93,7 @@ def smooth(L: float) -> FunctionClass:
 
     Nothing is measured against a minimiser: there may be none.
     """
-    high = positive("L", L)
-    return FunctionClass("smooth", {"L": high}, (_interpolation(high, -high),), solvable=False)
+    return replace(_of_one("smooth", L=positive("L", L)), solvable=False)
 
 
 def bounded_gradients(of: FunctionClass, G: float) -> FunctionClass:
@@ -129,7 +107,7 @@ def bounded_gradients(of: FunctionClass, G: float) -> FunctionClass:
         of,
         name=f"{of.name}-with-bounded-gradients",
         parameters={**of.parameters, "G": bound},
-        conditions=(*of.conditions, _short(bound)),
+        conditions=(*of.conditions, condition("bounded-gradients", G=bound)),
         loose=""
         if of.name == "convex"
         else f"conditions of {of.name} functions and short gradients are together necessary alone",
@@ -152,7 +130,7 @@ def bounded_composition(G_f: float, G_g: float) -> FunctionClass:
     return FunctionClass(
         "bounded-composition",
         {"G_f": inner, "G_g": outer, "G": inner * outer},
-        (_short(inner * outer),),
+        (condition("bounded-gradients", G=inner * outer),),
         solvable=False,
         composed=True,
     )
@@ -170,14 +148,10 @@ def monotone_lipschitz(L: float, mu: float) -> FunctionClass:
     high, low = positive("L", L), decimal(mu)
     if not _letters(low, high) and not 0 <= low <= high:
         raise DriftproofError(f"mu = {mu} with L = {L}", "0 <= mu <= L", "take a smaller mu, or 0")
-    change = _change()
-    lipschitz = Condition(
-        "Lipschitz", {**change, ("difference", "difference"): -(high**2)}, of="unordered pairs"
-    )
     return FunctionClass(
         "monotone-lipschitz",
         {"L": high, "mu": low},
-        (_monotone(low), lipschitz),
+        (condition("strongly-monotone", mu=low), condition("lipschitz", L=high)),
         loose="conditions on pairs of points are necessary for monotone Lipschitz operators, and "
         "not sufficient",
     )
@@ -194,7 +168,7 @@ def monotone(mu: float = 0.0) -> FunctionClass:
     low = decimal(mu)
     if not _letters(low) and low < 0:
         raise DriftproofError(f"mu = {mu}", "mu of at least 0", "take monotone(0)")
-    return FunctionClass("monotone", {"mu": low}, (_monotone(low),))
+    return FunctionClass("monotone", {"mu": low}, (condition("strongly-monotone", mu=low),))
 
 
 def cocoercive(L: float, mu: float = 0.0) -> FunctionClass:
@@ -216,13 +190,7 @@ def cocoercive(L: float, mu: float = 0.0) -> FunctionClass:
         raise DriftproofError(
             f"mu = {mu} with L = {L}", "mu of at least 0 and below L", "take a smaller mu"
         )
-    sector = Condition(
-        "sector",
-        {**_change(), ("difference", "difference"): high * low,
-         ("difference", "one"): -(high + low), ("difference", "other"): high + low},
-        of="unordered pairs",
-    )  # fmt: skip
-    return FunctionClass("cocoercive", {"L": high, "mu": low}, (sector,))
+    return _of_one("cocoercive", L=high, mu=low)
 
 
 def strongly_convex_concave(L: float, mu: float) -> FunctionClass:
@@ -244,41 +212,9 @@ def strongly_convex_concave(L: float, mu: float) -> FunctionClass:
     )
 
 
-def _monotone(low: Fraction) -> Condition:
-    """Return μ‖Δx‖² − ⟨Δg, Δx⟩ ≤ 0."""
-    return Condition(
-        "monotone",
-        {("difference", "difference"): low, ("difference", "one"): Fraction(-1),
-         ("difference", "other"): Fraction(1)},
-        of="unordered pairs",
-    )  # fmt: skip
-
-
-def _short(bound: Fraction) -> Condition:
-    """Return ‖g_j‖² ≤ bound²."""
-    return Condition(
-        "bounded gradient", {("one", "one"): Fraction(1)}, bound=bound**2, of="triples"
-    )
-
-
-def _interpolation(L: Fraction, mu: Fraction) -> Condition:
-    """Return f_k − f_j + ⟨g_k, d⟩ + … ≤ 0, multiplied out."""
-    share = HALF / (1 - mu / L)
-    products = {pair: share / L * factor for pair, factor in _change().items()}
-    products |= {
-        ("difference", "difference"): share * mu,
-        ("difference", "one"): -2 * share * mu / L,
-        ("difference", "other"): 1 + 2 * share * mu / L,
-    }
-    return Condition("interpolation", products, (Fraction(-1), Fraction(1)))
-
-
-def _change() -> dict[tuple[Place, Place], Fraction]:
-    """Return ‖g_j − g_k‖²."""
-    return {
-        ("one", "one"): Fraction(1), ("one", "other"): Fraction(-2),
-        ("other", "other"): Fraction(1),
-    }  # fmt: skip
+def _of_one(name: str, **constants: Any) -> FunctionClass:
+    """Return a class of one condition, which has its name."""
+    return FunctionClass(name, constants, (condition(name, **constants),))
 
 
 def _letters(*of: Any) -> bool:

@@ -12,16 +12,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.classes.asked import (
-    AskedFunctions,
-    CompositionOfClass,
-    FieldOfClass,
-    SaddleOfClass,
-    points_of,
-)
+from driftproof.synthetic.classes.asked import AskedFunctions, points_of
 from driftproof.synthetic.classes.conditions import Constraint, FunctionClass
 from driftproof.synthetic.classes.levels import ROLES as ROLES_OF_LEVEL
 from driftproof.synthetic.classes.levels import Level, OneLevel, level_of
+from driftproof.synthetic.classes.oracles import CompositionOfClass, FieldOfClass, SaddleOfClass
 from driftproof.synthetic.classes.relations import (
     OF_CLIENTS,
     OF_MINIMISERS,

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from driftproof.synthetic.classes.conditions import FunctionClass
-from driftproof.synthetic.classes.relations import Relation
+from driftproof.synthetic.classes.relations import Relation, any_state
 from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.algorithm import Algorithm
-from driftproof.toolkit.engines.symbolic import run_symbolically
+from driftproof.toolkit.engines.symbolic import SymbolicRun, run_symbolically
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.tensor import sizes
+from driftproof.toolkit.measure import Reduction, Steps, each, sq
 from driftproof.verifiers.worst_case.record import WorstCase
 
 OTHER_SIZES = (1000, 300, 1e6), (2, 1, 1e-6), (1, 0, 1.0)
@@ -55,6 +56,19 @@ def build(
             "leave dim, shape and len out, or judge it on cases",
         )
     return programs
+
+
+def round_from_any_state(
+    algorithm: Algorithm, conditions: Sequence[Any], clients: int, *, ours: bool = False
+) -> SymbolicRun:
+    """Return a round from any state that a round can begin with, and how far it ends from x*."""
+
+    def left(view: Steps) -> Reduction | None:
+        off = sq(view.mean(algorithm.iterate) - view.minimiser)
+        return each("round", "local_step", off) if view.last else None
+
+    whole = WholeClass(conditions=(*conditions, any_state()), clients=clients)
+    return run_symbolically(whole, algorithm, rounds=1, left=left, ours=ours)
 
 
 def _built(

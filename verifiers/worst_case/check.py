@@ -21,7 +21,7 @@ from typing import Any
 from driftproof.toolkit.ratios import vanishes
 from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.statement import (
-    CLASSES,
+    CONDITIONS,
     ONE,
     ZERO,
     Numbers,
@@ -58,7 +58,7 @@ def check(text: str) -> Statement:
             condition = it.assumptions[name]
         else:
             points = [it.triples[name][point] for point in at]
-            condition = CLASSES[kind][2](*it.constants[name][kind], *points)
+            condition = CONDITIONS[kind](*it.constants[name][kind], *points)
             if not all(numbers.defined(c) for c, _, _ in condition.products):
                 raise RefusedCertificateError(f"{kind} {name} {at} has a pole in {numbers.said}")
         times = numbers.number(written)

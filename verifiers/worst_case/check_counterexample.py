@@ -23,8 +23,9 @@ from typing import Any
 from flint import fmpq, fmpq_mat
 
 from driftproof.verifiers.worst_case.check import RefusedCertificateError, positive_semidefinite
+from driftproof.verifiers.worst_case.classes import CLASSES
 from driftproof.verifiers.worst_case.statement import (
-    CLASSES,
+    CONDITIONS,
     ZERO,
     Combination,
     Condition,
@@ -111,8 +112,8 @@ class Counterexample:
             kinds = ", ".join(classes)
             raise RefusedCertificateError(f"for {kinds} functions the inequalities do not suffice")
         for kind, constants in classes.items():
-            for at in permutations(triples.values(), 1 if kind == "bounded-gradients" else 2):
-                of = CLASSES[kind][2](*constants, *at)
+            for at in permutations(triples.values(), CLASSES[kind].points):
+                of = CONDITIONS[kind](*constants, *at)
                 if self._left(of) > of.right:
                     raise RefusedCertificateError(f"{name} is not {kind}")
 

@@ -8,30 +8,26 @@ from math import lcm
 
 from flint import fmpq
 
+from driftproof.verifiers.worst_case.classes import CLASSES, CURVED, IN_COQ, curvatures
 from driftproof.verifiers.worst_case.coq_text import (
-    fractions,
+    UntranslatedError,
     heading,
     listed,
     statement,
+    text,
     trimmed,
     whole,
 )
+from driftproof.verifiers.worst_case.coq_words import Row, matrix
 from driftproof.verifiers.worst_case.squares import squares
-from driftproof.verifiers.worst_case.statement import CLASSES, ZERO, Combination, Condition, number
-from driftproof.verifiers.worst_case.theorem import (
-    CURVED,
-    Function,
-    Row,
-    Theorem,
-    UntranslatedError,
-    matrix,
-    text,
+from driftproof.verifiers.worst_case.statement import (
+    CONDITIONS,
+    ZERO,
+    Combination,
+    Condition,
+    number,
 )
-
-OTHERS = {
-    "bounded-gradients": "Bounded", "strongly-monotone": "Monotone", "lipschitz": "Lipschitz",
-    "cocoercive": "Cocoercive",
-}  # fmt: skip
+from driftproof.verifiers.worst_case.theorem import Function, Theorem
 
 
 class AtNumbers:
@@ -64,7 +60,7 @@ class AtNumbers:
                 total.append((times, it.assumptions[name]))
                 continue
             f = of.functions[name]
-            condition = CLASSES[kind][2](*f.classes[kind], *(f.triples[p] for p in at))
+            condition = CONDITIONS[kind](*f.classes[kind], *(f.triples[p] for p in at))
             total.append((times, condition))
             places = tuple(list(f.triples).index(p) for p in at)
             here = self.used.setdefault(name, {}).setdefault(kind, {})
@@ -91,15 +87,16 @@ class AtNumbers:
     @staticmethod
     def _constants(kind: str, constants: Sequence[fmpq]) -> tuple[str, int]:
         """Return a class as certificates.v has it, and how often its condition is meant there."""
-        if kind not in CURVED and kind not in OTHERS:
-            raise UntranslatedError(f"{kind} functions", f"one of {', '.join([*CURVED, *OTHERS])}")
+        if kind not in IN_COQ:
+            raise UntranslatedError(f"{kind} functions", f"one of {', '.join(IN_COQ)}")
         q = lcm(*(int(c.q) for c in constants))
-        first, *rest = [int((c * q).p) for c in constants]
+        numbers = [int((c * q).p) for c in constants]
         if kind in CURVED:
-            mu = rest[0] if rest else CURVED[kind] * first
-            return f"Curved ({mu}) {first} {q}", 2 * q * (first - mu)
-        values = f"{rest[0]} {first} {q}" if rest else f"{first} {q}"
-        return f"{OTHERS[kind]} {values}", q if kind == "strongly-monotone" else q * q
+            mu, L = curvatures(kind, numbers)
+            return f"Curved ({mu}) {L} {q}", 2 * q * (L - mu)
+        values = " ".join(map(str, [*reversed(numbers), q]))
+        constructor = CLASSES[kind].constructor
+        return f"{constructor} {values}", q if constructor == "Monotone" else q * q
 
     @staticmethod
     def _factor(of: Condition) -> int:
@@ -172,28 +169,16 @@ class AtNumbers:
         )
         return [*made, "Open Scope R_scope.", ""]
 
-    def _conclusion(self) -> str:
-        of, ending = self.of, self.of.file["conclusion"]
-        constant = number(ending["constant"])
-        left = of.quantity(of.ending) + f" + {text(constant)}" * (constant != 0)
-        self.value = of.ending.right + constant
-        self.instead = ""
-        try:
-            self.right = f"({fractions(ending['right'], ending['letters'])})%Q"
-        except UntranslatedError:  # the lower end of an enclosure, which Coq does not see
-            self.instead = text(self.value)
-            self.right = f"({self.instead})%Q"
-        return f"{left} <= Q2R {self.right}"
-
     def statements(self) -> list[list[str]]:
         """Return what is proved of points with equations, and then of iterates, if they are."""
         of = self.of
-        ending = of.stated(self._conclusion())
+        left, right, self.value, self.instead = of.sides(of.ending.right)
+        ending = of.stated(f"{left} <= Q2R {right}")
         points = [(f"is_{p.name}", f"{p.name} = ({p.equation})%V") for p in of.defined]
         own = f"({' '.join(p.name for p in of.defined)} : E)" * bool(of.defined)
         starts = f"({' '.join([*of.variables, *of.free])} : E)" * bool(of.variables or of.free)
         before = " ".join(["(E : space)", *of.names, "(low : R)" * of.lower, starts])
-        given = [*of.members, *of.hypotheses]
+        given = [*of.member, *of.hypotheses]
         self.given = [*given, *points]
         kind = "Lemma points_of_the_certificate" if of.algorithm else "Theorem bound"
         made = [statement(f"{kind} : forall {before} {own},", self.given, ending)]
@@ -206,10 +191,8 @@ class AtNumbers:
     def _of_the_iterates(self) -> list[str]:
         """Return the proof that the iterates are points with these equations."""
         of = self.of
-        arguments = " ".join(
-            ["E", *(n.split()[0][1:] for n in of.names), *["low"] * of.lower, *of.variables,
-             *of.free, *(f"({p.recursion})" for p in of.defined)]
-        )  # fmt: skip
+        iterates = (f"({p.recursion})" for p in of.defined)
+        arguments = " ".join(["E", *of.arguments, *iterates])
         return [f"  intros. apply (points_of_the_certificate {arguments});",
                 "    recursion."]  # fmt: skip
 
@@ -223,15 +206,14 @@ class AtNumbers:
         ]
         numbers = {self._numbers(c.numbers, times): (c.numbers, times) for c, times in sums}
         rows = {self._row(w): w for c, _ in sums for _, u, v in c.products for w in (u, v)}
-        made = [f"intros {_intros(of.names, of)}", f"  {' '.join(n for n, _ in self.given)}.",
-                f"pose (l := {listed(f'({atom})%V' for atom in of.atoms)} : list E).",
-                f"pose (ws := {listed(of.numbers)} : list R)."]  # fmt: skip
-        made += [f"unknown {known} ({atom})%V {k}%nat." for k, atom in enumerate(of.atoms)]
-        made += [f"number ws ({value}) {k}%nat." for k, value in enumerate(of.numbers)]
+        bound = " ".join(["E", *of.arguments, *(p.name for p in of.defined)])
+        made = [f"intros {bound}", f"  {' '.join(n for n, _ in self.given)}.",
+                f"pose (l := {listed(f'({atom})%V' for atom in of.atoms.values())} : list E).",
+                f"pose (ws := {listed(of.numbers.values())} : list R)."]  # fmt: skip
+        made += [f"unknown {known} ({atom})%V {k}%nat." for k, atom in enumerate(of.atoms.values())]
+        made += [f"number ws ({value}) {k}%nat." for k, value in enumerate(of.numbers.values())]
         for k, (written, (combination, times)) in enumerate(numbers.items()):
-            parts = [
-                (a * times, f"({of.numbers[of.values.index(n)]})") for n, a in combination.items()
-            ]
+            parts = [(a * times, f"({of.numbers[n]})") for n, a in combination.items()]
             total = " + ".join(f"({a.p}) * {value}" for a, value in parts) or "0"
             made.append(f"assert (total_{k} : total {written}%Z ws = {total}) by added_up ws.")
         made.append(f"assert (size : (length (scaled {self.scale} l) <= {len(of.atoms)})%nat)"
@@ -302,9 +284,3 @@ class AtNumbers:
 
 def _value(f: Function) -> str:
     return f.f if f.has_values else "(fun _ => 0)"
-
-
-def _intros(names: Sequence[str], of: Theorem) -> str:
-    plain = [n.split()[0][1:] for n in names]
-    return " ".join(["E", *plain, *["low"] * of.lower, *of.variables, *of.free,
-                     *(p.name for p in of.defined)])  # fmt: skip

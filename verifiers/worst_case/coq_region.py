@@ -7,43 +7,38 @@ obey its equations. ``coq_region_proof`` writes its proof.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from flint import fmpq
 
 from driftproof.toolkit.ratios import Ratio, vanishes
+from driftproof.verifiers.worst_case.classes import CURVED, IN_COQ
+from driftproof.verifiers.worst_case.coq_iterates import Point, Steps, key
 from driftproof.verifiers.worst_case.coq_signs import Signs, called
-from driftproof.verifiers.worst_case.coq_text import fractions, statement
+from driftproof.verifiers.worst_case.coq_text import (
+    UntranslatedError,
+    fractions,
+    renamed,
+    statement,
+)
+from driftproof.verifiers.worst_case.coq_words import Row, Words, matrix, minus
 from driftproof.verifiers.worst_case.expression import sqrt
 from driftproof.verifiers.worst_case.signs import Region
-from driftproof.verifiers.worst_case.statement import Combination, Condition, Statement
-from driftproof.verifiers.worst_case.theorem import (
-    CURVED,
-    OPERATORS,
-    UntranslatedError,
-    argument,
-    bracketed,
-    matrix,
-)
-
-Row = list[Any]
-OF_GRADIENTS = ("bounded-gradients", *OPERATORS)
-"""Classes that say nothing of values: each condition is the definition at one or two points."""
 
 
-class OverRegion:
+class OverRegion(Words):
     """A certificate of one space over a region, in the words of Coq.
 
     Attributes:
         algorithm: the recursion of algorithms.v that gives the points ("": equations do).
     """
 
-    def __init__(self, file: Mapping[str, Any]) -> None:
-        self.file = file
+    def __init__(self, file: dict[str, Any]) -> None:
         names = called(Region(file["region"]).free)
         self.signs = Signs(file["region"], lambda of: fractions(of, {}, names))
-        self.it = Statement(dict(file), self.signs.region)
+        super().__init__(file, self.signs, self.signs.region)
         ending = file["conclusion"]
         self.right = fractions(ending["right"], ending["letters"], names)
         self.basis: list[tuple[str, Row]] = []  # what vectors are written in
@@ -52,10 +47,9 @@ class OverRegion:
         self.starts, self.equations = ["xs"], list[tuple[str, str]]()
         self.gradients: dict[str, Row] = {}  # by what they are called
         self.values: list[str] = []
-        self.numbers: dict[str, str] = {}
         self.at: dict[tuple[str, str], str] = {}  # function and name of a point → its point
         self.apart: dict[str, Row] = {}
-        self.members = self._members()
+        self.member = self._members()
         self._points()
         self._ending()
         self.constant = self.signs.full(self.signs.region.number(ending["constant"]))
@@ -69,10 +63,6 @@ class OverRegion:
         self.algorithm = (list(self.recursions.values()) or [" "])[-1].split(" ")[0]
 
     # --- vectors --------------------------------------------------------------------------------
-
-    def row(self, of: Combination) -> Row:
-        """Return a combination as a row of its coefficients."""
-        return [self.signs.full(of.get(name, 0)) for name in self.it.vectors]
 
     def _solve(self, row: Row) -> tuple[Row, Row]:
         """Return what is left of a row without the basis, and its coefficients in the basis."""
@@ -129,16 +119,16 @@ class OverRegion:
             named = [n for n, c in triple.f.items() if not vanishes(c)]
             if not named:
                 shifts.setdefault(k, value)
-            elif len(named) > 1 or not vanishes(triple.f[named[0]] - 1) or named[0] in self.numbers:
+            elif len(named) > 1 or not vanishes(triple.f[named[0]] - 1) or self.numbers[named[0]]:
                 raise UntranslatedError("values that depend on each other", "free values")
             else:
                 self.numbers[named[0]] = value
+        units = [self.row({name: fmpq(1)}) for name in self.it.vectors]
+        if not all(map(self._known, units)) or not all(self.numbers.values()):
+            raise UntranslatedError("vectors or values of no point", "those of functions at points")
         for name, value in self.numbers.items():
             k = int(value.split()[0][2:])
             self.numbers[name] = f"{value} - {shifts[k]}" if k in shifts else value
-        units = [self.row({name: fmpq(1)}) for name in self.it.vectors]
-        if not all(map(self._known, units)) or set(self.it.values) - set(self.numbers):
-            raise UntranslatedError("vectors or values of no point", "those of functions at points")
         self.own = [self.linear(unit) for unit in units]
 
     def _name(self, at: str) -> str:
@@ -150,25 +140,13 @@ class OverRegion:
 
     def _from(self, row: Row) -> str:
         """Return a point as an earlier one and what is added to it."""
-        apart = [(p, _minus(row, other)) for p, other in self.points]
-        solved = [(p, [t for t in self._terms(rest) if not vanishes(t[0])]) for p, rest in apart]
-        base, rest = min(solved, key=lambda pair: len(pair[1]))
-        return f"{base} + {self.sum(rest)}" if rest else base
+        apart = [(p, self.terms(minus(row, other))) for p, other in self.points]
+        base, rest = min(apart, key=lambda pair: len(pair[1]))
+        return f"{base} + {self.ring.sum(rest)}" if rest else base
 
-    def linear(self, row: Row) -> str:
-        """Return a combination of starts and gradients as text."""
-        return self.sum(self._terms(row)) or "zero"
-
-    def _terms(self, row: Row) -> list[tuple[Ratio, str]]:
-        own = self._solve(row)[1]
-        return [(c, bracketed(t)) for c, (t, _) in zip(own, self.basis, strict=True)]
-
-    def sum(self, of: Iterable[tuple[Ratio, str]]) -> str:
-        """Return a sum of numbers times what has a text."""
-        return " + ".join(
-            text if vanishes(c - 1) else f"{self.signs.ratio(c)} * {text}"
-            for c, text in of if not vanishes(c)
-        )  # fmt: skip
+    def coordinates(self, row: Row) -> Iterable[tuple[Ratio, str]]:
+        """Return a combination as numbers times starts and gradients."""
+        return zip(self._solve(row)[1], (text for text, _ in self.basis), strict=True)
 
     def vector(self, row: Row) -> str:
         """Return a combination as text: the difference of two points, or a sum."""
@@ -179,15 +157,6 @@ class OverRegion:
                         self.apart[text] = row
                         return text
         return self.linear(row)
-
-    def quantity(self, of: Condition) -> str:
-        """Return the left side of a condition."""
-        terms = []
-        for c, u, v in of.products:
-            one, two = self.vector(self.row(u)), self.vector(self.row(v))
-            terms.append((self.signs.full(c), f"‖{one}‖²" if one == two else f"⟨{one}, {two}⟩"))
-        terms += [(self.signs.full(a), f"({self.numbers[n]})") for n, a in of.numbers.items()]
-        return self.sum(terms) or "0"
 
     def _ending(self) -> None:
         """Write the left side as ‖u‖² less a rest c‖v‖², if it is that, and u as y_0 − xs."""
@@ -217,7 +186,7 @@ class OverRegion:
 
     def _ended(self, w: Row) -> str:
         """Return the difference that a row is, up to its sign, of y_0 and another point."""
-        if any(vanishes(c + 1) and "g_" not in t for c, t in self._terms(w)):
+        if any(vanishes(c + 1) and "g_" not in t for c, t in self.terms(w)):
             w = [-x for x in w]
         if not any(_alike(w, other) for _, other in self.points):
             self.equations.append(("y_0", self._from(w)))
@@ -226,18 +195,11 @@ class OverRegion:
 
     def _members(self) -> list[tuple[str, str]]:
         kinds = {kind for of in self.it.constants.values() for kind in of}
-        for kind in sorted(kinds - {*CURVED, *OF_GRADIENTS}):
+        for kind in sorted(kinds - {*IN_COQ}):
             raise UntranslatedError(
-                f"{kind} functions, for all values of letters",
-                f"one of {', '.join([*CURVED, *OF_GRADIENTS])}",
+                f"{kind} functions, for all values of letters", f"one of {', '.join(IN_COQ)}"
             )
-        return [
-            (f"member_{k}_{j}", " ".join([kind.replace("-", "_"),
-             *(argument(self.signs.ratio(c)) for c in constants),
-             *[f"f_{k}"] * (kind in CURVED), f"g_{k}"]))
-            for k, kinds in enumerate(self.it.constants.values())
-            for j, (kind, constants) in enumerate(kinds.items())
-        ]  # fmt: skip
+        return self.members((f"f_{k}", f"g_{k}") for k in range(len(self.it.constants)))
 
     def _given(self) -> None:
         """Name what is assumed of points: equations of them, of gradients, and assumptions."""
@@ -262,17 +224,18 @@ class OverRegion:
         ended = f"{self.left} <= {f'{self.rest} + ' * bool(self.rest)}({self.right})"
         vectors = " ".join([*self.starts, *self.defined])
         first = "Lemma points_of_the_certificate" if self.recursions else "Theorem bound"
-        known = [*self.signs.hypotheses, *self.members]
+        known = [*self.signs.hypotheses, *self.member]
         made = [statement(f"{first} : {before} ({vectors} : E),", [*known, *self.given], ended)]
         if not self.recursions:
             return made
+        recursions = {name: f"({of})" for name, of in self.recursions.items()}
         given, starts = [*known, *self.sums, *self.assumed], f"({' '.join(self.starts)} : E)"
         lines = statement(f"Theorem bound : {before} {starts},", given, ended)
-        made.append([_replaced(line, self.recursions) for line in lines])
+        made.append([renamed(line, recursions) for line in lines])
         start, after = self.starts[1], f"‖({self.recursions.get('y_0')}) - xs‖²"
         from_any = all(start not in text for _, text in [*self.sums, *self.assumed])
         rho, apart = self.contracts
-        if from_any and (apart, _replaced(self.left, self.recursions)) == (f"{start} - xs", after):
+        if from_any and (apart, renamed(self.left, recursions)) == (f"{start} - xs", after):
             every = (
                 f"forall rounds, {after.replace(' 1)', ' rounds)')} <= "
                 f"({rho})^rounds * ‖{apart}‖² + ({self.right}) * geometric ({rho}) rounds"
@@ -282,46 +245,26 @@ class OverRegion:
 
     def _recursions(self) -> dict[str, str]:
         """Return what iterates of algorithms.v the points are; Coq proves that they are."""
-        if len(self.starts) != 2 or "algorithm: name = fedavg," not in self.file["about"]:
+        said = Steps.said(self.file["about"], self.signs, self.signs.region.free)
+        if len(self.starts) != 2 or said is None or said.name != "fedavg":
             return {}
-        rows, start, made, steps = dict(self.points), self.starts[1], dict[str, str](), set[int]()
-        clients, mean = (
-            [g for g in self.functions if g[0] == "g"],
-            [self.signs.zero] * len(self.own),
-        )
-        for g in clients:
-            at, k = start, 0
-            while f"{g} {at}" in self.gradients:
-                move, k = self.gradients[f"{g} {at}"], k + 1
-                mean = [x + y / len(clients) for x, y in zip(mean, move, strict=True)]
-                free = [n for n in self.defined if n not in {*made, "y_0"}]
-                moved = {n: _ratio(_minus(rows[at], rows[n]), move) for n in free}
-                at = next((n for n, eta in moved.items() if eta is not None), "")
-                if at:
-                    step = argument(self.signs.ratio(moved[at]))
-                    made[at] = f"gradient_descent {step} {g} {start} {k}"
-            steps.add(k)
-        if "y_0" in self.defined and len(steps) == 1:
-            eta = _ratio(_minus(rows[start], rows["y_0"]), mean)
-            if eta is not None:
-                step = argument(self.signs.ratio(eta))
-                made["y_0"] = f"fedavg {step} {steps.pop()} [{'; '.join(clients)}] {start} 1"
-        return made if set(made) == set(self.defined) else {}
-
-
-def _minus(one: Row, two: Row) -> Row:
-    return [x - y for x, y in zip(one, two, strict=True)]
-
-
-def _ratio(one: Row, two: Row) -> Ratio | None:
-    """Return c where one is c times the other."""
-    k = next((k for k, y in enumerate(two) if not vanishes(y)), None)
-    if k is None or vanishes(one[k]):
-        return None
-    c: Ratio = one[k] / two[k]
-    if not _alike(one, [c * y for y in two]):
-        return None
-    return c
+        rows = dict(self.points)
+        gs = [g for g in self.functions if g[0] == "g"]
+        gradients = {
+            (g, key(rows[at])): row
+            for (g, at), row in ((of.split(), row) for of, row in self.gradients.items())
+        }
+        start = Point(self.starts[1], rows[self.starts[1]])
+        found: dict[tuple[str, ...], dict[str, str]] = {}  # by recursion, and by the whole text
+        for p in replace(said, clients=len(gs)).iterates(
+            self.signs, gs, gradients, start, {}, 0, means=True
+        ):
+            found.setdefault(key(p.row), {}).setdefault(p.recursion.split()[0], p.recursion)
+        made = {
+            n: found.get(key(rows[n]), {}).get("fedavg" if n == "y_0" else "gradient_descent", "")
+            for n in self.defined
+        }
+        return made if all(made.values()) else {}
 
 
 def _root(of: Ratio) -> Ratio | None:
@@ -340,12 +283,6 @@ def _root(of: Ratio) -> Ratio | None:
 
 def _vector(text: str) -> str:
     return text if text.isidentifier() else f"({text})%V"
-
-
-def _replaced(text: str, names: Mapping[str, str]) -> str:
-    for name, other in names.items():
-        text = re.sub(rf"(?<![\w.]){name}(?!\w)", f"({other})", text)
-    return text
 
 
 def _alike(one: Row, two: Row) -> bool:

@@ -7,19 +7,22 @@ Nothing here has to be believed: Coq decides about the file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
+from typing import Any
 
 from driftproof.toolkit.ratios import Ratio, vanishes
-from driftproof.verifiers.worst_case.coq_region import OverRegion, Row
+from driftproof.verifiers.worst_case.classes import CURVED, curvatures
+from driftproof.verifiers.worst_case.coq_region import OverRegion
 from driftproof.verifiers.worst_case.coq_signs import common
-from driftproof.verifiers.worst_case.coq_text import heading
-from driftproof.verifiers.worst_case.statement import CLASSES, Condition
-from driftproof.verifiers.worst_case.theorem import CURVED, UntranslatedError, argument, matrix
+from driftproof.verifiers.worst_case.coq_text import UntranslatedError, argument, heading
+from driftproof.verifiers.worst_case.coq_words import matrix
+from driftproof.verifiers.worst_case.statement import CONDITIONS, Condition
 
 LARGE = 16
 """The largest degree of D for which all squares are in one identity."""
-Square = tuple[list[Row], Ratio, Row]
+Matrix = list[list[Any]]
+Square = tuple[Matrix, Ratio, list[Any]]
 """A matrix, and the square that it is more than the next one: its weight, a row of polynomials."""
 
 
@@ -54,7 +57,7 @@ class InRegion:
                 "    try assumption; iterate.", "Qed.",
             ]  # fmt: skip
         if theorems[1:]:
-            given = [*self.signs.hypotheses, *of.members, *of.sums, *of.assumed]
+            given = [*self.signs.hypotheses, *of.member, *of.sums, *of.assumed]
             names = " ".join([*of.starts, *(name for name, _ in given)])
             made += [
                 "", *theorems[1], f"  intros E {named} {names}.",
@@ -94,7 +97,7 @@ class InRegion:
             parts.append(self._times(D * gap, "Rle_0_1"))
         vectors = self._vectors()
         letters, points = signs.names.values(), [*of.starts, *of.defined]
-        names = [name for name, _ in [*signs.hypotheses, *of.members, *of.given]]
+        names = [name for name, _ in [*signs.hypotheses, *of.member, *of.given]]
         return [
             f"intros E {' '.join([*letters, *of.functions, *points, *names])}.", *signs.lines,
             f"assert (right_side : ({divided}) * ({of.right}) = {signs.ratio(D * bound)})",
@@ -118,7 +121,7 @@ class InRegion:
                 continue
             k, constants = list(it.constants).index(name), it.constants[name][kind]
             triples, points = [it.triples[name][p] for p in at], [of.at[name, p] for p in at]
-            self.terms.append((times, CLASSES[kind][2](*constants, *triples)))
+            self.terms.append((times, CONDITIONS[kind](*constants, *triples)))
             if points[1:]:
                 x, y = points
                 of.apart[f"{y} - {x}"] = of.row(triples[1].minus(triples[0]).x)
@@ -128,11 +131,10 @@ class InRegion:
                 self.weights.append((times, C))
                 yield f"pose proof ({member} {' '.join(points)}) as {C}."
                 continue
-            large = signs.full(constants[0])
-            least = signs.full(constants[1] if constants[1:] else CURVED[kind] * large)
+            least, large = map(signs.full, curvatures(kind, constants))
             self.weights.append((times / (2 * (large - least)), C))
             L = argument(signs.ratio(large))
-            mu = {-1: f"(- {L})", 0: "0", 1: argument(signs.ratio(least))}[CURVED[kind]]
+            mu = f"(- {L})" if kind == "smooth" else argument(signs.ratio(least))
             apart = signs.product((large - least).top, strictly=True)
             yield f"of_class {C} ({apart}) (interpolation {mu} {L} f_{k} g_{k}) {member} {x} {y}."
 
@@ -153,11 +155,11 @@ class InRegion:
         made += [f"{rewritten} in {name}." for name in [*classes, *(n for n, _ in of.assumed)]]
         return [*made, f"{rewritten}.", f"clearbody {own}."]
 
-    def _in_own(self, row: Row) -> str:
+    def _in_own(self, row: Sequence[Any]) -> str:
         """Return a combination of the file's own vectors."""
-        return self.of.sum(zip(row, self.own, strict=True)) or "zero"
+        return self.signs.sum(zip(row, self.own, strict=True)) or "zero"
 
-    def _square(self, row: Row) -> str:
+    def _square(self, row: Sequence[Any]) -> str:
         return f"(ip_pos _ ({self._in_own(row)})%V)"
 
     def _weighted(self, times: Ratio, name: str) -> str:
@@ -172,7 +174,7 @@ class InRegion:
 
     # --- squares --------------------------------------------------------------------------------
 
-    def _squares(self, S: list[Row]) -> list[Square]:
+    def _squares(self, S: Matrix) -> list[Square]:
         """Return S and what is left of it after each square."""
         left, zero = set(range(len(S))), self.signs.zero
         made: list[Square] = []
@@ -193,7 +195,9 @@ class InRegion:
                     S[i][j] -= row[i] * row[j] * S[k][k]
         return made
 
-    def _pivot(self, S: list[Row], k: int, left: set[int]) -> Iterator[tuple[int, int, Row, Ratio]]:
+    def _pivot(
+        self, S: Matrix, k: int, left: set[int]
+    ) -> Iterator[tuple[int, int, list[Any], Ratio]]:
         """Yield the degree of a pivot, if it is one, its place, its row, and their denominator."""
         full, region = self.signs.full, self.signs.region
         after = [j for j in left if j != k and not vanishes(S[k][j])]
@@ -206,7 +210,7 @@ class InRegion:
         if region.nonnegative(S[k][k]) and region.nonnegative(1 / times**2):
             yield sum(map(int, (*S[k][k].top.degrees(), *times.top.degrees()))), k, row, times
 
-    def _bottom(self, S: list[Row]) -> Ratio:
+    def _bottom(self, S: Matrix) -> Ratio:
         """Return a common denominator of a matrix."""
         return self.signs.positive(common(_entries(S)).top)
 
@@ -221,7 +225,7 @@ class InRegion:
                 rest = self._times(every / c, f"rest_{k + 1}")
                 square = f"(Rplus_le_le_0_compat _ _ {square} {rest})"
             size, b = range(len(S)), self.own
-            form = self.of.sum((S[i][j] * own * (2 if i < j else 1), f"⟨{b[i]}, {b[j]}⟩")
+            form = self.signs.sum((S[i][j] * own * (2 if i < j else 1), f"⟨{b[i]}, {b[j]}⟩")
                                for i in size for j in size[i:])  # fmt: skip
             times = signs.product((every / own).top, strictly=True)
             yield f"assert (rest_{k} : 0 <= {form})."
@@ -229,5 +233,5 @@ class InRegion:
             yield f"  pose proof {square} as K. inner_in K. {self.is_the_sum} }}"
 
 
-def _entries(S: Iterable[Row]) -> Iterator[Ratio]:
+def _entries(S: Matrix) -> Iterator[Ratio]:
     return (x for row in S for x in row)

@@ -17,8 +17,8 @@ from typing import Any
 from flint import fmpq, fmpq_mpoly
 
 from driftproof.toolkit.ratios import Ratio, vanishes
+from driftproof.verifiers.worst_case.coq_text import UntranslatedError, bracketed
 from driftproof.verifiers.worst_case.signs import Region
-from driftproof.verifiers.worst_case.theorem import UntranslatedError, bracketed
 
 OWN = re.compile(
     "[RESOQZ]|[A-Za-z]_[0-9]+|xs|pi|forall|exists|fun|let|in|at|as|if|then|else|for|fix|match|with|"
@@ -92,6 +92,13 @@ class Signs:
         if bottom == "1":
             return f"({top})" if " " in top.replace(" * ", "") or top[0] == "-" else top
         return f"(({top}) / ({bottom}))"
+
+    def sum(self, terms: Iterable[tuple[Any, str]]) -> str:
+        """Return a sum of numbers times what has a text."""
+        return " + ".join(
+            text if vanishes(c - 1) else f"{self.ratio(c)} * {text}"
+            for c, text in terms if not vanishes(c)
+        )  # fmt: skip
 
     def _fact(self, text: str, strict: bool, how: str) -> None:
         self.known[text] = strict

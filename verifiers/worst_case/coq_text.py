@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from flint import fmpq
 
+from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.worst_case.expression import evaluate
 from driftproof.verifiers.worst_case.statement import number
-from driftproof.verifiers.worst_case.theorem import UntranslatedError, text
+
+
+class UntranslatedError(DriftproofError):
+    """A certificate that is right, of a kind of which no theorem is written."""
+
+    def __init__(self, got: str, wanted: str) -> None:
+        super().__init__(got, wanted, "driftproof check FILE checks it without Coq")
 
 
 class Written(NamedTuple):
@@ -30,6 +38,29 @@ class Written(NamedTuple):
     conclusion: str
     points: str
     right: str
+
+
+def text(of: fmpq) -> str:
+    """Return a fraction as Coq reads it."""
+    whole = f"({of.p})" if of.p < 0 else str(of.p)
+    return whole if of.q == 1 else f"{whole}/{of.q}"
+
+
+def bracketed(of: str) -> str:
+    """Return a sum in brackets."""
+    return f"({of})" if " - " in of or " + " in of else of
+
+
+def argument(of: str) -> str:
+    """Return an expression as the argument of a function."""
+    return of if of.replace("_", "").isalnum() else f"({of})"
+
+
+def renamed(of: str, names: Mapping[str, str]) -> str:
+    """Return a text with others in place of some names, one after the other."""
+    for name, other in names.items():
+        of = re.sub(rf"(?<![\w.]){re.escape(name)}(?!\w)", other, of)
+    return of
 
 
 def trimmed(of: Iterable[int]) -> list[str]:
@@ -89,7 +120,8 @@ def fractions(right: str, letters: dict[str, str], free: Mapping[str, str] | Non
             case ast.UnaryOp(ast.USub(), of):
                 made, binds = f"- {written(of, 3)}", 1
             case ast.BinOp(one, ast.Pow(), two):
-                inside = {n.id: values[n.id] for n in ast.walk(two) if isinstance(n, ast.Name)}
+                used = {n.id for n in ast.walk(two) if isinstance(n, ast.Name)}
+                inside = {name: value for name, value in values.items() if name in used}
                 power = evaluate(ast.unparse(two), inside)
                 if not isinstance(power, fmpq) or power.q != 1:
                     raise UntranslatedError(ast.unparse(node), "a whole power")

@@ -26,6 +26,11 @@ def rational(of: Fraction | float) -> fmpq:
     return fmpq(of.numerator, of.denominator)
 
 
+def rationals(of: np.ndarray) -> list[fmpq]:
+    """Return the entries of an array of doubles as numbers of flint, row by row."""
+    return [rational(x) for x in of.flat]
+
+
 def fraction(of: fmpq) -> Fraction:
     """Return a number of flint as a fraction."""
     return Fraction(int(of.p), int(of.q))
@@ -69,8 +74,8 @@ class Exact:
         self.doubles: Matrices = self._units.scaled(program)
         self.size, self.count = len(self.doubles.objective[0]), len(case.values)
         self._numbers = {int(j): k for k, j in enumerate(np.flatnonzero(self._matter))}
-        self._lengths = [rational(float(s)) for s in self._units.vectors]
-        self._heights = [rational(float(t)) for t in self._units.values]
+        self._lengths = rationals(self._units.vectors)
+        self._heights = rationals(self._units.values)
         self.constant, self._unit = case.objective.constant, rational(self._units.objective)
         self.case, self.scale = case, fraction(1 / self._unit)
         spaces = (False, True) if any(case.second) else (False,)
@@ -101,12 +106,12 @@ class Exact:
         return Row((), gram, values, rational(bound - of.constant) * unit, equality)
 
     def _rows(self, case: WorstCase) -> Iterator[Row]:
-        scales, first = iter(self._units.constraints), 0
+        scales, first = iter(rationals(self._units.constraints)), 0
         for of, triples in zip(case.classes, case.triples, strict=True):
             for condition in of.conditions:
                 factors = [(pair, rational(c)) for pair, c in condition.products.items()]
                 for places in pairs(condition, triples):
-                    unit = rational(float(next(scales)))
+                    unit = next(scales)
                     value = GramForm()
                     for factor, place in zip(condition.values, places, strict=False):
                         value = value + triples[place].value * factor
@@ -117,7 +122,7 @@ class Exact:
                     yield Row(terms, {}, made.values, made.bound, False)
             first += 2 * len(triples)
         for relation in case.relations:
-            unit = rational(float(next(scales)))
+            unit = next(scales)
             yield self._scaled(relation.quantity, unit, relation.bound, equality=relation.equality)
 
     def near(self, solved: Solved) -> Solved:
@@ -140,7 +145,7 @@ class Exact:
     def unscaled(self, multipliers: Mapping[int, fmpq]) -> dict[int, fmpq]:
         """Return multipliers in the units of the worst case."""
         scales = self._units.constraints
-        return {k: x * rational(float(scales[k])) / self._unit for k, x in multipliers.items()}
+        return {k: x * rational(scales[k]) / self._unit for k, x in multipliers.items()}
 
     def coordinates(self, factor: fmpq_mat) -> list[list[Fraction]]:
         """Return the coordinates of every unknown vector, of those in these units as rows."""

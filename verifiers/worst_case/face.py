@@ -10,14 +10,15 @@ off. All multipliers that prove the worst case itself then solve linear equation
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from driftproof.verifiers.worst_case.exact import Exact, fraction, rational
+from driftproof.verifiers.worst_case.exact import Exact, fraction, rational, rationals
 from driftproof.verifiers.worst_case.program import Matrices, Solved
 
 CUT = 1e-9
@@ -57,7 +58,7 @@ class Optimum:
     def moved(self, step: np.ndarray) -> Optimum:
         """Return what lies a step away: of multipliers, of L row by row, of values."""
         many, size = len(self.multipliers), self.factor.nrows() * self.factor.ncols()
-        steps = [rational(float(x)) for x in step]
+        steps = rationals(step)
         return Optimum(
             {k: x + dx for (k, x), dx in zip(self.multipliers.items(), steps, strict=False)},
             self.factor
@@ -119,14 +120,10 @@ class _Point:
 
     def in_fractions(self, counted: np.ndarray) -> Optimum:
         """Return the same numbers as an optimum."""
-        multipliers = {int(k): rational(float(x))
-                       for k, x in zip(counted, self.multipliers, strict=True)}  # fmt: skip
-        factor = fmpq_mat(
-            self.factor.shape[0],
-            self.factor.shape[1],
-            [rational(float(x)) for x in self.factor.flat],
-        )
-        return Optimum(multipliers, factor, [rational(float(x)) for x in self.values])
+        multipliers = dict(zip(counted.tolist(), rationals(self.multipliers), strict=True))
+        size, width = self.factor.shape
+        factor = fmpq_mat(size, width, rationals(self.factor))
+        return Optimum(multipliers, factor, rationals(self.values))
 
     def moved(self, step: np.ndarray) -> _Point:
         parts = np.split(step, np.cumsum([self.multipliers.size, self.factor.size]))
@@ -194,9 +191,7 @@ def kernels(at: Optimum) -> Iterator[Kernel]:
     if at.solved and len(pivots) == width:
         chosen = fmpq_mat(width, width, [at.factor[j, r] for j in pivots for r in range(width)])
         basis = [fraction(x) for x in (at.factor * chosen.inv()).entries()] if width else []
-        near = [x.limit_denominator(DENOMINATOR) for x in basis]
-        if all(abs(x - y) < SMALLEST**0.75 for x, y in zip(basis, near, strict=True)):
-            yield Kernel(fmpq_mat(size, width, [rational(x) for x in near]), pivots)
+        yield from _near(basis, (size, width), pivots, DENOMINATOR, SMALLEST**0.75)
     yield from spanned(doubles)
 
 
@@ -205,10 +200,16 @@ def spanned(columns: np.ndarray) -> Iterator[Kernel]:
     pivots = _independent(columns)
     basis = columns @ np.linalg.pinv(columns[list(pivots)])
     for largest in SIMPLE:
-        near = [Fraction(float(x)).limit_denominator(largest) for x in basis.flat]
-        if all(abs(x - y) < largest**-1.5 for x, y in zip(basis.flat, near, strict=True)):
-            size, width = basis.shape
-            yield Kernel(fmpq_mat(size, width, [rational(x) for x in near]), pivots)
+        yield from _near(basis.ravel(), basis.shape, pivots, largest, largest**-1.5)
+
+
+def _near(
+    basis: Iterable[Any], shape: tuple[int, int], pivots: tuple[int, ...], largest: int, room: float
+) -> Iterator[Kernel]:
+    """Yield the space of fractions with small denominators that a basis is near to, if there is."""
+    near = [Fraction(x).limit_denominator(largest) for x in basis]
+    if all(abs(x - y) < room for x, y in zip(basis, near, strict=True)):
+        yield Kernel(fmpq_mat(*shape, [rational(x) for x in near]), pivots)
 
 
 def _independent(columns: np.ndarray) -> tuple[int, ...]:

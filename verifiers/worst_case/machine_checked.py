@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -14,9 +14,9 @@ from driftproof.verifiers.worst_case import check, check_counterexample, coqc
 from driftproof.verifiers.worst_case.coq_file import AtNumbers
 from driftproof.verifiers.worst_case.coq_region import OverRegion
 from driftproof.verifiers.worst_case.coq_region_proof import InRegion
-from driftproof.verifiers.worst_case.coq_text import Written
+from driftproof.verifiers.worst_case.coq_text import UntranslatedError, Written
 from driftproof.verifiers.worst_case.refutation import refuted
-from driftproof.verifiers.worst_case.theorem import Theorem, UntranslatedError, one_space
+from driftproof.verifiers.worst_case.theorem import Theorem
 
 
 def written(text: str) -> Written:
@@ -52,6 +52,45 @@ def theorem_of(file: dict[str, Any]) -> AtNumbers | InRegion:
     """Return what writes the theorem of a certificate, which may be wrong."""
     one = one_space(file)
     return InRegion(OverRegion(one)) if "region" in one else AtNumbers(Theorem(one))
+
+
+def one_space(file: dict[str, Any]) -> dict[str, Any]:
+    """Return a certificate of pairs (x, y) that treats x and y alike as one of single vectors."""
+    if not isinstance(file["vectors"], dict):
+        return file
+    refused = UntranslatedError(
+        "two spaces that are not treated alike",
+        "one space, or the same steps in x and in y",
+    )
+    spaces = list(file["vectors"].values())
+    if len(spaces) != 2 or len(spaces[0]) != len(spaces[1]):
+        raise refused
+    other = dict(zip(spaces[1], spaces[0], strict=True))
+
+    def one(of: Mapping[str, str]) -> dict[str, str]:
+        x = {n: c for n, c in of.items() if n not in other}
+        if x != {other[n]: c for n, c in of.items() if n in other}:
+            raise refused
+        return x
+
+    def alone(of: dict[str, Any]) -> dict[str, Any]:
+        xs = [p for p in of["products"] if not {*p[1], *p[2]} & set(other)]
+        ys = [p for p in of["products"] if p not in xs]
+        renamed = [[c, *({other.get(n, ""): a for n, a in u.items()} for u in uv)] for c, *uv in ys]
+        if xs != renamed:
+            raise refused
+        return {**of, "products": xs}
+
+    functions = {
+        name: {**f, "points": {
+            at: {**t, "x": one(t["x"]), "g": one(t["g"])} for at, t in f["points"].items()
+        }} for name, f in file["functions"].items()
+    }  # fmt: skip
+    return {
+        **file, "vectors": spaces[0], "functions": functions,
+        "assumptions": {name: alone(of) for name, of in file["assumptions"].items()},
+        "conclusion": alone(file["conclusion"]),
+    }  # fmt: skip
 
 
 def file_name(stem: str) -> str:

@@ -27,17 +27,16 @@ import torch
 from flint import arb, fmpq, fmpq_mat, fmpq_poly, fmpz_poly
 
 from driftproof.synthetic.classes.conditions import FunctionClass, Triple
-from driftproof.synthetic.classes.relations import any_state
 from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.synthetic.problems.piecewise_losses import PiecewiseLosses
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.engines.enumerated import Drew, NoiselessContext
-from driftproof.toolkit.engines.symbolic import run_symbolically
 from driftproof.toolkit.federation import run
 from driftproof.toolkit.gram.exact import GramForm, Vector
 from driftproof.toolkit.gram.tensor import GramVector, entries_of
-from driftproof.toolkit.measure import Reduction, States, Steps, each, sq
+from driftproof.toolkit.measure import Reduction, States, each, sq
 from driftproof.toolkit.oracles import OFFERS
+from driftproof.verifiers.worst_case.builder import round_from_any_state
 from driftproof.verifiers.worst_case.exact import fraction, rational
 from driftproof.verifiers.worst_case.homogeneous import null_space
 from driftproof.verifiers.worst_case.record import ROUNDED
@@ -285,13 +284,7 @@ def _near(number: float) -> Fraction:
 
 def _run(algorithm: Algorithm, whole: WholeClass) -> _Round | None:
     """Run a round from any state; None if there are several outcomes of sampling."""
-    anywhere = WholeClass(conditions=(*whole.conditions, any_state()), clients=whole.clients)
-
-    def left(view: Steps) -> Reduction | None:
-        off = sq(view.mean(algorithm.iterate) - view.minimiser)
-        return each("round", "local_step", off) if view.last else None
-
-    made = run_symbolically(anywhere, algorithm, rounds=1, left=left, ours=True)
+    made = round_from_any_state(algorithm, whole.conditions, whole.clients, ours=True)
     if made.outcomes > 1:
         return None
     states = made.first, made.state

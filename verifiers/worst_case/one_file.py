@@ -14,10 +14,10 @@ from driftproof.toolkit import __version__
 
 ROOT = Path(__file__).parents[2]
 FILES = (
-    "toolkit/ratios.py", "verifiers/worst_case/expression.py", "verifiers/worst_case/statement.py",
-    "verifiers/worst_case/signs.py", "verifiers/worst_case/check.py",
-    "verifiers/worst_case/check_counterexample.py", "verifiers/worst_case/digest.py",
-    "verifiers/worst_case/checking.py",
+    "toolkit/ratios.py", "verifiers/worst_case/classes.py", "verifiers/worst_case/expression.py",
+    "verifiers/worst_case/statement.py", "verifiers/worst_case/signs.py",
+    "verifiers/worst_case/check.py", "verifiers/worst_case/check_counterexample.py",
+    "verifiers/worst_case/digest.py", "verifiers/worst_case/checking.py",
 )  # fmt: skip
 HEAD = f'''"""Checks certificates and counterexamples of driftproof {__version__}: check.py FILE ...
 

@@ -31,12 +31,11 @@ from driftproof.synthetic.classes.conditions import Constraint, FunctionClass
 from driftproof.synthetic.classes.relations import OF_CLIENTS, Relation, any_state
 from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.algorithm import Algorithm
-from driftproof.toolkit.engines.symbolic import run_symbolically
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm, Second, Vector
 from driftproof.toolkit.gram.tensor import GramVector, entries_of
 from driftproof.toolkit.measure import Reduction, Steps, each, sq
-from driftproof.verifiers.worst_case.builder import build
+from driftproof.verifiers.worst_case.builder import build, round_from_any_state
 from driftproof.verifiers.worst_case.certificate import SHARP, certify
 from driftproof.verifiers.worst_case.exact import fraction, rational
 from driftproof.verifiers.worst_case.record import WorstCase
@@ -126,13 +125,7 @@ def check_rounds(
             "functions of a class, and what relates clients",
             "leave it out: a round begins in any state, and the first one at any x_0",
         )
-
-    def left(view: Steps) -> Reduction | None:
-        off = sq(view.mean(algorithm.iterate) - view.minimiser)
-        return each("round", "local_step", off) if view.last else None
-
-    from_any = WholeClass(conditions=(*conditions, any_state()), clients=clients)
-    run_symbolically(from_any, algorithm, rounds=1, left=left)  # not as one of ours: x* may move
+    round_from_any_state(algorithm, conditions, clients)  # not as one of ours: x* may move
 
 
 def potential(

@@ -56,7 +56,7 @@ class Proof:
     multipliers: dict[int, fmpq]
 
 
-class _Equations:
+class Equations:
     """Σ λ_k a_k = a_0 and S V = 0 for the multipliers of some conditions, the others being 0."""
 
     def __init__(self, exact: Exact, kernel: Kernel, conditions: Sequence[int]) -> None:
@@ -141,7 +141,7 @@ def approach(exact: Exact, at: Optimum, near: Solved) -> Proof | None:
     """
     conditions, equal = range(len(exact.rows)), exact.doubles.equal
     known = at.solved and all(x > -NEGLIGIBLE or equal[k] for k, x in at.multipliers.items())
-    solved = {k: rational(float(x)) for k, x in enumerate(near.multipliers)}
+    solved = {k: rational(x) for k, x in enumerate(near.multipliers)}
     multipliers = at.multipliers if known else solved
     value = sum((x * exact.rows[k].bound for k, x in multipliers.items()), fmpq(0))
     nothing = Kernel(fmpq_mat(exact.size, 0), ())
@@ -151,7 +151,7 @@ def approach(exact: Exact, at: Optimum, near: Solved) -> Proof | None:
     equations, inside = found
     for digits in INWARDS if known else [d for d in INWARDS if d < DOUBLES]:
         step, zero = fmpq(1, 10**digits), fmpq(0)
-        mixed = [(1 - step) * multipliers.get(k, zero) + step * rational(float(x))
+        mixed = [(1 - step) * multipliers.get(k, zero) + step * rational(x)
                  for k, x in zip(conditions, inside, strict=True)]  # fmt: skip
         unit = Fraction(1, 10 ** (digits + 8))
         rounded = [rational(round(fraction(x) / unit) * unit) for x in mixed]
@@ -163,12 +163,12 @@ def approach(exact: Exact, at: Optimum, near: Solved) -> Proof | None:
 
 def _with_margin(
     exact: Exact, kernel: Kernel, conditions: Sequence[int], at_most: fmpq | None, least: float
-) -> tuple[_Equations, np.ndarray] | None:
+) -> tuple[Equations, np.ndarray] | None:
     """Return the equations, solved for the heaviest multipliers, and multipliers with a margin.
 
     Where S is 0 on further vectors for all multipliers, these join the kernel.
     """
-    equations = _Equations(exact, kernel, conditions)
+    equations = Equations(exact, kernel, conditions)
     inside, margin = _inside(exact, equations, at_most, least)
     if margin >= SINGULAR:
         return (equations, inside) if equations.solve_for(inside) else None
@@ -195,7 +195,7 @@ def _decided(
 
 
 def _inside(
-    exact: Exact, equations: _Equations, at_most: fmpq | None, least: float
+    exact: Exact, equations: Equations, at_most: fmpq | None, least: float
 ) -> tuple[np.ndarray, float]:
     """Return multipliers, in doubles, for which S has the largest margin ε off the kernel, and ε.
 

@@ -16,8 +16,8 @@ from functools import cached_property
 from itertools import combinations, permutations
 from typing import Any
 
-from driftproof.synthetic.classes.asked import AT_STAR
 from driftproof.synthetic.classes.conditions import Condition, Constraint, FunctionClass, Triple
+from driftproof.synthetic.classes.unknowns import AT_STAR
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm, Vector
 
@@ -96,21 +96,19 @@ class WorstCase:
 
         All are exact, and are made when they are first asked for: a solver needs doubles alone.
         """
-        conditions = tuple(
-            Constraint(name, condition.quantity(one, other), condition.bound)
-            for name, condition, one, other in self.conditions()
-        )
-        return conditions + self.relations
+        made = []
+        for condition, client, places in self.conditions():
+            name = f"{condition.name}, client {client}, ({', '.join(map(str, places))})"
+            quantity = condition.quantity(*(self.triples[client][place] for place in places))
+            made.append(Constraint(name, quantity, condition.bound))
+        return (*made, *self.relations)
 
-    def conditions(self) -> Iterator[tuple[str, Condition, Triple, Triple | None]]:
-        """Yield each class condition by name, with the triples that it is about."""
+    def conditions(self) -> Iterator[tuple[Condition, int, tuple[int, ...]]]:
+        """Yield each condition of a class, with the client and the numbers of its triples."""
         for client, (of, triples) in enumerate(zip(self.classes, self.triples, strict=True)):
             for condition in of.conditions:
                 for places in pairs(condition, triples):
-                    where = ", ".join(map(str, places))
-                    chosen = [triples[place] for place in places]
-                    one, other = chosen[0], chosen[1] if len(chosen) == 2 else None
-                    yield f"{condition.name}, client {client}, ({where})", condition, one, other
+                    yield condition, client, places
 
 
 def pairs(condition: Condition, triples: Sequence[Triple]) -> Iterator[tuple[int, ...]]:
@@ -118,6 +116,5 @@ def pairs(condition: Condition, triples: Sequence[Triple]) -> Iterator[tuple[int
     many = 1 if condition.of == "triples" else 2
     chosen = permutations if condition.of == "pairs" else combinations
     for places in chosen(range(len(triples)), many):
-        one, other = triples[places[0]], triples[places[1]] if many == 2 else None
-        if not condition.is_void(one, other):
+        if not condition.is_void(*(triples[place] for place in places)):
             yield places

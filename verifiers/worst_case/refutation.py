@@ -14,17 +14,18 @@ from math import lcm
 from flint import fmpq
 
 from driftproof.verifiers.worst_case import check_counterexample
-from driftproof.verifiers.worst_case.coq_text import Written, fractions, heading, listed, trimmed
-from driftproof.verifiers.worst_case.statement import ZERO, Combination, Condition, number
-from driftproof.verifiers.worst_case.theorem import (
-    CURVED,
-    Function,
-    Point,
-    Row,
-    Theorem,
+from driftproof.verifiers.worst_case.classes import CURVED, curvatures
+from driftproof.verifiers.worst_case.coq_iterates import Point
+from driftproof.verifiers.worst_case.coq_text import (
     UntranslatedError,
-    text,
+    Written,
+    heading,
+    listed,
+    trimmed,
 )
+from driftproof.verifiers.worst_case.coq_words import Row
+from driftproof.verifiers.worst_case.statement import ZERO, Combination, Condition, number
+from driftproof.verifiers.worst_case.theorem import Function, Theorem
 
 
 def refuted(counterexample: str) -> Written:
@@ -97,8 +98,7 @@ class Refutation:
     def text(self, said: tuple[str, ...]) -> str:
         """Return all of it, with what is said in words."""
         (statement,) = self.statements()
-        names = [n.split()[0][1:] for n in self.of.names]
-        names += ["low"] * self.of.lower + [*self.of.variables, *self.of.free]
+        names = self.of.arguments
         if not self.of.algorithm:
             names += [p.name for p in self.of.defined]
         proof = [
@@ -123,7 +123,7 @@ class Refutation:
         """Return what the theorem says of functions and points, each with its proof."""
         of = self.of
         made = []
-        for name, said in of.members:
+        for name, said in of.member:
             made.append((said, name.replace("member", "member class")))
         equations = dict(
             zip((f"sum_{k}" for k in range(len(of.equations))), of.equations, strict=True)
@@ -189,7 +189,7 @@ class Refutation:
             made.append(f"point {self.known} {p.name} {self._place(p.row)}.")
             made += self._data(p)
         for name in of.free:
-            k = of.atoms.index(name)
+            k = [*of.atoms.values()].index(name)
             row = tuple(fmpq(j == k) for j in range(len(of.vectors)))
             made.append(f"point {self.known} {name} {self._place(row)}.")
         for p in of.defined:
@@ -228,15 +228,8 @@ class Refutation:
         return list(dict.fromkeys(made))
 
     def _conclusion(self) -> str:
-        of, ending = self.of, self.of.file["conclusion"]
-        constant = number(ending["constant"])
-        left = of.quantity(of.ending) + f" + {text(constant)}" * (constant != 0)
-        self.value, self.instead = of.it.upper + constant, ""
-        try:
-            right = f"({fractions(ending['right'], ending['letters'])})%Q"
-        except UntranslatedError:  # the upper end of an enclosure, which Coq does not see
-            self.instead = text(self.value)
-            right = f"({self.instead})%Q"
+        of = self.of
+        left, right, self.value, self.instead = of.sides(of.it.upper)
         return f"Q2R {right} < {of.recursions(of.stated(left))}"
 
 
@@ -244,6 +237,5 @@ def curved(classes: dict[str, list[fmpq]]) -> str:
     """Return mu, L and their denominator of functions between two parabolas."""
     ((kind, constants),) = classes.items()
     q = lcm(*(int(c.q) for c in constants))
-    first, *rest = [int((c * q).p) for c in constants]
-    mu = rest[0] if rest else CURVED[kind] * first
-    return f"({mu}) {first} {q}"
+    mu, L = curvatures(kind, [int((c * q).p) for c in constants])
+    return f"({mu}) {L} {q}"

@@ -20,14 +20,16 @@ import numpy as np
 from flint import fmpq, fmpq_mat, nmod_mat
 
 from driftproof.synthetic.classes.conditions import Constraint
+from driftproof.synthetic.classes.unknowns import with_products
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm, Vector
 from driftproof.toolkit.letters import Letter
 from driftproof.toolkit.ratios import Ratio, vanishes
 from driftproof.verifiers.worst_case.exact import Exact, fraction, rational
-from driftproof.verifiers.worst_case.face import kernels, optimum
+from driftproof.verifiers.worst_case.face import Kernel, kernels, optimum
 from driftproof.verifiers.worst_case.homogeneous import null_space, units
 from driftproof.verifiers.worst_case.program import Matrices, Solved
+from driftproof.verifiers.worst_case.proof import Equations
 from driftproof.verifiers.worst_case.record import WorstCase
 from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.solve import UnboundedError, UnsolvedError, solve_matrices
@@ -161,29 +163,19 @@ class Sample:
         except (UnboundedError, UnsolvedError):
             return None
         for kernel in kernels(optimum(self.exact, near)):
-            if (found := self._solution(kept, kernel.basis)) is not None:
+            if (found := self._solution(kept, kernel)) is not None:
                 return found
         return None
 
-    def _solution(self, kept: Sequence[int], basis: fmpq_mat) -> dict[int, Fraction] | None:
+    def _solution(self, kept: Sequence[int], kernel: Kernel) -> dict[int, Fraction] | None:
         """Return the one solution of Σ λ_k a_k = a_0, S V = 0."""
-        exact = self.exact
-        listed = (exact.listed * basis).tolist()
-        columns = [
-            [*exact.times(k, basis, listed), *(exact.rows[k].values.get(j, fmpq(0))
-                                              for j in range(exact.count))]
-            for k in kept
-        ]  # fmt: skip
-        columns.append([
-            *exact.times(-1, basis, listed),
-            *(exact.objective.values.get(j, fmpq(0)) for j in range(exact.count)),
-        ])  # fmt: skip
-        reduced, rank = fmpq_mat(columns).transpose().rref()
+        equations = Equations(self.exact, kernel, kept)
+        reduced, rank = fmpq_mat([*equations.columns, equations.right]).transpose().rref()
         many = len(kept)
         if rank != many or any(reduced[j, j] != 1 for j in range(many)):
             return None
         own = {k: reduced[j, many] for j, k in enumerate(kept)}
-        return {k: fraction(x) for k, x in exact.unscaled(own).items()}
+        return {k: fraction(x) for k, x in self.exact.unscaled(own).items()}
 
 
 def without_scale(case: WorstCase) -> WorstCase:
@@ -210,12 +202,6 @@ def without_scale(case: WorstCase) -> WorstCase:
     rows = [[x / unit for x, unit in zip(row, units, strict=True)] for row in rows]
     free: dict[tuple[int, int], int] = {}
 
-    def put(of: GramForm) -> GramForm:
-        total = GramForm({}, of.values, of.constant)
-        for (j, k), q in of.gram.items():
-            total = total + q * product_of(j, k)
-        return total
-
     def product_of(j: int, k: int) -> GramForm:
         """Return ⟨b_j, b_k⟩, with b_j = Σ V_ji u_i + r_j; r is 0 in the rows of the pivots."""
         total = GramForm()
@@ -234,9 +220,11 @@ def without_scale(case: WorstCase) -> WorstCase:
         place = free.setdefault((one, other), len(case.values) + len(free))
         return GramForm.value(place)
 
-    constraints = [replace(of, quantity=put(of.quantity)) for of in case.constraints]
+    constraints = [
+        replace(of, quantity=with_products(of.quantity, product_of)) for of in case.constraints
+    ]
     made = _of_relations(case, constraints)
-    made = replace(made, objective=put(case.objective))
+    made = replace(made, objective=with_products(case.objective, product_of))
     return replace(made, values=(*case.values, *(f"free {k}" for k in range(len(free)))))
 
 
@@ -331,18 +319,14 @@ def support(samples: Sequence[Sample], *, of_solution: bool = False) -> list[int
 
 def _order(case: WorstCase, of_solution: bool) -> Any:
     """Return what conditions are sorted by: those that are dropped first come first."""
-    places = []
-    for name, _, one, other in case.conditions():
-        client = name.split(", ")[1]
-        where = [int(x) for x in name[name.index("(") + 1 : -1].split(", ")]
-        places.append((client, where, one, other))
+    places = [where for _, _, where in case.conditions()]
+    solution = bool(places) and case.triples[0][0].name == "solution"
 
     def key(k: int) -> tuple[int, int, int]:
-        _, where, _, _ = places[k]
+        where = places[k]
         if len(where) == 1:
             return (3, 0, k)
         j, i = where
-        solution = case.triples[0][0].name == "solution"
         if solution and i == 0:
             return (2 if of_solution else 0, -j, k)
         if solution and j == 0:

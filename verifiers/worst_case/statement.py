@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from flint import fmpq
 
 from driftproof.toolkit.ratios import vanishes
+from driftproof.verifiers.worst_case.classes import CLASSES
 from driftproof.verifiers.worst_case.expression import FUNCTIONS, ends, evaluate
 
 ZERO, ONE = fmpq(0), fmpq(1)
@@ -90,22 +91,19 @@ def operator(xx: fmpq, gx: fmpq, gg: fmpq, i: Triple, j: Triple) -> Condition:
     return Condition([(xx, x, x), (gx, g, x), (gg, g, g)], {})
 
 
-CLASSES: dict[str, tuple[str, str, Callable[..., Condition]]] = {
-    "smooth": ("L-Lipschitz gradient", "L", lambda L, i, j: curved(L, -L, i, j)),
-    "smooth-convex": ("convex, L-Lipschitz gradient", "L", lambda L, i, j: curved(L, ZERO, i, j)),
-    "smooth-strongly-convex": ("mu-strongly convex, L-Lipschitz gradient", "L mu", curved),
-    "convex": ("convex", "", lambda i, j: Condition([(ONE, j.g, i.minus(j).x)], j.minus(i).f)),
-    "normal-cone": ("⟨g, Δx⟩ ≤ 0", "", lambda i, j: Condition([(ONE, j.g, i.minus(j).x)], {})),
-    "diameter": ("‖Δx‖≤D", "D", lambda D, *p: operator(ONE, ZERO, ZERO, *p)._replace(right=D * D)),
-    "bounded-gradients": ("‖g‖ ≤ G", "G", lambda G, i: Condition([(ONE, i.g, i.g)], {}, G * G)),
-    "strongly-monotone": ("⟨Δg, Δx⟩ ≥ mu ‖Δx‖²", "mu", lambda m, *at: operator(m, -ONE, ZERO, *at)),
-    "cocoercive": ("⟨Δg − mu Δx, L Δx − Δg⟩ ≥ 0", "L mu",
-                   lambda L, mu, *at: operator(L * mu, -L - mu, ONE, *at)),
-    "lipschitz": ("L-Lipschitz operator", "L", lambda L, *at: operator(-L * L, ZERO, ONE, *at)),
-}  # fmt: skip
-"""Class → its definition, its constants, and a condition that any (two) of its triples meet."""
-VALUED = {"smooth", "smooth-convex", "smooth-strongly-convex", "convex"}
-"""Classes that say something of values; elsewhere a value would be free."""
+CONDITIONS: dict[str, Callable[..., Condition]] = {
+    "smooth": lambda L, i, j: curved(L, -L, i, j),
+    "smooth-convex": lambda L, i, j: curved(L, ZERO, i, j),
+    "smooth-strongly-convex": curved,
+    "convex": lambda i, j: Condition([(ONE, j.g, i.minus(j).x)], j.minus(i).f),
+    "normal-cone": lambda i, j: Condition([(ONE, j.g, i.minus(j).x)], {}),
+    "diameter": lambda D, *at: operator(ONE, ZERO, ZERO, *at)._replace(right=D * D),
+    "bounded-gradients": lambda G, i: Condition([(ONE, i.g, i.g)], {}, G * G),
+    "strongly-monotone": lambda mu, *at: operator(mu, -ONE, ZERO, *at),
+    "lipschitz": lambda L, *at: operator(-L * L, ZERO, ONE, *at),
+    "cocoercive": lambda L, mu, *at: operator(L * mu, -L - mu, ONE, *at),
+}
+"""Class (``classes``) → a condition on its constants that any (two) of its triples meet."""
 
 
 class Statement:
@@ -188,23 +186,21 @@ class Statement:
     def _function(self, name: str, classes: Any, points: Any) -> None:
         self.constants[name], self.triples[name] = {}, {}
         for kind, written in classes.items():
-            meaning, letters, _ = CLASSES[kind]
-            constants = [self.numbers.number(of) for of in fields(written, letters)]
+            of = CLASSES[kind]
+            constants = [self.numbers.number(c) for c in fields(written, " ".join(of.constants))]
             if not all(map(self.numbers.nonnegative, constants)) or (
                 len(constants) > 1 and not self.numbers.positive(constants[0] - constants[1])
             ):
                 raise ValueError(f"{kind} functions with {written}")
             self.constants[name][kind] = constants
-            given = "".join(
-                f", {c} = {of}" for c, of in zip(letters.split(), constants, strict=True)
-            )
-            self.said.append(f"{name} is {kind}{given} ({meaning}),")
+            given = "".join(f", {c} = {x}" for c, x in zip(of.constants, constants, strict=True))
+            self.said.append(f"{name} is {kind}{given} ({of.said}),")
         unlike(list(points))
         for at, written in points.items():
             x, g, f = fields(written, "x g f")
             triple = Triple(self._sum(x, self.vectors), self._sum(g, self.vectors),
                             self._sum(f, self.values))  # fmt: skip
-            if f and not {*classes} & VALUED:
+            if f and all(CLASSES[kind].of != "values" for kind in classes):
                 raise ValueError(f"a value of {name}, of which {', '.join(classes)} says nothing")
             self.triples[name][at] = triple
             x, g, f = (combined(part.items()) for part in triple)

@@ -20,7 +20,7 @@ from flint import fmpq, fmpq_mat
 
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm
-from driftproof.verifiers.worst_case.exact import Exact, rational
+from driftproof.verifiers.worst_case.exact import Exact, rational, rationals
 from driftproof.verifiers.worst_case.face import SIMPLE, Optimum, optimum
 from driftproof.verifiers.worst_case.fields import value_on, worst_of_fields
 from driftproof.verifiers.worst_case.program import Solved
@@ -188,8 +188,8 @@ def _inside(exact: Exact, tolerance: float) -> Inside | None:
         return None
     sizes, directions = np.linalg.eigh(found.gram + room * np.eye(size))
     factor = directions * np.sqrt(np.maximum(sizes, max(room, 0.0) / 2))
-    entries = fmpq_mat(size, size, [rational(float(x)) for x in factor.flat])
-    values = [rational(float(x)) for x in found.values[:-1]]
+    entries = fmpq_mat(size, size, rationals(factor))
+    values = rationals(found.values[:-1])
     rooms = [-float(x) for x in exact.on(entries, values)[:-1]]
     return Inside(entries, values, rooms) if min(rooms, default=1.0) > 0 else None
 

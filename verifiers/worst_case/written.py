@@ -11,7 +11,7 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from driftproof.synthetic.classes.conditions import Condition, FunctionClass
+from driftproof.synthetic.classes.unknowns import put, with_products
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm, Second, Vector
 from driftproof.toolkit.letters import shown
@@ -20,7 +20,7 @@ from driftproof.verifiers.worst_case import check, check_counterexample
 from driftproof.verifiers.worst_case.digest import sealed
 from driftproof.verifiers.worst_case.exact import fraction, rational
 from driftproof.verifiers.worst_case.expression import ends, evaluate
-from driftproof.verifiers.worst_case.record import WorstCase, pairs
+from driftproof.verifiers.worst_case.record import WorstCase
 from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.witness import Witness
 
@@ -110,7 +110,7 @@ def in_means(case: WorstCase) -> tuple[WorstCase, list[int]]:
     size = len(case.vectors)
     if len(case.triples) != 2 or len({*map(len, case.triples)}) > 1 or any(case.second):
         return case, list(range(size))
-    new, names = [Vector.basis(j) for j in range(size)], list(case.vectors)
+    new, names = {j: Vector.basis(j) for j in range(size)}, list(case.vectors)
     means, differences = list[int](), list[int]()
     for one, other in zip(*case.triples, strict=True):
         j, k = _alone(one.gradient.coefficients), _alone(other.gradient.coefficients)
@@ -121,17 +121,11 @@ def in_means(case: WorstCase) -> tuple[WorstCase, list[int]]:
             means.append(j[0])
             differences.append(k[0])
 
-    def vector(of: Vector) -> Vector:
-        return sum((new[j] * c for j, c in of.coefficients.items()), Vector())
-
     def quantity(of: GramForm) -> GramForm:
-        total = GramForm({}, of.values, of.constant)
-        for (j, k), q in of.gram.items():
-            total = total + new[j] * new[k] * q
-        return total
+        return with_products(of, lambda j, k: new[j] * new[k])
 
     triples = tuple(
-        tuple(replace(t, point=vector(t.point), gradient=vector(t.gradient)) for t in own)
+        tuple(replace(t, point=put(t.point, new), gradient=put(t.gradient, new)) for t in own)
         for own in case.triples
     )
     relations = tuple(replace(of, quantity=quantity(of.quantity)) for of in case.relations)
@@ -184,7 +178,10 @@ def statement(case: WorstCase, names: Names, right: Right) -> dict[str, Any]:
                 "f": names.quantity(t.value)["values"],
             } for t in triples
         }  # fmt: skip
-        classes = dict(_kind(of, condition) for condition in of.conditions)
+        classes = {
+            condition.name: {name: str(c) for name, c in condition.constants.items()}
+            for condition in of.conditions
+        }
         functions[name] = {"classes": classes, "points": points}
     return {
         "about": _about(case.about),
@@ -209,42 +206,11 @@ def statement(case: WorstCase, names: Names, right: Right) -> dict[str, Any]:
 
 def _sources(case: WorstCase, names: Names) -> Iterator[list[str]]:
     """Yield what a certificate calls each condition, in the order of ``case.constraints``."""
-    for function, of, triples in zip(names.functions, case.classes, case.triples, strict=True):
-        for condition in of.conditions:
-            kind = _kind(of, condition)[0]
-            for places in pairs(condition, triples):
-                yield [kind, function, *(names.points[triples[place].point] for place in places)]
+    for condition, client, places in case.conditions():
+        points = (names.points[case.triples[client][place].point] for place in places)
+        yield [condition.name, names.functions[client], *points]
     for relation in case.relations:
         yield ["assumption", relation.name]
-
-
-BASES = ("smooth", "smooth-convex", "smooth-strongly-convex")
-"""Classes with an interpolation condition."""
-
-
-def _kind(of: FunctionClass, condition: Condition) -> tuple[str, dict[str, str]]:
-    """Return what the checker calls a condition of a class, and its constants."""
-    base = next((name for name in BASES if of.name.removesuffix(SHORT) == name), None)
-    kind, letters = {
-        "interpolation": (base, "L mu" if base == BASES[2] else "L"),
-        "bounded gradient": ("bounded-gradients", "G"),
-        "subgradient": ("convex", ""),
-        "normal": ("normal-cone", ""),
-        "diameter": ("diameter", "D"),
-        "monotone": ("strongly-monotone", "mu"),
-        "Lipschitz": ("lipschitz", "L"),
-        "sector": ("cocoercive", "L mu"),
-    }.get(condition.name, (None, ""))
-    if kind is None:
-        raise DriftproofError(
-            f"the condition {condition.name!r} of {of}",
-            "one that driftproof check knows",
-            "write it into CLASSES of verifiers/worst_case/statement.py",
-        )
-    return kind, {letter: str(of.parameters[letter]) for letter in letters.split()}
-
-
-SHORT = "-with-bounded-gradients"
 
 
 class Names:
