@@ -18,6 +18,7 @@ from driftproof.algorithms import (
     HeavyBall,
     Nesterov,
     ProximalGradient,
+    ProximalPoint,
     Scaffold,
 )
 from driftproof.classes import (
@@ -492,3 +493,26 @@ def test_a_double_root_refutes_its_own_rate_and_a_single_one_does_not():
     assert row.verdict == "SUPPORTED"
     row = row_of([smooth_convex(L=10)], FedAvg(step_size=0.2), right=lambda c: 1)
     assert row.verdict == "SUPPORTED"  # x_(t+1) = −x_t stays bounded: its root is single
+
+
+METHODS = (
+    FedAvg(step_size=0.1), HeavyBall(step_size=0.1, momentum=0.5), ProximalPoint(step_size=1.0),
+    Nesterov(step_size=0.1, momentum=0.5, form="constant"), ProximalGradient(step_size=0.1),
+)  # fmt: skip
+CONDITIONS = (
+    [CLASS], [smooth_convex(L=10)], [convex()], [monotone(mu=0.5)], [cocoercive(L=10)],
+    [monotone_lipschitz(L=10, mu=1)], [strongly_convex_concave(L=10, mu=1)],
+    [CLASS, plus(convex())], [CLASS, plus(indicator())], [smooth_convex(L=10), plus(convex())],
+)  # fmt: skip
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.sampled_from(METHODS), st.sampled_from(CONDITIONS), st.sampled_from(["1", "0.95"]))
+def test_each_method_is_judged_over_each_class_that_it_can_run_on(method, conditions, factor):
+    """A solver that fails is no error of the statement's: the row says what was tried."""
+    term = any(getattr(of, "term", False) for of in conditions)
+    if method.needs == "proximal" and not term:
+        return  # it has a step along a term, and there is none
+    row = row_of(conditions, method, right=lambda c: Rational(factor))
+    assert row.verdict in ("SUPPORTED", "REFUTED", "INCONCLUSIVE")
+    assert row.reason
