@@ -15,6 +15,7 @@ from driftproof.synthetic.problems import BoundedComposition, StuckEstimator
 from driftproof.toolkit.algorithms import ComFedL
 from driftproof.toolkit.cases import Assumption, Case
 from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run_exactly
 from driftproof.toolkit.measure import average, sq
 from driftproof.toolkit.verdict import Evidence, Verdict
@@ -26,6 +27,7 @@ from driftproof.verifiers.algebra.symbolic import (
 )
 from driftproof.verifiers.claim_types.claim import Claim
 from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.proof import proof
 from driftproof.verifiers.judges import comparisons, proofs
 from driftproof.verifiers.judges.comparisons import maximum_over_simplex
 from driftproof.verifiers.judges.decide import Comparisons, Interval, decide
@@ -35,6 +37,7 @@ from driftproof.verifiers.verify import Settings
 from driftproof.verifiers.verify import judge as verdicts
 from tests import judges, mutation
 from tests.calibration.rates import line
+from tests.test_claims import make
 
 x, y = sympy.symbols("x y", positive=True)
 n = sympy.Symbol("n", positive=True, integer=True)
@@ -84,6 +87,15 @@ def test_a_proof_is_as_good_as_its_worst_step(holds, verdict):
     row = proofs.judge(claim, claim.forms[0], [computed("s", h, "w") for h in holds])
     assert row.verdict is verdict
     assert verdict is Verdict.SUPPORTED or "of 2 of the check" in row.reason
+
+
+def test_steps_may_say_nothing_where_cases_decide_and_only_there():
+    on_cases = make(prove=lambda right: [])
+    (row,) = verdicts([on_cases], Settings())
+    assert row.case["key"] == on_cases.cases[0].key
+    alone = proof(name="own/empty", source="–", statement="x", right=1)(lambda right: [])
+    with pytest.raises(DriftproofError, match="returned no steps"):
+        verdicts([alone], Settings())
 
 
 @pytest.mark.parametrize(

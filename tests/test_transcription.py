@@ -27,12 +27,13 @@ FUNCTIONS = {name: getattr(math, name) for name in ("sqrt", "exp", "log")} | {
 FORMS = dict.fromkeys(("fednest", "localsgd"), ("printed", "corrected"))
 """Forms that are written a second time: printed ones, and more where prints are orders or ours."""
 ELSEWHERE = (
-    # ``test_feddro_findings`` runs the pseudo-code of these
+    # ``test_feddro`` runs the pseudo-code of these
     "feddro/theorem-4.1",
     "feddro/remark-2.1",
-    # and ``test_fednest_derivations`` of these
-    "fednest/fedavg-fixed-point",
+    # and ``test_fednest`` samples long runs of this
     "fednest/minimax-linear",
+    # the closed form is that of a run's end on its cases, and of two scalars by algebra
+    "fednest/fedavg-fixed-point",
 )
 """Existence statements that are judged by where a run comes to rest."""
 POINTS = range(8)

@@ -81,7 +81,8 @@ class Claim(Generic[R]):
         sentence: the claim with which the printed sentence is counted, if this one is a part or a
             reading of it ("": it is counted here).
         display: whether what is printed is a display of a proof, and no result by itself.
-        prove: from a right side to algebraic steps that decide it as well (None: there are none).
+        prove: from a right side to algebraic steps that decide it as well (None: there are none);
+            they may be none of a right side that cases decide.
         explain: what a reader should know about the verdict, in a sentence or two.
         edition: which documents print it so ("": the source).
         letters: {letter: role} of the paper, where the algorithm's notation lacks some.

@@ -27,6 +27,8 @@ class Terms:
     >>> c = Letters({"eta": "step_size"})
     >>> bound(c), [(name, right(c)) for name, right in bound.without_each()]
     (eta/2 + 1/eta, [('without step', 1/eta), ('without gap', eta/2)])
+    >>> [(name, form.right(c)) for name, form in bound.controls({("step", "gap"): 3, "gap": 0})]
+    [('3 of step and gap', 3*eta/2 + 3/eta), ('without gap', eta/2)]
     """
 
     terms: Mapping[str, Term]

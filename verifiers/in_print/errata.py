@@ -18,6 +18,11 @@ from driftproof.verifiers.judges.decide import Decision
 from driftproof.verifiers.judges.rows import row_of
 from driftproof.verifiers.verify import claim_entry
 
+EVIDENCE = {
+    "proof": Evidence.SYMBOLIC, "schedule": Evidence.SYMBOLIC, "slope": Evidence.ASYMPTOTIC,
+}  # fmt: skip
+"""What the record's keys that are no cases say of how a verdict was come to."""
+
 
 @cache
 def on_record() -> dict[str, ClaimView]:
@@ -32,7 +37,6 @@ def on_record() -> dict[str, ClaimView]:
 
 def _rows(claim: Claim[Any], recorded: Mapping[str, Mapping[str, str]]) -> Iterator[Row]:
     """Yield the rows of which the record keeps the verdicts; their sides it does not keep."""
-    on_cases = Evidence.ASYMPTOTIC if claim.asymptotic and claim.prove is None else None
     for form in claim.forms:
         cases = recorded.get(form.key, {})
         # only a hypothesis that nothing meets leaves a whole printed form without a case
@@ -41,7 +45,7 @@ def _rows(claim: Claim[Any], recorded: Mapping[str, Mapping[str, str]]) -> Itera
         for key, verdict in cases.items():
             yield row_of(
                 claim, form, {"key": key}, Decision(Verdict(verdict)),
-                Evidence.SYMBOLIC if key == "proof" else on_cases, wanted, empty_hypothesis=empty,
+                EVIDENCE.get(key), wanted, empty_hypothesis=empty,
             )  # fmt: skip
 
 

@@ -4,15 +4,12 @@ from collections.abc import Sequence
 
 import sympy
 
-from driftproof.toolkit.constants import Expression, Letters, Notation
+from driftproof.toolkit.constants import Expression
 from driftproof.verifiers.algebra.symbolic import Step, nonnegative, vanishes
 from driftproof.verifiers.claim_types.bound import RightSide
-from driftproof.verifiers.papers.comfedl.claims import _proof_steps as elementary
+from driftproof.verifiers.papers import _proof_steps as elementary
 
-LETTERS = (
-    "G_f", "G_g", "L_f", "L_g", "L", "sigma_1", "sigma_2", "sigma_3", "eta", "tau", "b", "b1",
-)  # fmt: skip
-c = Letters(Notation(dict(zip(LETTERS, LETTERS, strict=True)), dict.fromkeys(LETTERS, "positive")))
+c = elementary.POSITIVE
 sigma = sympy.Symbol("sigma", positive=True)
 
 

@@ -7,7 +7,7 @@ the best with all clients (``comfedl/optimal-rate``).
 from dataclasses import replace
 from fractions import Fraction
 
-from sympy import Rational, sqrt
+from sympy import Rational, sqrt, summation, symbols
 
 from driftproof.synthetic.problems.bounded_composition import BoundedComposition
 from driftproof.synthetic.problems.opposed_clients import OpposedClients
@@ -17,8 +17,10 @@ from driftproof.toolkit.cases import Assumption, grid
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, States
 from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.algebra.symbolic import Step, vanishes
 from driftproof.verifiers.claim_types.bound import RightSide, bound
 from driftproof.verifiers.claim_types.terms import Terms
+from driftproof.verifiers.papers import _proof_steps as elementary
 from driftproof.verifiers.papers.comfedl.claims._cases import NOISY
 from driftproof.verifiers.papers.comfedl.claims._theorem_bounds import (
     bias,
@@ -27,6 +29,7 @@ from driftproof.verifiers.papers.comfedl.claims._theorem_bounds import (
     squared_gradient,
 )
 from driftproof.verifiers.papers.comfedl.claims.assumptions import A1, A2, A3, A4
+from driftproof.verifiers.papers.comfedl.claims.lemma_3_proof import REORDERED, five_parts
 
 ALL = Assumption("all clients", r"m = n", relation=lambda c: c.m >= c.n)
 SMALL_STEP = Assumption(
@@ -66,6 +69,31 @@ def right_side(c: Letters, error: Terms = error, gap: Expression = 1) -> Express
 
 def with_error(error: Terms) -> RightSide:
     return lambda c: right_side(c, error)
+
+
+def steps(right: RightSide) -> list[Step]:
+    """Return the derivation, of the statement alone."""
+    if right is not right_side:
+        return []
+    c, t = elementary.POSITIVE, symbols("t", positive=True)
+    apart = summation(t * c.eta * c.G_g * c.G_f, (t, 0, c.tau - 1)) / c.tau
+    parts = [
+        c.G_g * c.L_f * apart, c.G_f * c.sigma_3 / sqrt(c.b1),
+        c.G_f**2 * c.L_g * apart, bias(c), c.G_g * c.sigma_1 / sqrt(c.b),
+    ]  # fmt: skip
+    return [
+        five_parts(REORDERED),
+        elementary.root_of_a_mean(),
+        elementary.cauchy_schwarz(),
+        elementary.descent_along(),
+        vanishes(
+            right(c) - 2 * c.F_gap / (c.T * c.eta) - sum(parts) ** 2,
+            r"\text{root mean squares of the five: } G_gL_fd,\ \tfrac{G_f\sigma_3}{\sqrt{b_1}},\ "
+            r"G_f^2L_gd,\ \tfrac{L_gG_f\sigma_2}{\sqrt b},\ \tfrac{G_g\sigma_1}{\sqrt b},\; "
+            r"d = \tfrac1\tau\textstyle\sum_{t<\tau}t\eta G_gG_f; "
+            r"\text{ the square of their sum, by Minkowski}",
+        ),
+    ]
 
 
 @bound(
@@ -127,6 +155,7 @@ def with_error(error: Terms) -> RightSide:
             form=with_error,
         ),
     ],
+    prove=steps,
     explain=(
         "The error enters squared, where Theorem 1 has it times G_fG_g. So the step size need not "
         "be 1/√T: T^(-1/3) and minibatches of T^(2/3) give O(T^(-2/3)). With clients sampled, "

@@ -15,21 +15,32 @@ and so Lemma 3, are the same. The order of (ii) is what the literal reading belo
 """
 
 from collections.abc import Sequence
+from fractions import Fraction
+from itertools import product
 from typing import NamedTuple
 
 import sympy
 
 from driftproof.toolkit.constants import Expression
 from driftproof.toolkit.readings import literal, narrower, wider
-from driftproof.verifiers.algebra.symbolic import Step, vanishes
+from driftproof.verifiers.algebra.symbolic import Step, computed, vanishes
 from driftproof.verifiers.claim_types.proof import proof
-from driftproof.verifiers.papers.comfedl.claims import _proof_steps as elementary
-from driftproof.verifiers.papers.comfedl.claims._proof_steps import Norm
+from driftproof.verifiers.papers import _proof_steps as elementary
+from driftproof.verifiers.papers._proof_steps import Norm
 
 g1, g2, g3, g4, J1, J2, J3 = sympy.symbols("g_1 g_2 g_3 g_4 J_1 J_2 J_3", commutative=False)
 # ∇g_B̃(f_B(w)), ∇g(f_B(w)), ∇g(f_B(w̄)), ∇g(f(w̄)); ∇f_B(w), ∇f_B(w̄), ∇f(w̄)
 PRINTED = [g1 * (J1 - J2), (g1 - g2) * J2, g2 * (J2 - J3), (g2 - g3) * J3, (g3 - g4) * J3]
 REORDERED = [g1 * (J1 - J2), (g1 - g2) * J2, (g2 - g3) * J2, (g3 - g4) * J2, g4 * (J2 - J3)]
+
+
+def five_parts(differences: Sequence[Expression]) -> Step:
+    """Decide that the five differences add up to the error."""
+    return vanishes(
+        sympy.expand(sum(differences) - (g1 * J1 - g4 * J3)),
+        r"\text{the five differences add up to } \nabla g_{\tilde{\mathcal{B}}}^{\top}"
+        r"\nabla f_{\mathcal{B}} - \nabla g^{\top}\nabla f",
+    )
 
 
 def spectral(diagonal: Sequence[int]) -> int:
@@ -59,6 +70,23 @@ def of_the_noise(differences: Sequence[Expression], norm: Norm) -> Norm:
     """
     (noise,) = (d for d in differences if d.has(J3) and d.has(J1, J2))
     return frobenius if noise.has(g4) else norm
+
+
+def displayed_third_term(norm: Norm) -> Step:
+    """Decide E‖∇g(f_B(w))ᵀ(∇f_B(w) − ∇f(w))‖² ≤ G_g²σ²/b at b = 2, on one instance, exactly.
+
+    f(w; ξ) = w + δ(ξ_1 sin(w_1/δ), ξ_2 sin(w_2/δ)) with two signs: the Jacobian's noise is
+    diag(ξ_k cos(w_k/δ)), and σ_2² ≤ 2δ² is as small as δ is. Both sines are 1/10.
+    g(y) = ‖y − f(w)‖, rounded at 0 below f_B's noise: ∇g(f_B(w)) is a unit vector, and G_g = 1.
+    """
+    signs, total = list(product((-1, 1), repeat=2)), Fraction(0)
+    for mean in (tuple(map(sum, zip(*drawn, strict=True))) for drawn in product(signs, repeat=2)):
+        if any(mean):  # twice f_B(w) − f(w), in units of δ/10
+            total += Fraction(sum(x**4 for x in mean), 4 * sum(x**2 for x in mean))
+    value = Fraction(99, 100) * total / len(signs) ** 2
+    most = Fraction(max(map(norm, signs)), 2)
+    says = r"\mathbb{E}\|\nabla g(f_{\mathcal B})^{\top}(\nabla f_{\mathcal B}-\nabla f)\|^2 \le "
+    return computed(rf"{says} G_g^2\sigma^2/b", value <= most, f"{value} against {most}, b = 2")
 
 
 @proof(
@@ -98,14 +126,11 @@ def five_differences(right: Display) -> list[Step]:
     differences, factor, norm = right
     return [
         elementary.jensen_for_a_mean(),
-        vanishes(
-            sympy.expand(sum(differences) - (g1 * J1 - g4 * J3)),
-            r"\text{the five differences add up to } \nabla g_{\tilde{\mathcal{B}}}^{\top}"
-            r"\nabla f_{\mathcal{B}} - \nabla g^{\top}\nabla f",
-        ),
+        five_parts(differences),
         elementary.squares_of_a_sum(5, factor),
         elementary.variance_of_a_mean(
             of_the_noise(differences, norm),
             r"\mathbb{E}\|\text{mean of } b \text{ noises}\|^2 \le \sigma^2/b",
         ),
+        *([displayed_third_term(norm)] if differences is PRINTED else []),
     ]

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import sympy
+
 from driftproof.synthetic.problems.bounded_composition import BoundedComposition
 from driftproof.synthetic.problems.kl_dro import KLDRO
 from driftproof.synthetic.problems.opposed_clients import OpposedClients
@@ -12,9 +14,12 @@ from driftproof.toolkit.cases import Case, grid
 from driftproof.toolkit.measure import Reduction, States
 from driftproof.toolkit.parameters import sweep
 from driftproof.toolkit.readings import Erratum, intended, literal
-from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.algebra.symbolic import Step, vanishes
+from driftproof.verifiers.claim_types.bound import RightSide, bound
+from driftproof.verifiers.papers import _proof_steps as elementary
 from driftproof.verifiers.papers.comfedl.claims._cases import NOISY, wide
 from driftproof.verifiers.papers.comfedl.claims._theorem_bounds import (
+    bias,
     largest,
     plus,
     product,
@@ -22,6 +27,7 @@ from driftproof.verifiers.papers.comfedl.claims._theorem_bounds import (
     squared_gradient,
 )
 from driftproof.verifiers.papers.comfedl.claims.assumptions import A1, A2, A3, A4, EQUAL_BATCHES
+from driftproof.verifiers.papers.comfedl.claims.lemma_3_proof import REORDERED, five_parts
 
 SMALL_NOISE = ComFedL(
     local_steps=5, step_size=0.01, batch=16, outer_batch=16,
@@ -40,6 +46,27 @@ def opposed(curvature: float, rounds: int) -> list[Case[BoundedComposition, ComF
         ComFedL(local_steps=2, step_size=0.5),
         rounds=rounds,
     )  # fmt: skip
+
+
+def steps(right: RightSide) -> list[Step]:
+    """Return the derivation of the corrected form."""
+    if right is not sharpened:
+        return []
+    c, t = elementary.POSITIVE, sympy.Symbol("t", positive=True)
+    apart = sympy.summation(t * c.eta * c.G_g * c.G_f, (t, 0, c.tau - 1)) / c.tau
+    error = (c.G_g * c.L_f + c.G_f**2 * c.L_g) * apart + bias(c)
+    smooth = c.L * c.G_f * c.G_g * (apart + c.eta * c.G_f * c.G_g / 2)
+    return [
+        five_parts(REORDERED),
+        elementary.cauchy_schwarz(),
+        elementary.descent(),
+        vanishes(
+            right(c) - (c.F_gap / (c.T * c.eta) + c.G_f * c.G_g * error + smooth),
+            r"\tfrac{F(\bar w_0)-F^*}{T\eta}+G_fG_g\big((G_gL_f+G_f^2L_g)d+"
+            r"\tfrac{L_gG_f\sigma_2}{\sqrt b}\big)+LG_fG_g\big(d+\tfrac\eta2G_fG_g\big),\; "
+            r"d = \tfrac1\tau\textstyle\sum_{t<\tau}t\eta G_gG_f, \text{ is the right side}",
+        ),
+    ]
 
 
 @bound(
@@ -122,6 +149,7 @@ def opposed(curvature: float, rounds: int) -> list[Case[BoundedComposition, ComF
             }
         ),
     ],
+    prove=steps,
     explain=(
         "As printed, the drift term is multiplied by the outer noise and vanishes with it. Two "
         "clients with opposite curvature then hold the iterates where the gradient is ½. With the "

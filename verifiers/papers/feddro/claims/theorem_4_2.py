@@ -29,6 +29,7 @@ from driftproof.toolkit.problem import Problem
 from driftproof.toolkit.readings import ByProof, Erratum, Stated, intended, literal
 from driftproof.verifiers.algebra.symbolic import Step, finite_limit, nonnegative, vanishes
 from driftproof.verifiers.claim_types.bound import RightSide, bound
+from driftproof.verifiers.papers import _proof_steps as elementary
 from driftproof.verifiers.papers.feddro.claims import _escape
 from driftproof.verifiers.papers.feddro.claims import assumptions as given
 
@@ -99,8 +100,31 @@ def steps(right: RightSide) -> list[Step]:
     says = r"\eta=T^{-1/2},\, I=T^{1/4}: \text{ the bound tends to } 0 \text{ like } T^{-1/2}"
     scaled = stated * T ** Rational(1, 2)
     return [
+        *(derivation() if right is explicit else []),
         finite_limit(scaled, T, oo, says, "√T times the bound (all constants 1)"),
         vanishes(stated.limit(T, oo), r"\lim_{T\to\infty} = 0"),
+    ]
+
+
+def derivation() -> list[Step]:
+    """Return the derivation of the explicit bound."""
+    own, mean, shared, there = symbols("J_k J f_1 f_2", commutative=False)
+    c = elementary.POSITIVE
+    j = symbols("j", positive=True)
+    apart = sympy.summation((c.eta * j * c.B_g * c.B_f) ** 2, (j, 0, c.I - 1)) / c.I
+    return [
+        vanishes(
+            own * shared - mean * there - ((own - mean) * shared + mean * (shared - there)),
+            r"\nabla g_k(x_k)\nabla f(\bar y)-\nabla g_k(\bar x)\nabla f(g(\bar x)) = "
+            r"(\nabla g_k(x_k)-\nabla g_k(\bar x))\nabla f(\bar y)+"
+            r"\nabla g_k(\bar x)(\nabla f(\bar y)-\nabla f(g(\bar x)))",
+        ),
+        elementary.descent_along(),
+        vanishes(
+            explicit(c) - 2 * c.Phi_gap / (c.eta * c.T) - smooth(c) ** 2 * apart,
+            r"\tfrac{2(\Phi(\bar x^0)-\Phi^*)}{\eta T}+L_\Phi^2\tfrac1I\textstyle\sum_{j<I}"
+            r"(\eta jB_gB_f)^2 \text{ is the bound}",
+        ),
     ]
 
 

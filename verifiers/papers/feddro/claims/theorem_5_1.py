@@ -12,6 +12,7 @@ from driftproof.toolkit.measure import Reduction, States
 from driftproof.toolkit.readings import Erratum, Stated
 from driftproof.verifiers.algebra.symbolic import Step, computed, nonnegative, vanishes
 from driftproof.verifiers.claim_types.bound import RightSide, bound
+from driftproof.verifiers.papers import _proof_steps as elementary
 from driftproof.verifiers.papers.feddro.claims import _theorem as parts
 from driftproof.verifiers.papers.feddro.claims import assumptions as given
 
@@ -36,7 +37,30 @@ def steps(right: RightSide) -> list[Step]:
     if least.is_negative:
         told = f"at B_g = 1/10, L_f = 1 it exceeds it by {-least}·e_0²"
         return [first, computed(says, not least.is_negative, told)]
-    return [first, nonnegative(sympy.simplify(stated - closed), says)]
+    derived = derivation() if right is parts.corrected else []
+    return [*derived, first, nonnegative(sympy.simplify(stated - closed), says)]
+
+
+def derivation() -> list[Step]:
+    """Return the derivation of the corrected form."""
+    c = elementary.POSITIVE
+    eta, beta = sympy.sqrt(c.b * c.K / c.T), c.beta
+    forgotten = 1 / (beta * (2 - beta))
+    summed = 2 * c.Phi_gap / (eta * c.T) + (c.B_g * c.L_f * c.e_0) ** 2 * forgotten / c.T
+    stated = parts.corrected(c)
+    schedule = {beta: 4 * c.B_g**4 * c.L_f**2 * eta}
+    return [
+        elementary.descent_along(),
+        vanishes(
+            1 + (1 - beta) ** 2 * forgotten - forgotten,
+            r"\textstyle\sum_t(1-\beta)^{2t} = \tfrac1{\beta(2-\beta)} \text{ for } 0<\beta<2",
+        ),
+        vanishes(
+            (stated - summed).subs(schedule),
+            r"\tfrac{2(\Phi(\bar x^0)-\Phi^*)}{\eta T}+\tfrac{B_g^2L_f^2}T\textstyle\sum_te_t^2 "
+            r"\text{ at } \beta=4B_g^4L_f^2\eta \text{ is the right side}",
+        ),
+    ]
 
 
 @bound(

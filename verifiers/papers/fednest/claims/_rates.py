@@ -2,7 +2,7 @@ r"""What the rates of the theorem share, and the instances that refute.
 
 **A fixed N.** For each N there is a problem on which FedNest never moves, whatever the steps α^k
 and β^k and the numbers of local steps, and ‖∇F(x^k)‖² ≥ 64^{−N}/16: docs/fednest.md has it, and
-``tests/test_fednest_derivations.py`` its numbers. φ is the Huber function that is ½x² for |x| ≤ 1.
+``tests/test_fednest.py`` runs it. φ is the Huber function that is ½x² for |x| ≤ 1.
 
 **Constant steps.** One client, f = φ(x) − y/2, g = ½(y − x)², no noise: ℓ_{g,1} = 2, μ_g = 1,
 F' = x − ½ near, and every assumption of the slides is met. FedIHGP gives p = −(N/4)2^{−N'}, whose
@@ -23,8 +23,9 @@ mean is −½(1 − 2^{−N}) and whose variance is v/4,
 The noise is bounded by αN/4 a step, so a run leaves |x| ≤ 1 with a probability that is
 exponentially small in 1/(αN), which the constants above have room for. On the lower level y^k −
 y*(x^k) follows every move of x: for α = β one unit of noise leaves α(1 − α)^{j−2}(1 − jα) after j
-steps, so E(y^K − x^K)² ≥ α(N − 4)/640 for K ≥ 1/α. (``tests/test_fednest_derivations.py`` has
-each of these in numbers, from the exact recursion of the second moments.)
+steps, so E(y^K − x^K)² ≥ α(N − 4)/640 for K ≥ 1/α. (``outgrown`` proves
+the floor of the limit; ``tests/test_fednest.py`` has the others in numbers, by the exact recursion
+of the second moments.)
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,6 +41,7 @@ from driftproof.toolkit.bilevel import BilevelProblem
 from driftproof.toolkit.cases import Assumption, Case
 from driftproof.toolkit.constants import Expression
 from driftproof.toolkit.measure import Reduction, States, Steps, average, sq
+from driftproof.verifiers.algebra.symbolic import Step, finite_limit, nonnegative, vanishes
 from driftproof.verifiers.claim_types.bound import Measure
 from driftproof.verifiers.claim_types.rate import Exact, Floor, Schedule
 from driftproof.verifiers.second_moments import second_moments
@@ -150,6 +152,43 @@ def floor_of_the_draw(at: Mapping[str, Expression]) -> Expression | None:
     if count is None or not count.has(K):
         return None
     return at["alpha"] * (count - 4) / 32
+
+
+def outgrown(right: Schedule) -> list[Step]:
+    """Return the steps by which the variance of N' refutes the order of a schedule."""
+    j, n = symbols("j N", positive=True, integer=True)
+    alpha, variance = symbols("alpha v", positive=True)
+    r = symbols("r", nonnegative=True)
+    small = 1 / (2 + r)
+    drawn, power = n / 4 * Rational(1, 2) ** j, Rational(1, 4) ** n
+    mean = sympy.summation(drawn, (j, 0, n - 1)) / n
+    stated = n / 3 * (1 - power) - (1 - Rational(1, 2) ** n) ** 2
+    settled = alpha * variance / (4 * (2 - alpha))
+    floor: Expression = floor_of_the_draw({"alpha": alpha, "N": K})
+    return [
+        vanishes(
+            sympy.summation(drawn**2, (j, 0, n - 1)) / n - mean**2 - stated / 4,
+            r"\mathrm{Var}\,p = \tfrac v4,\; v = \tfrac N3(1-4^{-N})-(1-2^{-N})^2",
+        ),
+        nonnegative(
+            n / 3 * (1 - small**2) - (1 - small) ** 2 - n / 4 + 1,
+            r"v \ge \tfrac N4-1, \text{ as } 2^{-N} = 1/(2+r) \text{ for some } r\ge0",
+        ),
+        vanishes(
+            (1 - alpha) ** 2 * settled + alpha**2 * variance / 4 - settled,
+            r"\mathrm{Var}\,x^k \to \tfrac{\alpha v}{4(2-\alpha)}",
+        ),
+        nonnegative(
+            (settled - floor.subs(K, 4 * variance + 4)).subs(alpha, 1 / (1 + r)),
+            r"v = \tfrac N4-1,\ \alpha = 1/(1+r) \le 1:\; "
+            r"\tfrac{\alpha v}{4(2-\alpha)} \ge \tfrac{\alpha(N-4)}{32}",
+        ),
+        finite_limit(
+            floor_of_the_draw(right.letters) / right.in_horizon, K, sympy.oo,
+            r"\text{the floor over the stated order stays bounded as } K\to\infty",
+            "the floor over the order",
+        ),
+    ]  # fmt: skip
 
 
 def floor_of_constant_steps(at: Mapping[str, Expression]) -> Expression | None:

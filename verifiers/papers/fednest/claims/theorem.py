@@ -4,6 +4,7 @@ import sympy
 
 from driftproof.toolkit.measure import Reduction, States
 from driftproof.toolkit.readings import Stated, Undecided, literal, narrower
+from driftproof.verifiers.algebra.symbolic import Step
 from driftproof.verifiers.claim_types.rate import Schedule, rate
 from driftproof.verifiers.papers.fednest.claims import _rates as rates
 from driftproof.verifiers.papers.fednest.claims import assumptions as given
@@ -11,6 +12,13 @@ from driftproof.verifiers.papers.fednest.claims import assumptions as given
 K, ROOT = rates.K, rates.ROOT
 AS_BETA = {**rates.AT_ROOT, "N": rates.GROWING}
 SLOWER = AS_BETA | {"alpha": (K * sympy.log(K)) ** -sympy.Rational(1, 2)}
+
+AT_ROOT = Schedule(AS_BETA, ROOT)
+
+
+def steps(right: Schedule) -> list[Step]:
+    """Return why α = β = 1/√K with a series that grows does not give 1/√K."""
+    return rates.outgrown(right) if right is AT_ROOT else []
 
 
 def at(horizon: int) -> rates.FedNestCase:
@@ -29,7 +37,7 @@ def at(horizon: int) -> rates.FedNestCase:
             Schedule({"N": rates.TERMS}, ROOT), why="the slides leave the choice of N open"
         ),
         "N ≥ κ_g log K, α = β = 1/√K": narrower(
-            Stated(Schedule(AS_BETA, ROOT), assumes=(rates.LONG_SERIES,)),
+            Stated(AT_ROOT, assumes=(rates.LONG_SERIES,)),
             why="one choice of the step sizes among many",
         ),
         "any N, any steps constant over the run": narrower(
@@ -64,6 +72,7 @@ def at(horizon: int) -> rates.FedNestCase:
             Schedule({"steps": "constant"}, sympy.sqrt(sympy.log(K)) / K),
         ),
     ],
+    prove=steps,
     explain=(
         "For each fixed number of Neumann terms FedNest stands still on an instance where the "
         "gradient is not 0, whatever the step sizes. A growing one brings variance that grows with "

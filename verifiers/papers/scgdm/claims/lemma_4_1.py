@@ -3,13 +3,15 @@
 **Kind.** Bound, at every step t ≥ 1 and for every client, given the past.
 """
 
-from sympy import Rational
+from sympy import Rational, symbols
 
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps
 from driftproof.toolkit.readings import Erratum, Stated, intended, narrower
-from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.algebra.symbolic import Step, nonnegative, vanishes
+from driftproof.verifiers.claim_types.bound import RightSide, bound
 from driftproof.verifiers.claim_types.terms import Terms
+from driftproof.verifiers.papers import _proof_steps as elementary
 from driftproof.verifiers.papers.scgdm.claims import assumptions as given
 from driftproof.verifiers.papers.scgdm.claims._cases import CASES, FULL
 from driftproof.verifiers.papers.scgdm.claims._steps import (
@@ -59,6 +61,44 @@ mended = Terms(
     }
 )
 """The corrected right side: L_F, and the move of x itself."""
+
+
+def steps(right: RightSide) -> list[Step]:
+    """Return the derivation of the corrected form."""
+    if right is not mended:
+        return []
+    v, jacobian, drawn, there, target = symbols("v J f_1 f_2 f_3", commutative=False)
+    a, r = symbols("a r", positive=True)
+    s, below = 1 - a, 1 / (1 + r)  # a is any number between 0 and 1
+    c = elementary.POSITIVE
+    noise = (c.C_g * c.sigma_f) ** 2 + 2 * (c.C_f * c.sigma_g) ** 2
+    share = c.alpha * c.eta
+    summed = (1 - share) * c.measured("past") + 2 * given.smooth(c) ** 2 / share * c.measured(
+        "moved"
+    )
+    summed += 2 * share * (c.C_g * c.L_f) ** 2 * c.measured("inner") + share**2 * noise
+    return [
+        elementary.moving_average(),
+        nonnegative(
+            (2 / a - (1 + 1 / s) * (1 - a) ** 2 / a).subs(a, below),
+            r"s=1-a:\; (1+\tfrac1s)(1-a)^2/a \le 2/a",
+        ),
+        vanishes(
+            v * drawn
+            - jacobian * target
+            - (v * (drawn - there) + (v - jacobian) * there + jacobian * (there - target)),
+            r"z_t-\nabla F_k(x_t) = v(\nabla f(u;\zeta)-\nabla f(u))+(v-\nabla g)\nabla f(u)"
+            r"+\nabla g(\nabla f(u)-\nabla f(g))",
+        ),
+        elementary.squares_of_a_sum(2, 2),
+        elementary.cauchy_schwarz(),
+        nonnegative(
+            ((1 + s) * a - a**2).subs(a, below),
+            r"\|B\|^2 \le C_g^2L_f^2e \text{ has the coefficient } (1+s)a-a^2 \ge 0",
+        ),
+        vanishes((1 + s) * a - a**2 + 2 * a**2 - 2 * a, r"(1+s)a-a^2+2a^2 = 2a"),
+        nonnegative(right(c) - summed, r"\text{the sum is at most the right side}"),
+    ]
 
 
 @bound(
@@ -112,6 +152,7 @@ mended = Terms(
         },
         assumes=(given.TWO_SAMPLES,),
     ),
+    prove=steps,
     explain=(
         "Just after a communication x_t − x_{t−1} is a jump to the average, which βη‖m_t‖ does "
         "not measure. With L_F and ‖x_t − x_{t−1}‖ in place of βη‖m_t‖ the lemma holds given every"

@@ -5,7 +5,7 @@ r"""Lemma 4.3: the consensus error of the models.
 
 from dataclasses import replace
 
-from sympy import Rational
+from sympy import Rational, summation, symbols
 
 from driftproof.synthetic.problems.bias_amplification import BiasAmplification
 from driftproof.synthetic.problems.bounded_composition import BoundedComposition
@@ -15,7 +15,9 @@ from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps, average, sq
 from driftproof.toolkit.parameters import sweep
 from driftproof.toolkit.readings import Erratum, Stated, literal, narrower
-from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.algebra.symbolic import Step, vanishes
+from driftproof.verifiers.claim_types.bound import RightSide, bound
+from driftproof.verifiers.papers import _proof_steps as elementary
 from driftproof.verifiers.papers.scgdm.claims import assumptions as given
 
 PULLED = BoundedComposition(
@@ -38,6 +40,27 @@ def printed(c: Letters) -> Expression:
 def mended(c: Letters) -> Expression:
     squares = (c.p - 1) * (2 * c.p - 1) / 6
     return c.K * squares * (c.beta * c.eta * c.C_g * c.C_f) ** 2
+
+
+def steps(right: RightSide) -> list[Step]:
+    """Return the derivation of the corrected form."""
+    if right is not mended:
+        return []
+    a, x, y = symbols("a x y", real=True)
+    c, j = elementary.POSITIVE, symbols("j", positive=True)
+    most = (j * c.beta * c.eta * c.C_g * c.C_f) ** 2
+    return [
+        vanishes(
+            (1 - a) * x**2 + a * y**2 - ((1 - a) * x + a * y) ** 2 - a * (1 - a) * (x - y) ** 2,
+            r"(1-a)\|m\|^2+a\|z\|^2-\|(1-a)m+az\|^2 = a(1-a)\|m-z\|^2 \ge 0, \text{ so }"
+            r"\mathbb{E}\|m\|^2 \le C_g^2C_f^2",
+        ),
+        elementary.squares_of_a_sum(3, 3),
+        vanishes(
+            right(c) - c.K * summation(most, (j, 0, c.p - 1)) / c.p,
+            r"K\cdot\tfrac1p\sum_{j<p}(j\beta\eta C_gC_f)^2 \text{ is the right side}",
+        ),
+    ]
 
 
 def largest_consensus_error(c: Letters) -> Expression:
@@ -107,6 +130,7 @@ def largest_consensus_error(c: Letters) -> Expression:
         ("10 % smaller", lambda c: mended(c) * Rational(9, 10)),
         ("linear in p", lambda c: mended(c) * 3 / (2 * c.p - 1)),
     ],
+    prove=steps,
     explain=(
         "The right side pays for noise alone, but clients drift apart because their functions "
         "differ. What holds needs no condition on p, and is attained."

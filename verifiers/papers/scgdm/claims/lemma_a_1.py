@@ -3,7 +3,7 @@ r"""Lemma A.1: the consensus error of the inner estimates.
 **Kind.** Bound, for every t, with s_t = ⌊t/p⌋ (u_0 is not defined; its deviation counts as 0).
 """
 
-from sympy import Rational
+from sympy import Rational, symbols
 
 from driftproof.synthetic.problems.bias_amplification import BiasAmplification
 from driftproof.synthetic.problems.bounded_composition import BoundedComposition
@@ -13,8 +13,10 @@ from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps, each
 from driftproof.toolkit.parameters import sweep
 from driftproof.toolkit.readings import Erratum, Stated, literal, narrower
-from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.algebra.symbolic import Step, vanishes
+from driftproof.verifiers.claim_types.bound import RightSide, bound
 from driftproof.verifiers.claim_types.terms import Terms
+from driftproof.verifiers.papers import _proof_steps as elementary
 from driftproof.verifiers.papers.scgdm.claims import assumptions as given
 from driftproof.verifiers.papers.scgdm.claims._steps import spread
 
@@ -33,6 +35,28 @@ mended = Terms(
         "different functions": lambda c: 2 * c.p * c.measured("functions"),
     }
 )
+
+
+def steps(right: RightSide) -> list[Step]:
+    """Return the derivation of the corrected form."""
+    if right is not mended:
+        return []
+    c, (a, j) = elementary.POSITIVE, symbols("a j", positive=True)
+    return [
+        vanishes(
+            (1 - a) * (1 - (1 - a) ** j) + a - (1 - (1 - a) ** (j + 1)),
+            r"a=\gamma\eta:\; \text{the weights } a(1-a)^i,\ i<j, \text{ of a step and of a "
+            r"difference } d \text{ add up to } 1-(1-a)^j \le 1",
+        ),
+        elementary.squares_of_a_sum(2, 2),
+        vanishes(
+            right(c)
+            - c.p * (c.K * c.delta_g**2 + 2 * c.measured("functions"))
+            - 2 * c.C_g**2 * c.measured("models"),
+            r"\mathbb{E}\sum_k\|d_k\|^2 \le K\delta_g^2+2C_g^2\sum_k\|x^{(k)}-\bar x\|^2+"
+            r"2\sum_k\|b_k\|^2, \text{ summed over } t', \text{ is the right side}",
+        ),
+    ]
 
 
 @bound(
@@ -100,6 +124,7 @@ mended = Terms(
             "the models": Rational(1, 3),
         }
     ),
+    prove=steps,
     explain=(
         "The proof compares g^(k) at one point with the mean of all g^(k') as if they were one "
         "function. With one g the lemma is supported; otherwise their spread has to be paid for."

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import pi
 from typing import cast
 
-from sympy import Rational
+from sympy import Rational, symbols
 
 from driftproof.synthetic.problems.bounded_composition import BoundedComposition
 from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
@@ -17,8 +17,10 @@ from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps, given_past
 from driftproof.toolkit.parameters import sweep
 from driftproof.toolkit.readings import Erratum, Stated, intended, literal, narrower
-from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.algebra.symbolic import Step, vanishes
+from driftproof.verifiers.claim_types.bound import RightSide, bound
 from driftproof.verifiers.claim_types.terms import Terms
+from driftproof.verifiers.papers import _proof_steps as elementary
 from driftproof.verifiers.papers.scgdm.claims import assumptions as given
 from driftproof.verifiers.papers.scgdm.claims._steps import spread
 
@@ -55,6 +57,31 @@ mended = Terms(
         "different clients": lambda c: 4 * c.measured("clients"),
     }
 )
+
+
+def steps(right: RightSide) -> list[Step]:
+    """Return the derivation of the corrected form."""
+    if right is not mended:
+        return []
+    v, own, mean, drawn, there, centre, b = symbols("v J_1 J_2 f_1 f_2 f_3 b", commutative=False)
+    c = elementary.POSITIVE
+    four = c.K * (c.C_f * c.sigma_g) ** 2 + (c.C_g * c.L_f) ** 2 * c.measured("used")
+    four += (c.C_f * c.L_g) ** 2 * c.measured("models") + c.measured("clients")
+    parts = v * (drawn - there) + (v - own) * there + own * (there - centre)
+    return [
+        vanishes(
+            v * drawn - b - (parts + (own - mean) * centre + mean * centre - b),
+            r"z_k-\bar b = v_k(\nabla f_k(u_k;\zeta)-\nabla f_k(u_k))+(v_k-\nabla g_k(x_k))"
+            r"\nabla f_k(u_k)+\nabla g_k(x_k)(\nabla f_k(u_k)-\nabla f_k(\bar u))+"
+            r"(\nabla g_k(x_k)-\nabla g_k(\bar x))\nabla f_k(\bar u)+b_k-\bar b",
+        ),
+        elementary.squares_of_a_sum(4, 4),
+        elementary.squares_of_a_sum(3, 3),  # b_k = b̄ for clients with one f and one g
+        vanishes(
+            right(c) - c.K * (c.C_g * c.sigma_f) ** 2 - 4 * four,
+            r"\text{the first, centred given the rest, and four times the other four squares}",
+        ),
+    ]
 
 
 @bound(
@@ -131,6 +158,7 @@ mended = Terms(
             "different clients": Rational(1, 5),
         },
     ),
+    prove=steps,
     explain=(
         "z_{t+1} is computed from u_{t+2}, not u_{t+1}; and the lemma treats clients as if they "
         "had one f and one g. For such clients it holds, with the constants 3, 3, K and 3K."

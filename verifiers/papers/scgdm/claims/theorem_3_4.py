@@ -12,6 +12,7 @@ from driftproof.toolkit.cases import Case
 from driftproof.toolkit.measure import Reduction, States
 from driftproof.toolkit.readings import Erratum, Stated
 from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.papers.scgdm.claims import _potential_steps
 from driftproof.verifiers.papers.scgdm.claims import assumptions as given
 from driftproof.verifiers.papers.scgdm.claims._theorem import (
     VALID,
@@ -159,6 +160,7 @@ def crossing(
         },
         assumes=VALID,
     ),
+    prove=_potential_steps.steps,
     explain=(
         "The printed bound has no term for clients that differ, and an L_g in place of an L_f; the "
         "printed algorithm draws one sample where the proof needs two. The corrected form "

@@ -1,4 +1,4 @@
-"""Elementary steps that the proofs of ComFedL's lemmas and theorems take, decided by algebra."""
+"""Elementary steps that proofs of lemmas and theorems take, decided by algebra."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -6,10 +6,26 @@ from itertools import product
 
 import sympy
 
+from driftproof.toolkit.constants import Letters, Notation
 from driftproof.verifiers.algebra.symbolic import Step, computed, nonnegative, vanishes
 
 Norm = Callable[[Sequence[int]], int]
 """From the entries of a diagonal matrix to the square of its norm."""
+
+
+class _AnyLetter(Notation):
+    """Has every letter."""
+
+    def __contains__(self, letter: object) -> bool:
+        return True
+
+    def sign(self, letter: str) -> str:
+        """Return that it is positive."""
+        return "positive"
+
+
+POSITIVE = Letters(_AnyLetter({}))
+"""The letters of right sides in a proof: whichever it names, each positive."""
 
 
 def jensen_for_a_mean() -> Step:
@@ -52,6 +68,32 @@ def descent() -> Step:
         slack,
         r"F(w+d)-F(w)-\langle\nabla F(w),d\rangle \le \int_0^1 Lt\|d\|^2\,dt = "
         r"\tfrac L2\|d\|^2",
+    )
+
+
+def descent_along() -> Step:
+    """What a step along v, in place of the gradient g, adds to an L-smooth F."""
+    g, v, eta, bend = sympy.symbols("g v eta L", real=True)
+    stated = (v - g) ** 2 - g**2 - (1 - eta * bend) * v**2
+    return vanishes(
+        -eta * g * v + bend * eta**2 * v**2 / 2 - eta / 2 * stated,
+        r"-\eta\langle g,v\rangle+\tfrac L2\eta^2\|v\|^2 = "
+        r"\tfrac\eta2\big(\|v-g\|^2-\|g\|^2-(1-\eta L)\|v\|^2\big)",
+    )
+
+
+def moving_average() -> Step:
+    """What an average of weight a makes of an error E that moves by D, and of a bias B."""
+    error, move, bias = sympy.symbols("E D B", real=True)
+    a, s = sympy.symbols("a s", positive=True)
+    bound = (1 - a) * error**2 + (1 + 1 / s) * (1 - a) ** 2 / a * move**2 + (1 + s) * a * bias**2
+    moved = (1 - a) * move / a
+    squares = a * (1 - a) * (error - moved - bias) ** 2 + a / s * (moved - s * bias) ** 2
+    return vanishes(
+        bound - ((1 - a) * (error + move) + a * bias) ** 2 - squares,
+        r"(1-a)\|E\|^2+(1+\tfrac1s)\tfrac{(1-a)^2}a\|D\|^2+(1+s)a\|B\|^2 - "
+        r"\|(1-a)(E+D)+aB\|^2 = a(1-a)\|E-\tfrac{1-a}aD-B\|^2+\tfrac as"
+        r"\|\tfrac{1-a}aD-sB\|^2",
     )
 
 

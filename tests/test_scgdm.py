@@ -1,8 +1,7 @@
-"""Local-SCGDM: the floors, the line-by-line code and the controls, seen from a second side."""
+"""Local-SCGDM: the floors, the recursions, the conditions and the controls, on runs."""
 
 from dataclasses import replace
-from fractions import Fraction
-from math import sqrt
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,12 +14,13 @@ from driftproof.toolkit.constants import MEASURED, Letters
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.measure import given_past, sq
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.terms import Terms
 from driftproof.verifiers.judges.assumed import unmet
 from driftproof.verifiers.papers.scgdm.claims import _floors
 from driftproof.verifiers.papers.scgdm.claims import assumptions as given
-from driftproof.verifiers.papers.scgdm.claims._pseudo_code import steps
+from driftproof.verifiers.papers.scgdm.claims._potential_steps import recursions
 from driftproof.verifiers.papers.scgdm.claims.corollary_3_5 import SCHEDULE
 
 META = AnalyticMAML(clients=3, adaptation=0.5, heterogeneity=3.0, distance=_floors.START)
@@ -66,29 +66,6 @@ def test_two_clients_with_different_g_leave_the_minimiser_for_another_point():
     assert x.item() == pytest.approx(-1, abs=0.05)
 
 
-def test_the_pseudo_code_keeps_what_each_step_made():
-    kept = steps(BiasAmplification(), LocalSCGDM(local_steps=2, step_factor=0.5), 1, "kept")
-    first, second = kept
-    assert first.m.ravel().tolist() == first.z.ravel().tolist()
-    assert first.u.ravel().tolist() == [0.5, 0.75]  # 2x and 1 − x at ¼
-    # f' is the identity here: z = a_k u_k, x_1 = ¼ − 0.05 z, and then averages
-    assert first.x.ravel() == pytest.approx([0.25 - 0.05, 0.25 + 0.05 * 0.75])
-    assert np.ptp(second.x) == np.ptp(second.u) == np.ptp(second.m) == 0
-
-
-TERMS = Terms({"one": lambda c: c, "two": lambda c: 10 * c})
-
-
-def test_a_control_shrinks_the_terms_that_it_names():
-    made = dict(TERMS.controls({"one": 0, "two": Fraction(1, 2), ("one", "two"): 3}))
-    assert {name: form.right(1) for name, form in made.items()} == {
-        "without one": 10, "1/2 of two": 6, "3 of one and two": 33,
-    }  # fmt: skip
-    assert TERMS(1) == 11
-    with pytest.raises(DriftproofError, match="unknown term of a right side 'three'"):
-        TERMS.controls({"three": 0})
-
-
 def corrected():
     """Return each claim of the paper whose corrected form is a sum of named terms."""
     for name, leaf in leaves("claim").items():
@@ -103,6 +80,8 @@ def test_each_term_of_a_corrected_form_has_a_control_or_is_called_untested(claim
     told = " ".join(form.reading for form in claim.forms if form.form == "sibling")
     told += claim.explain.partition("Untested")[2]
     assert [name for name in terms.terms if name not in told] == []
+    with pytest.raises(DriftproofError, match="unknown term of a right side 'three'"):
+        terms.controls({"three": 0})
 
 
 def test_each_measured_mean_that_is_named_is_measured_and_has_a_name_in_latex():
@@ -119,23 +98,14 @@ def test_each_measured_mean_that_is_named_is_measured_and_has_a_name_in_latex():
             assert named <= set(claim.measured), (name, form.reading)
 
 
-@pytest.mark.parametrize("alpha", [0.3, 1.0, 7.0])
-@pytest.mark.parametrize("gamma", [0.2, 1.0, 7.0])
-def test_the_largest_factor_is_the_papers_and_is_admitted(alpha, gamma):
+@pytest.mark.parametrize(("alpha", "gamma"), [(0.3, 7.0), (1.0, 1.0), (7.0, 0.2)])
+def test_the_largest_factor_is_the_largest_that_the_theorem_admits(alpha, gamma):
     for problem in (BoundedComposition(inner_curvature=0.5), BiasAmplification(
             objective_of="client-wise")):  # fmt: skip
         found = given.largest_factor(problem, alpha, gamma)
-        c = problem.constants
-        v = {
-            "C_g": c["inner_gradient_moment"], "C_f": c["outer_gradient_moment"],
-            "L_g": c["inner_mean_smoothness"], "L_f": c["outer_mean_smoothness"],
-            "alpha": alpha, "gamma": gamma,
-        }  # fmt: skip
-        curved = v["C_g"] ** 4 * v["L_f"] ** 2
-        whole = v["C_g"] ** 2 * v["L_f"] + v["C_f"] * v["L_g"]
-        largest = sqrt(1 / (8 * (curved / gamma**2 + curved / gamma + whole**2 / alpha**2)))
-        assert found == pytest.approx(largest, rel=1e-9)
-        assert found <= largest
+        for share, fine in ((1, True), (1 + 1e-9, False)):
+            c = SimpleNamespace(**letters(problem, alpha, gamma, share * found))
+            assert bool(given.STEP_FACTOR.relation(c)) is fine
 
 
 @pytest.mark.parametrize(
@@ -144,41 +114,70 @@ def test_the_largest_factor_is_the_papers_and_is_admitted(alpha, gamma):
      (2, 1 / 16, 128, False), (16, 1 / 16, 16, False)],
 )  # fmt: skip
 def test_the_schedule_is_the_corollarys(local_steps, step_size, rounds, fine):
+    """η = T^{−1/2} and p = T^{1/4}."""
     method = LocalSCGDM(
         local_steps=local_steps, step_size=step_size, momentum=0.5, inner_momentum=0.5
     )
-    steps = rounds * local_steps
-    printed = step_size == pytest.approx(steps**-0.5) and local_steps == pytest.approx(steps**0.25)
-    assert printed is fine
     alone = replace(leaves("claim")["scgdm/corollary-3.5"].load(), assumes=[SCHEDULE])
     assert (unmet(alone, Case(BoundedComposition(), method, rounds)) is None) is fine
 
 
-def test_conditions_on_the_algorithm_tell_samples_and_averages_apart():
-    def case(problem, **more):
-        return Case(problem, LocalSCGDM(**more), 1)
+def test_conditions_of_which_no_case_on_record_is_an_instance():
+    def holds(assumption, problem, averaged="umx"):
+        return assumption.applies(Case(problem, LocalSCGDM(averaged=averaged), 1))
 
-    one, two = BoundedComposition(clients=1), BoundedComposition(clients=2)
-    noisy = BoundedComposition(clients=2, outer_gradient_noise=0.1)
-    assert given.PRINTED.applies(case(two))
-    assert not given.PRINTED.applies(case(two, averaged="mx"))
-    assert not given.PRINTED.applies(case(two, local_steps=1))
-    assert given.TWO_SAMPLES.applies(case(noisy))
-    assert not given.TWO_SAMPLES.applies(case(noisy, samples="one"))
-    assert given.ONE_SAMPLE.applies(case(noisy, samples="one"))
-    assert not given.ONE_SAMPLE.applies(case(noisy))
-    # without noise they are the same algorithm
-    assert given.TWO_SAMPLES.applies(case(two, samples="one"))
-    assert given.ONE_SAMPLE.applies(case(two))
-    assert given.ALIKE.applies(case(noisy))
-    assert given.ALIKE.applies(case(BoundedComposition(clients=1, heterogeneity=1.0)))
-    for apart in ("heterogeneity", "opposition_slope", "inner_offset"):
-        assert not given.ALIKE.applies(case(BoundedComposition(clients=2, **{apart: 1.0})))
-    assert given.MODELS_AVERAGED.applies(case(two, averaged="mx"))
-    assert not given.MODELS_AVERAGED.applies(case(two, averaged="um"))
-    assert given.MODELS_AVERAGED.applies(case(one, averaged=""))
-    different = BiasAmplification(objective_of="client-wise")
-    assert not given.INNER_ESTIMATES.applies(case(different))
-    assert given.INNER_ESTIMATES.applies(case(different, averaged="mx"))
-    assert given.INNER_ESTIMATES.applies(case(two))
-    assert not given.INNER_ESTIMATES.applies(case(BoundedComposition(inner_offset=1.0)))
+    assert holds(given.ALIKE, BoundedComposition(clients=1, heterogeneity=1.0))
+    assert holds(given.MODELS_AVERAGED, BoundedComposition(clients=1), "")
+    assert not holds(given.MODELS_AVERAGED, BoundedComposition(), "um")
+
+
+NOISE = {"inner_value_noise": 0.3, "inner_gradient_noise": 0.4, "outer_gradient_noise": 0.5}
+BENT = BoundedComposition(inner_curvature=0.7, heterogeneity=1.5, distance=1.2, **NOISE)
+
+
+def letters(problem, alpha, gamma, beta):
+    c = {name: problem.constants[role] for name, role in LocalSCGDM.notation.items()
+         if role in problem.constants}  # fmt: skip
+    return c | {"alpha": alpha, "gamma": gamma, "beta": beta}
+
+
+@pytest.mark.parametrize(
+    ("problem", "averaged"),
+    [
+        (BENT, "umx"),
+        (replace(BENT, inner_offset=1.0), "mx"),
+        (replace(BENT, clients=3, inner_curvature=0.3, heterogeneity=2.0, distance=0.4), "umx"),
+        (BiasAmplification(objective_of="client-wise", at=0.2), "mx"),
+    ],
+)
+@pytest.mark.parametrize(("alpha", "gamma"), [(0.5, 9.0), (9.0, 0.5), (9.0, 9.0)])
+def test_the_recursions_of_theorem_3_4_hold_given_every_past(problem, averaged, alpha, gamma):
+    """Those of which its steps make the sum, on both sides of an average, where x, m, u jump."""
+    beta = 4.0 * given.largest_factor(problem, alpha, gamma)  # the recursions need no condition
+    method = LocalSCGDM(
+        local_steps=3, step_size=0.1, momentum=alpha, inner_momentum=gamma, step_factor=beta,
+        averaged=averaged,
+    )  # fmt: skip
+    numbers = letters(problem, alpha, gamma, beta) | {"eta": 0.1, "K": problem.clients}
+    c = SimpleNamespace(**numbers)
+
+    def left(view):
+        at, old = view.before.x.mean(0), view.previous.x.mean(0)
+        here = at.expand_as(view.before.x)
+        return given_past(
+            sq(view.client("m").mean(0) - view.gradient(at)),
+            A=sq(view.before.m.mean(0) - view.gradient(old)),
+            M=sq(view.before.m.mean(0)),
+            e=sq(view.before.u - view.inner_values(old.expand_as(here))).mean(0),
+            V=sq(view.before.x - at).mean(0),
+            next_e=sq(view.client("u") - view.inner_values(here)).mean(0),
+            moved=sq(at - (old - beta * 0.1 * view.before.m.mean(0))),
+        )
+
+    ctx = sampled_context(problem, ("past",), replicates=8)
+    made = run(problem, method, ctx, rounds=4, left=left)
+    m = {"1": 1.0} | {name: part[1:] for name, part in zip(made.names, made.parts, strict=True)}
+    assert m["moved"].max() < 1e-20  # x̄_{t+1} = x̄_t − βηm̄_{t+1}, averaged or not
+    for made_of, recursion in zip((m["next_e"], made.values[1:]), recursions(c), strict=True):
+        bound = sum(float(factor) * m[name] for name, factor in recursion.items())
+        assert np.all(made_of <= bound + 1e-12)
