@@ -24,7 +24,8 @@ from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.judges import theorems, worst_cases
-from driftproof.verifiers.judges.worst_cases import factors_of, why_not
+from driftproof.verifiers.judges.assumed import outside
+from driftproof.verifiers.judges.worst_cases import factors_of
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.freedom import kept, reduced
 from driftproof.verifiers.worst_case.program import Matrices, matrices
@@ -61,7 +62,7 @@ def _on_record() -> Iterator[tuple[str, Matrices]]:
                 region = Region(theorems.region_of(claim, case))
                 case = theorems.with_numbers(case, next(ends_and_middle(region)))
             form = claim.forms[0]
-            if why_not(claim, case, form) is not None:
+            if outside(claim, case, form) is not None:
                 continue
             left = form.left or claim.left
             made = build(case.algorithm, case.problem, rounds=case.rounds, left=left)

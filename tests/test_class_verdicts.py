@@ -445,4 +445,4 @@ def test_the_gradient_where_an_implicit_step_ends():
     assert verdict(bent, step, gradient, steepness) is Verdict.SUPPORTED
     assert verdict(bent, step, gradient, lambda c: c.R**2 / 100) is Verdict.REFUTED
     with pytest.raises(DriftproofError, match="proximal step on"):  # it may be no minimiser
-        verdict([smooth(L=1), start_gap(1.0)], step, gradient, steepness)
+        verdict([smooth(L=1), start_gap(1.0)], step, gradient, lambda c: 1 / c.eta**2)

@@ -19,9 +19,11 @@ import pytest
 from driftproof.cli import status
 from driftproof.commands.new import BESIDE, ORIGINS, as_a_user, renamed
 from driftproof.toolkit.discover import KINDS, leaves
+from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.report.page import asset
 from driftproof.toolkit.report.plain_math import plain_math
 from driftproof.verifiers import record
+from driftproof.verifiers.verify import select
 from tests.commands import driftproof
 from tests.fresh_install import blocks
 
@@ -294,6 +296,22 @@ def test_files_that_are_no_claims_are_told_where(name, tmp_path):
     assert "Traceback" not in made.stderr
     if name == "raises.py":
         assert "Traceback" in driftproof("verify", name, "--debug", cwd=tmp_path).stderr
+
+
+def test_a_claim_of_a_file_is_chosen_by_its_name(tmp_path):
+    file = tmp_path / "two.py"
+    cases = "cases=grid(BoundedComposition(), ComFedL(), rounds=1)"
+    one = CLAIM.replace("right=1", f"right=lambda c: c.eta, {cases}")
+    file.write_text(
+        "from driftproof import bound, grid\nfrom driftproof.algorithms import ComFedL\n"
+        "from driftproof.problems import BoundedComposition\n"
+        + one + one.replace("a/b", "a/c").replace("def a", "def c")
+    )  # fmt: skip
+    assert [leaf.name for leaf in select([str(file)])] == ["a/b", "a/c"]
+    assert [leaf.name for leaf in select([f"{file}::a/c"])] == ["a/c"]
+    assert [leaf.name for leaf in select([f"{file}::a/*"])] == ["a/b", "a/c"]
+    with pytest.raises(DriftproofError, match=r"two\.py.*'a/d'"):
+        select([f"{file}::a/d"])
 
 
 def test_an_error_inside_a_users_measure_is_told_at_its_line(tmp_path):

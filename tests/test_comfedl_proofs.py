@@ -136,7 +136,7 @@ def test_the_floor_of_sampled_clients_is_below_every_step_size():
 
 def test_a_small_step_and_all_clients_are_checked_for_each_case():
     from driftproof.toolkit.cases import Case
-    from driftproof.verifiers.judges.bounds import unmet
+    from driftproof.verifiers.judges.assumed import unmet
 
     form = full_participation.forms[0]
     (case, *_) = full_participation.cases

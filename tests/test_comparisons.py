@@ -87,7 +87,7 @@ def test_a_row_shows_both_ends_and_the_middle_of_a_left_side():
         row = judged(kind, [Comparison("", 1.0, 3.0, 4.0, x=1.0), Comparison("", 0.0, 0.0, 0.0)])
         assert row.lhs == {"mean": mean, "low": 1.0, "high": 3.0}
         assert (row.rhs, row.margin, row.comparisons) == (4.0, 1e-6, 2)
-        assert row.series["low"] == [0.0, 1.0]  # sorted by where they are drawn
+        assert row.series.low == [0.0, 1.0]  # sorted by where they are drawn
 
 
 def test_a_bound_shows_what_comes_closest_and_0_below_0_is_not_close():

@@ -15,12 +15,13 @@ import torch
 
 from driftproof.synthetic.problems import AveragedComposition, BiasAmplification, BoundedComposition
 from driftproof.toolkit.algorithms import CompositionalFedAvg, LocalSCGDM
+from driftproof.toolkit.cases import roles_of
 from driftproof.toolkit.constants import Letters, evaluate
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.engines.enumerated import NoiselessContext
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.measure import each, given_past, sq
-from driftproof.verifiers.judges.bounds import coefficients, roles_of
+from driftproof.verifiers.judges.bounds import coefficients
 from driftproof.verifiers.papers.scgdm.claims import assumptions as given
 
 NAMES = ("p", "eta", "alpha", "beta", "gamma", "K", "T", "F_gap", "C_g", "C_f", "L_g", "L_f",

@@ -136,15 +136,15 @@ def test_argued_steps_decide_nothing_alone_and_are_shown_as_such():
     assert row(argued("s", "by Jensen")).verdict is Verdict.INCONCLUSIVE
     assert row(Step("1 = 2", True, "obvious")).verdict is Verdict.INCONCLUSIVE
     assert row(argued("s", "an example", holds=False), proved).verdict is Verdict.INCONCLUSIVE
-    assert row(proved).series["proof"] == [["", True, proved.why]]
+    assert row(proved).series.steps == [["", True, proved.why]]
     left_open = computed("s", None, "open: no sign was found")
-    assert row(left_open).series["proof"] == [["s", None, "open: no sign was found"]]
+    assert row(left_open).series.steps == [["s", None, "open: no sign was found"]]
     failed = row(argued("s", "an example", holds=False))
     assert failed.reason.endswith("fails by an argument, not by a computation: an example")
-    assert failed.series["proof"] == [["s", False, "argued, not computed: an example"]]
+    assert failed.series.steps == [["s", False, "argued, not computed: an example"]]
     mixed = row(argued("s", "by Jensen"), proved)
     assert mixed.verdict is Verdict.SUPPORTED
-    assert mixed.series["proof"][0][2] == "argued, not computed: by Jensen"
+    assert mixed.series.steps[0][2] == "argued, not computed: by Jensen"
     assert row(argued("s", "by Jensen"), computed("t", False, "w")).verdict is Verdict.REFUTED
 
 

@@ -9,7 +9,7 @@ import torch
 
 from driftproof.synthetic.problems import KLDRO, BoundedComposition
 from driftproof.toolkit.algorithms import ComFedL, FedAvg
-from driftproof.toolkit.cases import Case
+from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.constants import Letters, Notation
 from driftproof.toolkit.draws import BLOCK
 from driftproof.toolkit.federation import run_exactly
@@ -243,7 +243,7 @@ def test_random_rounding_is_seeded_apart_for_each_run_and_stretch():
 
 def test_roles_of_a_run_and_enclosures_of_a_gap():
     case = Case(BoundedComposition(clients=5), ComFedL(local_steps=3, participation=0.35), 7)
-    roles = bounds.roles_of(case)
+    roles = roles_of(case)
     assert (roles["cohort_size"], roles["rounds"], roles["steps"]) == (2, 7, 21)
     wide = Case(KLDRO(loss="sigmoid"), ComFedL(), 1)
     assert bounds.right_side(CLAIM, wide, lambda c: c.F_gap) == pytest.approx(

@@ -11,7 +11,7 @@ from driftproof.synthetic.problems import AveragedComposition, BiasAmplification
 from driftproof.toolkit.algorithms import CompositionalFedAvg, FedDRO
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.discover import leaves
-from driftproof.verifiers.judges.bounds import unmet
+from driftproof.verifiers.judges.assumed import unmet
 from driftproof.verifiers.papers.feddro.claims import _theorem as parts
 from driftproof.verifiers.papers.feddro.claims import assumptions as given
 from driftproof.verifiers.papers.feddro.claims.theorem_4_1 import for_any_sequence

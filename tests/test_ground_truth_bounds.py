@@ -145,14 +145,14 @@ def test_a_bound_of_certified_numbers_is_drawn(tmp_path, enclosures):
     assert figure.labels["band"] == "its certified enclosure"
     assert figure.log == ("y" if len(enclosures) > 2 else "")
     finite = [high for _, high in enclosures if high < float("inf")]
-    assert len(figure.series["x"]) == 2 * len(finite)  # JSON has no infinity
-    shares = [a / b for a, b in zip(figure.series["mean"], figure.series["bound"], strict=True)]
+    assert len(figure.points.x) == 2 * len(finite)  # JSON has no infinity
+    shares = [a / b for a, b in zip(figure.points.mean, figure.points.bound, strict=True)]
     assert shares == sorted(shares)
     draw(figure, tmp_path)
     assert (tmp_path / f"{figure.name}.svg").stat().st_size > 1000
     (group,) = grouped([row])[row.claim]
     assert group.tightness == f"{row.ratio:.3g}"
-    json.dumps(figure.series, allow_nan=False)
+    json.dumps({key: list(of) for key, of in figure.points.columns.items()}, allow_nan=False)
     head = header([], Settings()) | {"union_bound": 0.0}
     head["claims"] = {row.claim: {
         "kind": "bound", "source": "", "statement": "x", "assumes": [], "forms": {}, "notes": {},

@@ -68,7 +68,7 @@ def poisoned(value, keys=("claims", "instance")):
             key: {poisoned(k): poisoned(v) for k, v in item.items()}
             if key in keys and isinstance(item, dict)
             else item
-            if key in ("command_line", "key", "how")
+            if key in ("command_line", "key", "how", "type")
             else poisoned(item)
             for key, item in value.items()
         }

@@ -35,7 +35,7 @@ from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.claim_types.compared import components
 from driftproof.verifiers.claim_types.derived import Derived
 from driftproof.verifiers.claim_types.order_in_statement import PLACE, with_order
-from driftproof.verifiers.judges import bounds, comparisons, declared, enclosed
+from driftproof.verifiers.judges import assumed, bounds, comparisons, declared, enclosed
 from driftproof.verifiers.judges.bands import bands
 from driftproof.verifiers.judges.bounds import Replicates, Sides
 from driftproof.verifiers.judges.decide import Comparisons, Interval, decide
@@ -102,7 +102,7 @@ def test_an_assumption_is_met_at_its_edge_within_rounding_on_both_sides(relation
     for apart, expected in met.items():
         edge = sympy.Float(0.1 * (1 + apart), 17)
         claim = make(assumes=[Assumption("odd", "", relation=lambda c, x=edge: relation(c, x))])
-        assert (bounds.unmet(claim, CASE) is None) is expected, apart
+        assert (assumed.unmet(claim, CASE) is None) is expected, apart
 
 
 def test_a_row_names_what_it_meets_within_rounding_and_refutes_nothing_by_as_little():
@@ -217,7 +217,7 @@ def test_a_relation_that_is_no_comparison_is_refused():
     odd = Assumption("odd", "1", relation=lambda c: c.eta + 1)
     claim = make(range=lambda c: 1.0, assumes=[odd])
     with pytest.raises(DriftproofError, match="the relation of 'odd'"):
-        bounds.unmet(claim, claim.cases[0], claim.forms[0])
+        assumed.unmet(claim, claim.cases[0], claim.forms[0])
 
 
 def test_a_search_leaves_out_what_it_cannot_score(monkeypatch):
@@ -248,29 +248,27 @@ LACKING = {"mu": "strong_convexity"}
 )
 def test_an_assumption_on_a_constant_that_a_problem_lacks_is_not_met(assumption):
     claim = make(letters=LACKING, assumes=[assumption])
-    told = bounds.judge(claim, CASE, claim.forms[0], Measured("exact"))
-    assert told.verdict is Verdict.INAPPLICABLE
-    assert told.reason.startswith("strong needs strong_convexity; ")
-    assert told.reason.endswith("proves none")
+    told = assumed.outside(claim, CASE, claim.forms[0])
+    assert told.startswith("strong needs strong_convexity; ")
+    assert told.endswith("proves none")
 
 
 def test_a_role_that_nothing_has_is_misspelt():
     claim = make(letters={"mu": "strong_convexxity"}, right=lambda c: c.mu)
     with pytest.raises(DriftproofError, match="strong_convexity"):
-        bounds.judge(claim, CASE, claim.forms[0], Measured("exact"))
+        assumed.outside(claim, CASE, claim.forms[0])
     misspelt = Assumption("strong", "", relation=lambda c: c.mu > 0)
     with pytest.raises(DriftproofError, match="strong_convexity"):
-        bounds.unmet(make(letters={"mu": "strong_convexxity"}, assumes=[misspelt]), CASE)
+        assumed.unmet(make(letters={"mu": "strong_convexxity"}, assumes=[misspelt]), CASE)
     listed = Assumption("strong", "", roles=("strong_convexxity",))
     with pytest.raises(DriftproofError, match="strong_convexity"):
-        bounds.unmet(make(assumes=[listed]), CASE)
+        assumed.unmet(make(assumes=[listed]), CASE)
 
 
 def test_a_right_side_with_a_constant_that_a_problem_lacks_is_inapplicable():
     claim = make(letters=LACKING, right=lambda c: c.mu + c.G_f)
-    told = bounds.judge(claim, CASE, claim.forms[0], Measured("exact"))
-    assert told.verdict is Verdict.INAPPLICABLE
-    assert told.reason.startswith("the right side needs strong_convexity; ")
+    told = assumed.outside(claim, CASE, claim.forms[0])
+    assert told.startswith("the right side needs strong_convexity; ")
 
 
 @pytest.mark.parametrize(
@@ -285,7 +283,7 @@ def test_a_right_side_with_a_constant_that_a_problem_lacks_is_inapplicable():
 def test_a_relation_may_be_a_truth_or_several_comparisons(relation, told):
     assert CASE.algorithm.step_size == 0.1
     claim = make(assumes=[Assumption("odd", "", relation=relation)])
-    assert bounds.unmet(claim, CASE) == told
+    assert assumed.unmet(claim, CASE) == told
 
 
 @pytest.mark.parametrize(
@@ -301,16 +299,16 @@ def test_a_relation_may_be_a_truth_or_several_comparisons(relation, told):
 def test_what_is_no_relation_between_letters_is_refused(relation):
     claim = make(assumes=[Assumption("odd", "", relation=relation)])
     with pytest.raises(DriftproofError, match=r"relation of 'odd'.*\n.*&.*\n.*sympy.Max"):
-        bounds.unmet(claim, CASE)
+        assumed.unmet(claim, CASE)
 
 
 def test_a_form_has_assumptions_of_its_own():
     claim = make()
     form = replace(claim.forms[0], assumes=(Assumption("odd", "", relation=lambda c: False),))
-    assert bounds.unmet(claim, CASE, form) == "odd is False here"
-    assert bounds.unmet(claim, CASE, claim.forms[0]) is None
+    assert assumed.unmet(claim, CASE, form) == "odd is False here"
+    assert assumed.unmet(claim, CASE, claim.forms[0]) is None
     elsewhere = Assumption("odd", r"\text{one client}", applies=lambda case: False)
-    assert bounds.unmet(make(assumes=[elsewhere]), CASE) == "odd needs: one client"
+    assert assumed.unmet(make(assumes=[elsewhere]), CASE) == "odd needs: one client"
 
 
 def test_pasts_that_rounding_leaves_open_stay_open():

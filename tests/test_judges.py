@@ -13,7 +13,7 @@ import sympy
 
 from driftproof.synthetic.problems import BoundedComposition, StuckEstimator
 from driftproof.toolkit.algorithms import ComFedL
-from driftproof.toolkit.cases import Case
+from driftproof.toolkit.cases import Assumption, Case
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.federation import run_exactly
 from driftproof.toolkit.measure import average, sq
@@ -174,3 +174,9 @@ def test_a_way_of_judging_is_a_file_and_a_line(monkeypatch):
         made = TableClaim(name="a/b", source="s", statement="x", cases=cases, right=right)
         (row,) = verdicts([made], Settings())
         assert (row.verdict, row.evidence, row.case["key"]) == (verdict, "exact", "table")
+    unmet = Assumption("few", "", relation=lambda c: c.eta < 0)
+    made = TableClaim(name="a/b", source="s", statement="x", cases=cases, right=0.5,
+                      assumes=[unmet], letters={"eta": "step_size"})  # fmt: skip
+    (row,) = verdicts([made], Settings())  # the judge cannot forget to ask
+    assert (row.verdict, row.evidence) == ("INAPPLICABLE", None)
+    assert row.reason.startswith("few")

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import fmpq, fmpq_poly
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Rational, sqrt
@@ -13,6 +14,7 @@ from sympy import Rational, sqrt
 from driftproof import algorithm, average, bound, each, limit, sq, verify
 from driftproof.algorithms import (
     FedAvg,
+    FedAvgS,
     HeavyBall,
     Nesterov,
     ProximalGradient,
@@ -22,8 +24,11 @@ from driftproof.classes import (
     bounded_gradients,
     cocoercive,
     convex,
+    equal,
     for_all,
     indicator,
+    monotone,
+    monotone_lipschitz,
     over,
     plus,
     potential,
@@ -40,7 +45,14 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.judges.limits import _cycle
 from driftproof.verifiers.worst_case.check import check
 from driftproof.verifiers.worst_case.check_counterexample import functions_of
-from driftproof.verifiers.worst_case.on_quadratics import slowest
+from driftproof.verifiers.worst_case.on_quadratics import (
+    _members,
+    _mode,
+    _run,
+    _turning,
+    is_on_circle,
+    slowest,
+)
 
 CLASS = smooth_strongly_convex(L=10, mu=1)
 STEPS = st.integers(1, 30).map(lambda k: k / 100)
@@ -375,3 +387,108 @@ def test_what_is_no_limit_over_a_class_is_refused():
     ):
         with pytest.raises(DriftproofError, match=words):
             made()
+
+
+# -- Fields that turn, clients that differ, roots on the circle
+
+FIELDS = (monotone_lipschitz(L=1, mu=0.1), monotone_lipschitz(L=2, mu=0), cocoercive(L=1, mu=0.2),
+          strongly_convex_concave(L=1, mu=0.1), monotone(mu=0.5))  # fmt: skip
+
+
+@pytest.mark.parametrize("of", FIELDS, ids=str)
+def test_the_fields_that_turn_are_of_the_class_and_nearly_as_far_as_it_goes(of):
+    """By eigenvalues: ⟨Mx, x⟩ ≥ μ‖x‖², ‖Mx‖ ≤ L‖x‖, ⟨Mx − μx, Lx − Mx⟩ ≥ 0."""
+    L, mu = (float(of.parameters.get(name, np.inf)) for name in ("L", "mu"))
+    made = [np.array(matrix, float) for matrix in _turning(of)]
+    assert made
+    room = []
+    for M in made:
+        least = np.linalg.eigvalsh((M + M.T) / 2)[0] - mu
+        size = L - np.linalg.norm(M, 2)
+        sector = np.inf
+        if of.name == "cocoercive":
+            S = (M - mu * np.eye(2)).T @ (L * np.eye(2) - M)
+            sector = np.linalg.eigvalsh((S + S.T) / 2)[0]
+        assert min(least, size, sector) >= -1e-12
+        room.append(min(size, sector))
+    assert of.name == "monotone" or min(room) < 1e-3
+
+
+@pytest.mark.parametrize(("of", "step", "verdict"), [
+    (monotone_lipschitz(L=1, mu=0.1), 0.5, "REFUTED"),  # it converges on every quadratic
+    (monotone_lipschitz(L=1, mu=0.1), 0.1, "SUPPORTED"),  # η = μ/L²
+    (monotone_lipschitz(L=1, mu=0), 0.01, "REFUTED"),  # a rotation, at any step
+    (cocoercive(L=1, mu=0.2), 0.5, "SUPPORTED"),
+    (monotone(mu=0.5), 0.1, "REFUTED"),  # nothing bounds its size
+])  # fmt: skip
+def test_steps_along_a_field_leave_where_it_turns_too_fast(of, step, verdict):
+    row = row_of([of], FedAvg(step_size=step))
+    assert row.verdict == verdict
+    assert verdict != "REFUTED" or "the iterates of some run obey" in row.reason
+
+
+@algorithm(name="alternating", source="tests", statement="y, then x at the new y")
+class Alternating(FedAvgS):
+    def anywhere(self, ctx, oracles, start, own):
+        return self.init(ctx, oracles, start)
+
+
+@pytest.mark.parametrize(("inner", "outer"), [(0.5, 0.5), (0.2, 0.6)])
+def test_alternating_steps_on_a_saddle_function_go_as_their_matrix(inner, outer):
+    method = Alternating(inner_step_size=inner, outer_step_size=outer, order="alternating")
+    (case,) = over([strongly_convex_concave(L=1, mu=0.1)], method, clients=1)
+    mode = slowest(method, case.problem)
+    wanted = 0.0
+    for (p, b), (_, r) in _turning(case.problem.function_class):
+        p, b, r = map(float, (p, b, r))
+        first = np.array([[1, 0], [inner * b, 1 - inner * r]])  # y goes first
+        second = np.array([[1 - outer * p, -outer * b], [0, 1]])
+        wanted = max(wanted, *(abs(np.linalg.eigvals(second @ first)) ** 2))
+    assert float(mode.factor.mid()) == pytest.approx(wanted, rel=1e-9)
+
+
+def test_clients_of_different_curvature_go_as_the_mean_of_their_steps():
+    """f_1 = x²/2 and f_2 = x²/20: two local steps of 2.05 take x to (1.1025 + 0.632)/2·x."""
+    method = FedAvg(local_steps=2, step_size=2.05)
+    apart = [smooth_strongly_convex(L=1, mu=0.1), shared_minimiser()]
+    (case,) = over(apart, method)
+    found = {
+        of: _mode(done, of, case.problem)
+        for done in [_run(method, case.problem)]
+        for of in _members(case.problem, done, None)
+        if len(set(of)) == 2
+    }
+    assert len(found) == 1
+    (mode,) = found.values()
+    assert mode.recurrence == (Fraction("1.1025") / 2 + Fraction("0.795") ** 2 / 2,)
+    assert "f_i(x) = (λ_i/2)‖x‖² with λ = (1/10, 1)" in str(mode)
+    (alike,) = over([CLASS, equal()], method)
+    done = _run(method, alike.problem)
+    assert all(len(set(of)) == 1 for of in _members(alike.problem, done, None))
+
+
+@given(
+    st.lists(st.fractions(-3, 3, max_denominator=20), min_size=1, max_size=3),
+    st.lists(st.fractions(-3, 3, max_denominator=20), max_size=3),
+)
+def test_roots_on_the_circle_are_told_exactly(sums, others):
+    """(z² − wz + 1) has its roots on the circle if and only if |w| ≤ 2; (z − u) if |u| = 1."""
+    whole = fmpq_poly([1])
+    for w in sums:
+        whole *= fmpq_poly([1, fmpq(-w.numerator, w.denominator), 1])
+    for u in others:
+        whole *= fmpq_poly([fmpq(-u.numerator, u.denominator), 1])
+    wanted = any(abs(w) <= 2 for w in sums) or any(abs(u) == 1 for u in others)
+    assert is_on_circle(whole) == wanted
+
+
+def test_a_double_root_refutes_its_own_rate_and_a_single_one_does_not():
+    """Heavy ball at its best parameters, L = 9, μ = 1: a double root −1/2 at λ = L, 1/2 at μ."""
+    best = HeavyBall(step_size=0.25, momentum=0.25)
+    row = row_of([smooth_strongly_convex(L=9, mu=1)], best, right=lambda c: Rational(1, 4))
+    assert row.verdict == "REFUTED"
+    assert "‖x_t‖² goes like t²·0.25^t" in row.reason
+    row = row_of([CLASS], FedAvg(step_size=0.1), right=lambda c: Rational("0.81"))
+    assert row.verdict == "SUPPORTED"
+    row = row_of([smooth_convex(L=10)], FedAvg(step_size=0.2), right=lambda c: 1)
+    assert row.verdict == "SUPPORTED"  # x_(t+1) = −x_t stays bounded: its root is single

@@ -10,6 +10,7 @@ import pytest
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError, MissingError
 from driftproof.toolkit.report.panels import colours_of, drawn
+from driftproof.toolkit.series import Points
 from driftproof.verifiers import plotted
 from driftproof.verifiers.verification import verify
 from tests.commands import driftproof
@@ -27,7 +28,7 @@ def test_a_plot_of_a_claim_is_the_reports(tmp_path):
     (figure,) = verify("comfedl/lemma-2").figures
     points = columns(tmp_path / "a" / "drift.csv")
     for key in ("x", "mean", "bound"):
-        assert points[key] == list(figure.series[key])
+        assert points[key] == list(figure.points.columns[key])
 
 
 @pytest.mark.parametrize("kind", ["svg", "pdf", "png"])
@@ -53,10 +54,10 @@ def test_below_a_bound_stand_rounds_or_a_letter():
     (rounds,) = plotted.of_claim("comfedl/lemma-2", case=number, x="rounds").values()
     per_round = steps.row.case["algorithm"]["local_steps"]
     assert per_round > 1
-    assert [x * per_round for x in rounds.series["x"]] == pytest.approx(steps.series["x"])
+    assert [x * per_round for x in rounds.points.x] == pytest.approx(steps.points.x)
     (along,) = plotted.of_claim("comfedl/lemma-2", form="printed", x="tau").values()
     rows = [row for row in verify("comfedl/lemma-2") if row.form == "printed" and row.rhs]
-    at = dict(zip(along.series["x"], along.series["bound"], strict=True))
+    at = dict(zip(along.points.x, along.points.bound, strict=True))
     assert len(at) > 1
     kept = [row for row in rows if at.get(row.instance["tau"]) == row.rhs]
     apart = {"tau", "T", "b", "m"}  # T = τS
@@ -161,8 +162,8 @@ def test_a_bound_has_nothing_below_it():
 def test_only_what_stands_below_another_plot_leaves_its_legend_to_that():
     """A plot over a logarithmic x alone, as of a class along a letter, has a legend of its own."""
     (rate,) = plotted.of_claim("feddro/linear-speed-up").values()
-    series = {"x": [1.0, 10.0, 100.0], "mean": [1.0, 2.0, 3.0], "bound": [2.0, 3.0, 4.0]}
-    alone = replace(rate, row=replace(rate.row, series=series), log="x")
+    points = Points([1.0, 10.0, 100.0], [1.0, 2.0, 3.0], bound=[2.0, 3.0, 4.0])
+    alone = replace(rate, points=points, named={}, order=None, log="x")
     (axes,) = alone.drawn()[0].axes
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["right side", "measured"]
 

@@ -22,6 +22,7 @@ from driftproof.toolkit.report.mathml import mathml
 from driftproof.toolkit.report.page import render
 from driftproof.toolkit.report.papers import by_paper, findings, references
 from driftproof.toolkit.report.typeset import letters
+from driftproof.toolkit.series import Curve, Points, Slope
 from driftproof.toolkit.statements import ReadingVerdict, statement
 from driftproof.toolkit.verdict import Evidence, Row, Verdict, overall, row_from
 from driftproof.verifiers.verify import Settings, header, judge, select
@@ -119,7 +120,7 @@ def test_each_plot_stands_on_the_page_with_its_files(report):
     folder, _, rows, page = report
     names = re.findall(r'data-plot="plot-([^"]+)"', page)
     assert len(names) == len(set(names))
-    drawn = [row for row in rows if row.series and row.series.get("x")]
+    drawn = [row for row in rows if isinstance(row.series, Points) and row.series.x]
     # what is equal to the last digit on every case has nothing to draw, and one point is no plot
     told = {row.claim for row in drawn if not equates([row]) or distance(row) > NOTHING}
     by_claim = {c: headline([row for row in rows if row.claim == c]) for c in told}
@@ -156,7 +157,7 @@ def test_the_plots_data_are_the_rows(report):
                 continue
             shown = embedded[figure.name]["series"]
             for key in shown:
-                assert shown[key] == list(figure.series[key])
+                assert shown[key] == list(figure.points.columns[key])
 
 
 def test_an_instance_is_told_without_the_marks_of_its_docstring(report):
@@ -172,9 +173,9 @@ def test_an_instance_is_told_without_the_marks_of_its_docstring(report):
 
 
 def rate_row():
-    points = {"x": [2, 3, 4], "mean": [1.0, 0.8, 0.7], "low": [0.9, 0.7, 0.6]}
-    points |= {"high": [1.1, 0.9, 0.8], "fit": [1.0, 0.8, 0.7], "reference": [1.0, 0.8, 0.7]}
-    points |= {"order": [-0.5, 0.0]}
+    mean = [1.0, 0.8, 0.7]
+    points = Slope([2, 3, 4], mean, [0.9, 0.7, 0.6], [1.1, 0.9, 0.8], fit=mean, reference=mean,
+                   order=[-0.5, 0.0])  # fmt: skip
     return Row(
         "a/rate", "printed", "", "", "rate", {"key": "k", "label": "l"}, Verdict.SUPPORTED,
         Evidence.ASYMPTOTIC, "", lhs={"mean": -0.508, "low": -0.505, "high": -0.48}, rhs=-0.5,
@@ -192,7 +193,7 @@ def test_a_rates_plot_tells_its_slopes(tmp_path):
 
 
 def test_a_plot_of_whole_numbers_has_whole_ticks(tmp_path):
-    steps = {"x": [1, 2], "mean": [1.0, 2.0], "bound": [1.0, 2.0]}
+    steps = Curve([1, 2], [1.0, 2.0], bound=[1.0, 2.0])
     row = replace(rate_row(), kind="bound", series=steps)
     (figure,) = headline([row])
     draw_figure(figure, tmp_path)
@@ -205,7 +206,7 @@ def test_a_plot_of_whole_numbers_has_whole_ticks(tmp_path):
 
 def test_the_wider_line_is_below_the_measured_one(tmp_path):
     """Where both sides agree the bound would hide what was measured, or be hidden by it."""
-    row = replace(rate_row(), kind="bound", series={"x": [1, 2], "mean": [1, 2], "bound": [1, 2]})
+    row = replace(rate_row(), kind="bound", series=Curve([1, 2], [1, 2], bound=[1, 2]))
     (figure,) = headline([row])
     draw_figure(figure, tmp_path)
     drawn = (tmp_path / f"{figure.name}.svg").read_text(encoding="utf-8")
@@ -454,9 +455,9 @@ def along(letter, rows):
 def test_cases_that_differ_in_one_letter_make_a_line_in_its_order():
     rows = [row(zeta=z) for z in (4, 1, 2)]
     line = along("zeta", rows)
-    assert line.row.series["x"] == [1, 2, 4]
-    assert line.row.series["mean"] == [row(zeta=z).lhs["mean"] for z in (1, 2, 4)]
-    assert line.row.series["bound"] == line.row.series["mean"]
+    assert line.points.x == [1, 2, 4]
+    assert line.points.mean == [row(zeta=z).lhs["mean"] for z in (1, 2, 4)]
+    assert line.points.bound == line.points.mean
     assert line.x_label.startswith("ζ")
     # what all have in common is said, what varies or means nothing is not
     assert line.row.case["label"] == "fedavg, every federation of smooth-convex(L = 1)"
@@ -466,7 +467,7 @@ def test_cases_that_differ_in_one_letter_make_a_line_in_its_order():
 def test_along_local_steps_the_length_of_a_round_stays():
     rows = [row(tau=t, eta=0.3 / t) for t in (1, 2, 3)] + [row(tau=5, eta=0.7)]
     line = along("tau", rows)
-    assert line.row.series["x"] == [1, 2, 3]
+    assert line.points.x == [1, 2, 3]
     assert line.x_label == "τ, local steps a round, with ητ = 0.3"
     assert "eta" not in line.row.instance
     same = along("tau", [row(tau=t) for t in (1, 2, 5, 7)])
@@ -477,7 +478,7 @@ def test_along_local_steps_the_length_of_a_round_stays():
 def test_the_longest_line_is_drawn_and_two_points_are_none():
     rows = [row(S=s) for s in (1, 2, 4)] + [row(S=s, eta=0.2) for s in (1, 2, 4, 8)]
     assert [line.letter for line in lines(rows)] == ["S"]
-    assert along("S", rows).row.series["x"] == [1, 2, 4, 8]
+    assert along("S", rows).points.x == [1, 2, 4, 8]
     assert lines(rows[:2]) == []
     assert lines([]) == []
 
@@ -487,11 +488,11 @@ def test_every_form_has_its_right_side():
         row(r, reading=name, zeta=z) for z in (1, 2, 3) for r, name in ((5, "book"), (2, "ours"))
     ]
     rows += [row(0.5, form="sibling", reading="half", zeta=z) for z in (1, 2, 3)]
-    series = along("zeta", rows).row.series
-    assert series["labels"] == {"mean": "worst case", "bound": "book", "reference": "ours"}
-    assert series["bound"] == pytest.approx([5 * x for x in series["mean"]])
-    assert series["reference"] == pytest.approx([2 * x for x in series["mean"]])
-    assert "fit" not in series
+    line = along("zeta", rows)
+    assert line.labels == {"mean": "worst case", "bound": "book", "reference": "ours"}
+    assert line.points.bound == pytest.approx([5 * x for x in line.points.mean])
+    assert line.points.reference == pytest.approx([2 * x for x in line.points.mean])
+    assert "fit" not in line.points.columns
 
 
 def test_an_upper_bound_is_called_one():
@@ -511,7 +512,7 @@ def test_axes_of_more_than_a_decade_are_logarithmic():
 def test_what_was_not_computed_is_left_out_and_cases_are_no_lines():
     rows = [row(zeta=z) for z in (1, 2, 3)]
     unknown = Row(**{**vars(row(zeta=4)), "lhs": None})
-    assert along("zeta", [*rows, unknown]).row.series["x"] == [1, 2, 3]
+    assert along("zeta", [*rows, unknown]).points.x == [1, 2, 3]
     case = Row(**{**vars(rows[0]), "case": {"key": "a", "problem": {"name": "bowls"}}})
     assert over_class(rows[0])
     assert not over_class(case)

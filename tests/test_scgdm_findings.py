@@ -17,7 +17,7 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.terms import Terms
-from driftproof.verifiers.judges.bounds import unmet
+from driftproof.verifiers.judges.assumed import unmet
 from driftproof.verifiers.papers.scgdm.claims import _floors
 from driftproof.verifiers.papers.scgdm.claims import assumptions as given
 from driftproof.verifiers.papers.scgdm.claims._pseudo_code import steps

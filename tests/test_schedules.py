@@ -102,11 +102,11 @@ def test_a_schedule_that_turns_each_term_into_one_of_the_order_is_supported():
     row = decided(Schedule({"eta": ROOT}, ROOT), derived=True)
     assert (row.verdict, row.evidence, row.comparisons) == (SUPPORTED, Evidence.SYMBOLIC, 2)
     assert row.case["derived"] == {"claim": "own/bound", "form": "printed"}
-    said = [text for text, holds, _ in row.series["proof"] if holds is True]
+    said = [text for text, holds, _ in row.series.steps if holds is True]
     assert len(said) == 4  # two terms, which exponents give the rate, and its cost in samples
     assert said[-1].startswith("N = O(T^{1})")
     by_rounds = decided(Schedule({"eta": ROOT}, ROOT), derived=True, size=lambda case: case.rounds)
-    assert len(by_rounds.series["proof"]) == 2  # rounds are no samples
+    assert len(by_rounds.series.steps) == 2  # rounds are no samples
 
 
 def test_a_term_of_the_bound_that_is_not_of_the_order_leaves_a_rate_open():

@@ -192,7 +192,7 @@ def test_a_rate_is_judged_and_not_searched():
     assert {"printed", "sibling"} <= {f.form.partition(":")[0] for f in findings}
     assert {f.status for f in findings} == {"not searched"}
     (why,) = {f.reason for f in findings}
-    assert why == "a rate is not searched: driftproof verify judges it"
+    assert why == "of kind rate, which is not searched: driftproof verify judges it"
     assert power(findings, "feddro/linear-speed-up") == (0, 0)
 
 

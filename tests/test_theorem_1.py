@@ -9,7 +9,7 @@ from driftproof.synthetic.problems import BoundedComposition
 from driftproof.toolkit.algorithms import ComFedL
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import Letters, substituted
-from driftproof.verifiers.judges.bounds import unmet
+from driftproof.verifiers.judges.assumed import unmet
 from driftproof.verifiers.papers.comfedl.claims._theorem_bounds import plus, sharpened
 from driftproof.verifiers.papers.comfedl.claims.theorem_1 import convergence
 

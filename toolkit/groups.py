@@ -8,8 +8,9 @@ from math import inf, isfinite
 from typing import Any
 
 from driftproof.toolkit.readings import ReadingKind
+from driftproof.toolkit.series import Compared
 from driftproof.toolkit.statements import ReadingVerdict, Statement, statement
-from driftproof.toolkit.verdict import Evidence, Row, Verdict, form_key, overall
+from driftproof.toolkit.verdict import Row, Verdict, form_key, overall
 
 FAR = 0.05
 """Left over right below which a case hardly tests a bound."""
@@ -134,7 +135,7 @@ class Group:
         ):
             return "supported, but vacuous on every case that was run; a larger profile has others"
         said = self.deciding.reason if self.verdict is self.deciding.verdict else ""
-        exact = sum(row.evidence in (Evidence.EXACT, Evidence.ENCLOSED) for row in self.rows)
+        exact = sum(row.evidence is not None and not row.evidence.by_chance for row in self.rows)
         if exact and self.deciding.alpha and self.verdict is Verdict.INCONCLUSIVE:
             said += (
                 f"; {exact} of {len(self.rows)} cases need no sampling, and were decided exactly"
@@ -196,7 +197,7 @@ def equates(rows: Sequence[Row]) -> bool:
 
 def equated(row: Row) -> bool:
     """Say whether a row's certified numbers are two sides that should be equal."""
-    return row.kind == "identity" or (row.kind != "bound" and "what" in (row.series or {}))
+    return row.kind == "identity" or (row.kind != "bound" and isinstance(row.series, Compared))
 
 
 def distance(row: Row) -> float:
@@ -206,9 +207,10 @@ def distance(row: Row) -> float:
 
 def distances_of(row: Row) -> list[float]:
     """Return the largest distance that the two sides of each comparison may have, relative."""
-    series = row.series or {}
-    keys = ("low", "high", "bound", "size")
-    return [_relative(*sides) for sides in zip(*(series.get(k, ()) for k in keys), strict=True)]
+    if not isinstance(row.series, Compared):
+        return []
+    of = row.series
+    return [_relative(*sides) for sides in zip(of.low, of.high, of.bound, of.size, strict=True)]
 
 
 def _relative(low: float, high: float, value: float, size: float) -> float:

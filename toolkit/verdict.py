@@ -8,6 +8,8 @@ from enum import StrEnum
 from math import isfinite, isnan
 from typing import Any
 
+from driftproof.toolkit.series import Series, series_from, stored
+
 
 class Verdict(StrEnum):
     """What a row, or a claim, is found to be."""
@@ -19,15 +21,52 @@ class Verdict(StrEnum):
 
 
 class Evidence(StrEnum):
-    """What kind of evidence decided."""
+    """What kind of evidence decided.
 
-    SYMBOLIC = "symbolic"
-    THEOREM = "theorem"
-    CLASS = "class"
-    ENCLOSED = "enclosed"
-    EXACT = "exact"
-    SEQUENTIAL = "sequential"
-    ASYMPTOTIC = "asymptotic"
+    Attributes:
+        says: what it is: the legend of the page says so.
+        proves: how far SUPPORTED by it reaches, if further than the cases that were run.
+        by_chance: whether it may be wrong by chance.
+    """
+
+    says: str
+    proves: str
+    by_chance: bool
+
+    def __new__(
+        cls, name: str, says: str = "", proves: str = "", by_chance: bool = False
+    ) -> Evidence:
+        """Return a member, which is its name and has what is said of it."""
+        self = str.__new__(cls, name)
+        self._value_, self.says, self.proves, self.by_chance = name, says, proves, by_chance
+        return self
+
+    SYMBOLIC = "symbolic", "algebra for all values", "by algebra, step by step"
+    EXACT = "exact", "all outcomes of the noise, with a bound on rounding"
+    CLASS = (
+        "class",
+        "a certificate for every function of a class, or functions of it that exceed the right "
+        "side",
+        "for every function of the class, in every dimension, at these hyper-parameters and "
+        "numbers of clients",
+    )
+    THEOREM = (
+        "theorem",
+        "a certificate for every function of a class and all values of some letters",
+        "for all values of the letters that a case leaves free, too",
+    )
+    ENCLOSED = (
+        "enclosed",
+        "a point that reaches the left side's lower end, and a proof that none exceeds its upper "
+        "end",
+    )
+    SEQUENTIAL = (
+        "sequential",
+        "a test of sampled replicates, valid whenever one looks",
+        "",
+        True,
+    )
+    ASYMPTOTIC = "asymptotic", "a slope over growing horizons"
 
 
 def form_key(form: str, reading: str) -> str:
@@ -72,7 +111,7 @@ class Row:
             ``results.json``).
         theorems: file name → text of the Coq files of these, each of which its kernel accepted.
         coq: the version of that kernel ("": none was asked, or it did not accept all of them).
-        series: points of the row's plot (kept in the ledger, not in ``results.json``).
+        series: points of its plot, steps of its proof, or functions that refute it.
     """
 
     claim: str
@@ -102,7 +141,7 @@ class Row:
     proofs: Mapping[str, str] = field(default_factory=dict)
     theorems: Mapping[str, str] = field(default_factory=dict)
     coq: str = ""
-    series: Mapping[str, Any] | None = None
+    series: Series | None = None
 
     def __post_init__(self) -> None:
         """Refuse a ledger's certificate that is not text: it becomes a file."""
@@ -124,6 +163,10 @@ class Row:
         """What a verdict on record is kept under."""
         return (self.claim, self.form, self.reading, str(self.case.get("key", "")))
 
+    def stored(self) -> dict[str, Any]:
+        """Return the row as the ledger has it, for JSON."""
+        return vars(self) | {"series": stored(self.series)}
+
     def public(self) -> dict[str, Any]:
         """Return the row as ``results.json`` has it: finite numbers or null."""
         entry = asdict(self)
@@ -136,13 +179,14 @@ class Row:
 
 
 def row_from(entry: dict[str, Any]) -> Row:
-    """Return a row from its JSON."""
+    """Return a row from the ledger's JSON."""
     evidence = entry["evidence"]
     return Row(
         **entry
         | {
             "verdict": Verdict(entry["verdict"]),
             "evidence": None if evidence is None else Evidence(evidence),
+            "series": series_from(entry["series"]),
         }
     )
 

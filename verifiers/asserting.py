@@ -10,7 +10,7 @@ from driftproof.toolkit.cases import Case
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.groups import Group, grouped, number
 from driftproof.toolkit.statements import ReadingVerdict, verdict_on
-from driftproof.toolkit.verdict import Evidence, Verdict
+from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.expression import expression, repetition
 from driftproof.verifiers.judges.decide import settled
@@ -80,7 +80,7 @@ def assert_holds(claim: Claim[Any], case: Case, *, profile: str = "quick", seed:
             "change the case; driftproof.strategies.instances draws such cases",
         )
     bad = _refuted(groups)
-    if any(row.evidence is Evidence.SEQUENTIAL for group in bad for row in group.rows):
+    if any(row.evidence and row.evidence.by_chance for group in bad for row in group.rows):
         again = grouped(judge([alone], Settings(profile=profile, seed=seed + FRESH)))[claim.name]
         bad = _refuted(again)
     if bad:
@@ -180,7 +180,8 @@ def _table(groups: Sequence[Group]) -> list[str]:
 
 
 def _repeated(claim: Claim[Any], case: Case) -> list[str]:
-    """Return how to repeat a case in Python."""
+    """Return how to repeat a case in Python, where the claim is a function of one."""
     function = getattr(claim, "left", None) or getattr(claim, "compare", None)
-    assert function is not None  # rates and proofs have no case that refutes them
+    if function is None:
+        return []
     return ["to repeat it:", *(f"    {line}" for line in repetition(function, case))]

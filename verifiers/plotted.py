@@ -17,6 +17,7 @@ from driftproof.toolkit.report.canvas import rendered
 from driftproof.toolkit.report.class_lines import LETTERS, longest
 from driftproof.toolkit.report.figures import Figure, headline
 from driftproof.toolkit.report.results_table import csv_of
+from driftproof.toolkit.series import Points
 from driftproof.toolkit.verdict import Row, together
 from driftproof.verifiers.claim_types.sources import Source, loaded
 from driftproof.verifiers.experiment import Plan, run_experiment
@@ -133,8 +134,8 @@ def write(made: Drawn, out: Path, *, title: bool = True) -> Path:
 def _by_rounds(figure: Figure) -> Figure:
     """Return a plot over local steps with rounds below it."""
     steps = (figure.row.case.get("algorithm") or {}).get("local_steps", 1)
-    series = {**figure.series, "x": [x / steps for x in figure.series["x"]]}
-    return replace(figure, row=replace(figure.row, series=series), x_label="rounds")
+    points = replace(figure.points, x=[x / steps for x in figure.points.x])
+    return replace(figure, points=points, x_label="rounds")
 
 
 def _along(rows: Sequence[Row], letter: str) -> Figure:
@@ -157,14 +158,16 @@ def _along(rows: Sequence[Row], letter: str) -> Figure:
         for row in sorted(own, key=lambda row: (row.instance[letter], row.ratio or 0.0)):
             tightest[row.instance[letter]] = row
         line, told = list(tightest.values()), "the tightest case at each"
-    series = {
-        "x": [float(row.instance[letter]) for row in line],
-        "mean": [(row.lhs or {})["mean"] for row in line],
-        "bound": [row.rhs for row in line],
-        "labels": {"mean": "left side"},
-    }
+    points = Points(
+        x=[float(row.instance[letter]) for row in line],
+        mean=[(row.lhs or {})["mean"] for row in line],
+        bound=[row.rhs for row in line],
+    )
     verdict = together([row.verdict for row in line])
     title = f"{rows[0].claim}, {rows[0].form_key}, {told}: {verdict}"
-    row = replace(line[0], series=series, case={"label": ""})
+    row = replace(line[0], case={"label": ""})
     name = f"{rows[0].claim}-{letter}".replace("/", "-")
-    return Figure(name, row, title, LETTERS.get(letter, letter), "both sides", "xy")
+    return Figure(
+        name, row, title, LETTERS.get(letter, letter), "both sides", "xy", points,
+        {"mean": "left side"}, apart=True,
+    )  # fmt: skip

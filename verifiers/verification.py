@@ -20,7 +20,7 @@ from driftproof.toolkit.report.notebook import CLAIMS_IN_FULL, shown_verdicts
 from driftproof.toolkit.report.page import figures
 from driftproof.toolkit.report.results_table import frame
 from driftproof.toolkit.report.text_table import text_table
-from driftproof.toolkit.verdict import Evidence, Row, Verdict, together
+from driftproof.toolkit.verdict import Row, Verdict, together
 from driftproof.verifiers.claim_types.claim import Claim
 from driftproof.verifiers.claim_types.sources import Source, loaded
 from driftproof.verifiers.search.shrink import shrunk
@@ -154,7 +154,7 @@ class Verification(Sequence[Row]):
         return any(
             row.form_key == form.title
             and row.verdict is Verdict.REFUTED
-            and row.evidence is not Evidence.SEQUENTIAL
+            and not (row.evidence and row.evidence.by_chance)
             for row in rows
         )
 

@@ -63,26 +63,34 @@ class Settings:
 def select(patterns: Sequence[str], note: Callable[[str], None] = lambda text: None) -> list[Leaf]:
     """Return the claims that names, globs or paths of Python files select (all, if none).
 
+    ``theorem.py::mine/drift`` is one claim of a file, ``theorem.py::mine/*`` several.
+
     Args:
         note: see ``claims_in``.
     """
     known = leaves("claim")
     chosen: dict[str, Leaf] = {}
     for pattern in patterns or ("*",):
-        if pattern.endswith(".py") or (os.path.sep in pattern and Path(pattern).exists()):
-            matching = {leaf.name: leaf for leaf in claims_in(Path(pattern), note)}
+        file, _, within = pattern.partition("::")
+        if file.endswith(".py") or (os.path.sep in file and Path(file).exists()):
+            matching = {leaf.name: leaf for leaf in claims_in(Path(file), note)}
+            if within:
+                every = matching
+                matching = {name: leaf for name, leaf in every.items() if fnmatchcase(name, within)}
+                if every and not matching:
+                    raise unknown_name(f"claim of {file}", within, every)
             for name, leaf in matching.items():
                 other = chosen.get(name) or known.get(name)
                 if other is not None and other.path.resolve() != leaf.path:
                     raise DriftproofError(
-                        f"{pattern} and {path_from_here(other.path)} both have a claim called "
+                        f"{file} and {path_from_here(other.path)} both have a claim called "
                         f"{name!r}",
                         "a name of its own for each claim",
                         "rename yours",
                     )
             if not matching:
                 raise DriftproofError(
-                    f"{pattern} has no claim",
+                    f"{file} has no claim",
                     "a function under @bound(name=…, …), @rate, @limit, @comparison or @proof",
                     "driftproof new claim NAME writes one to start from",
                 )
@@ -160,7 +168,7 @@ def verify(
 
             rows = machine_checked(rows, settings.workers, progress)
         head["union_bound"] = union_bound(rows)
-        ledger.finish(head, [vars(row) for row in rows])
+        ledger.finish(head, [row.stored() for row in rows])
         write_report(out, head, rows, plots=False)
     return head, rows
 

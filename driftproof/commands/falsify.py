@@ -48,9 +48,10 @@ def command(
 ) -> int:  # fmt: skip
     """Search for instances and hyperparameters that break a bound or an identity.
 
-    SELECT is a name, a glob (comfedl/*) or a Python file of your own. What is found is confirmed
-    by the judge of ``verify`` and made as simple as possible. Beside search.json each violation
-    has a script that recomputes it with numpy alone (``driftproof counterexample``).
+    SELECT is a name, a glob (comfedl/*), a Python file of your own, or one claim of it, FILE::NAME.
+    What is found is confirmed by the judge of ``verify`` and made as simple as possible. Beside
+    search.json each violation has a script that recomputes it with numpy alone (``driftproof
+    counterexample``).
 
     Exit status 0 if nothing was found that is not on record as refuted, 1 otherwise; 2 bad usage or
     input, or a search that failed; 3 something needed is missing, 130 interrupted.

@@ -58,6 +58,8 @@ def command(
 ) -> int:
     """Verify claims: SELECT is a name, a glob (comfedl/*) or a Python file of your own.
 
+    FILE::NAME is one claim of such a file.
+
     Exit status 0 if every verdict is the one on record (SUPPORTED, where none is), 1 otherwise; 2
     bad usage or input, 3 something needed is missing, 130 interrupted.
     """

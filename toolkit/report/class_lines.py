@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
+from driftproof.toolkit.series import Points
 from driftproof.toolkit.verdict import Row, Verdict
 
 LETTERS = {
@@ -38,7 +39,9 @@ class Line:
 
     Attributes:
         letter: which one.
-        row: the row with the largest share of its right side, with the line as its series.
+        row: the row with the largest share of its right side.
+        points: worst cases, and right sides as up to three curves.
+        labels: what the curves are called.
         title: what stands above it.
         x_label: what stands on the axis.
         log: which axes are logarithmic.
@@ -46,6 +49,8 @@ class Line:
 
     letter: str
     row: Row
+    points: Points
+    labels: Mapping[str, str]
     title: str
     x_label: str
     log: str
@@ -108,11 +113,11 @@ def _line(letter: str, along: Sequence[list[Row]]) -> Line:
     first = [row.lhs for row, *_ in along]
     worst = [lhs["mean"] for lhs in first if lhs is not None]
     labels = {"mean": "upper bound of the worst case" if any(map(_loose, along)) else "worst case"}
-    series: dict[str, Any] = {"x": x, "mean": worst}
+    points = Points(x, worst)
     for curve, key in zip(CURVES, keys, strict=False):
-        series[curve] = [_right(forms, key) for forms in along]
+        points = replace(points, **{curve: [_right(forms, key) for forms in along]})
         labels[curve] = key.removeprefix("printed: ") if len(keys) > 1 else "right side"
-    sides = [number for curve in ("mean", *CURVES) for number in series.get(curve, ())]
+    sides = [number for curve in ("mean", *CURVES) for number in getattr(points, curve)]
     instance = dict(along[0][0].instance)
     steps = {forms[0].instance.get("eta") for forms in along}
     label = LETTERS[letter]
@@ -125,12 +130,10 @@ def _line(letter: str, along: Sequence[list[Row]]) -> Line:
     shared = [part for part in parts[0] if all(part in other for other in parts)]
     about = f"{along[0][0].case['algorithm']['name']}, every federation of {', '.join(shared)}"
     chosen = max((row for row, *_ in along), key=lambda row: row.ratio or 0.0)
-    row = replace(
-        chosen, case={"label": about}, instance=instance, series=series | {"labels": labels}
-    )
+    row = replace(chosen, case={"label": about}, instance=instance)
     title = f"{labels['mean']} and right side along {label[0]}"
     log = ("x" if _wide(x) and letter != "tau" else "") + ("y" if _wide(sides) else "")
-    return Line(letter, row, title, label, log)
+    return Line(letter, row, points, labels, title, label, log)
 
 
 def _loose(forms: Sequence[Row]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import log, sqrt
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,9 @@ from driftproof.toolkit.report import panels as panels_of
 from driftproof.toolkit.report.canvas import canvas, finish, save, svg, two_plots
 from driftproof.toolkit.report.class_lines import lines
 from driftproof.toolkit.report.plain_math import short_math
+from driftproof.toolkit.series import Compared, Curve, Points, Slope
 from driftproof.toolkit.verdict import Row, Verdict
 
-DRAWN_COLUMNS = ("x", "mean", "low", "high", "bound", "fit", "reference")
-"""What a plot may draw, by the names of its columns."""
 LABELS = {
     "mean": "measured",
     "band": "95 % band",
@@ -53,6 +52,11 @@ class Figure:
         row: the row that is drawn.
         title, x_label, y_label: what stands on it.
         log: which axes are logarithmic, "", "y" or "xy".
+        points: its columns.
+        named: what its curves are called, where not as in ``LABELS``.
+        order: the exponents of x and of log x that a rate claims (None: it is no rate's).
+        apart: whether each point is a case of its own: every one is marked.
+        panel: curves of several cases, to be drawn instead of the points.
     """
 
     name: str
@@ -61,52 +65,40 @@ class Figure:
     x_label: str
     y_label: str
     log: str
+    points: Points = field(default_factory=Points)
+    named: Mapping[str, str] = field(default_factory=dict)
+    order: Sequence[float] | None = None
+    apart: bool = False
+    panel: Mapping[str, Any] | None = None
 
     def __repr__(self) -> str:
         return f"Figure({self.name}: {self.title})"
 
     @property
-    def panel(self) -> Mapping[str, Any] | None:
-        """Curves of several cases, to be drawn instead of the row's own points."""
-        return self.series.get("panel")
-
-    @property
     def labels(self) -> Mapping[str, str]:
         """What the curves are called."""
-        if "labels" in self.series:
-            return LABELS | dict(self.series["labels"])
-        if equated(self.row):
-            return LABELS | {"mean": "distance", "bound": "margin"}
-        if "what" in self.series:
-            return LABELS | {"mean": "left side", "band": "its certified enclosure"}
-        if "order" in self.series:
-            return LABELS | _slopes(self.row.lhs or {}, self.row.rhs, self.series)
-        return LABELS
-
-    @property
-    def series(self) -> Mapping[str, Any]:
-        """The points: x, and any of mean, low, high, bound, fit, reference."""
-        return self.row.series or {}
+        return {**LABELS, **self.named}
 
     @property
     def lower(self) -> Figure | None:
         """Below a rate's plot: the left side over the claimed order, flat if that is right."""
-        exponent, logs = self.series.get("order", (None, 0.0))
-        if exponent is None or (logs and min(self.series["x"]) <= 1):  # log 1 is 0
+        if self.order is None or (self.order[1] and min(self.points.x) <= 1):  # log 1 is 0
             return None
+        exponent, logs = self.order
         size = self.x_label.split(",")[0]
-        over = [x**exponent * log(x) ** logs for x in self.series["x"]]
-        scaled = {
-            key: [y / by for y, by in zip(self.series[key], over, strict=True)]
-            for key in ("mean", "low", "high")
-        }
+        over = [x**exponent * log(x) ** logs for x in self.points.x]
+        mean, low, high = (
+            [y / by for y, by in zip(column, over, strict=True)]
+            for column in (self.points.mean, self.points.low, self.points.high)
+        )
         size = size if len(size) == 1 else f"({size})"
         power = {-0.5: f"√{size}", -1: size}.get(exponent, f"{size}^{-exponent:g}")
         label = "left ÷ order" if logs or not exponent else f"left · {power}"
-        labels = {"mean": label, "band": self.labels["band"]}
-        row = replace(self.row, series={"x": self.series["x"], "labels": labels, **scaled})
-        title = f"{label}: flat if the order is right"
-        return Figure(self.name + SCALED, row, title, self.x_label, label, "x")
+        return Figure(
+            self.name + SCALED, self.row, f"{label}: flat if the order is right", self.x_label,
+            label, "x", Points(self.points.x, mean, low, high),
+            {"mean": label, "band": self.labels["band"]},
+        )  # fmt: skip
 
     @property
     def is_lower(self) -> bool:
@@ -116,7 +108,7 @@ class Figure:
     @property
     def is_line(self) -> bool:
         """Whether there is a line to look at: one point on an empty grid says what numbers say."""
-        return self.panel is not None or len(self.series.get("x", ())) > 1
+        return self.panel is not None or len(self.points.x) > 1
 
     def svg(self) -> str:
         """Return the plot as the text of an SVG file."""
@@ -129,12 +121,11 @@ class Figure:
     _repr_svg_ = svg
 
 
-def _slopes(
-    left: Mapping[str, float | None], claimed: float | None, series: Mapping[str, Any]
-) -> dict[str, str]:
+def _slopes(row: Row, series: Slope) -> dict[str, str]:
     """Return a rate's curves with their numbers: how wide the band is, fitted and claimed slope."""
+    left = row.lhs or {}
     fitted, low, high = (left[key] for key in ("mean", "low", "high"))
-    ends = zip(series["low"], series["mean"], series["high"], strict=True)
+    ends = zip(series.low, series.mean, series.high, strict=True)
     wide = max((high - low) / 2 / mean for low, mean, high in ends)
     told = f"{LABELS['fit']} {fitted:.3f}"
     if low is not None and high is not None:
@@ -145,7 +136,7 @@ def _slopes(
         if wide > EXACT
         else "its enclosure, narrower than the line",
         "fit": told,
-        "reference": f"{LABELS['reference']} {claimed:g}",
+        "reference": f"{LABELS['reference']} {row.rhs:g}",
     }
     return {key: text.replace("-", "−") for key, text in named.items()}
 
@@ -165,6 +156,9 @@ def headline(rows: Sequence[Row]) -> list[Figure]:
             x_label=line.x_label,
             y_label="both sides",
             log=line.log,
+            points=line.points,
+            named=line.labels,
+            apart=True,
         )
         for line in lines([row for row in rows if over_class(row)])
     ]
@@ -173,7 +167,7 @@ def headline(rows: Sequence[Row]) -> list[Figure]:
 
 def _of_runs(slug: str, rows: Sequence[Row]) -> list[Figure]:
     """Return the plots of what was measured on cases."""
-    drawn = [row for row in rows if row.series and row.series.get("x")]
+    drawn = [row for row in rows if isinstance(row.series, Points) and row.series.x]
     if not drawn:
         return []
     if _certified(drawn[0]):
@@ -182,8 +176,8 @@ def _of_runs(slug: str, rows: Sequence[Row]) -> list[Figure]:
             forms.setdefault((row.form, row.reading), []).append(row)
         # sides that are equal to the last digit, counts say, have nothing to draw
         forms = {form: same for form, same in forms.items() if not _agree(same)}
-        merged = [row for row in map(_merged, forms.values()) if row.series and row.series["x"]]
-        by_form = [_figure(f"{slug}-{k}", row) for k, row in enumerate(merged, 1)]
+        merged = [figure for figure in map(_merged, forms.values()) if figure.points.x]
+        by_form = [replace(one, name=f"{slug}-{k}") for k, one in enumerate(merged, 1)]
         return _panels(slug, drawn) + by_form
     refuted = [row for row in drawn if row.verdict is Verdict.REFUTED]
     strongest = sorted(refuted[1:], key=lambda row: -(row.ratio or 0.0))
@@ -200,15 +194,15 @@ def _panels(slug: str, rows: Sequence[Row]) -> list[Figure]:
     """Return the panels that rows have: of equal names, all their curves are on one plot."""
     made: dict[str, dict[str, Any]] = {}
     for row in rows:
-        for panel in (row.series or {}).get("panels", ()):
-            known = made.setdefault(panel["name"], panel | {"curves": []})
+        for panel in row.series.panels if isinstance(row.series, Compared) else ():
+            known = made.setdefault(panel["name"], {**panel, "curves": []})
             labels = {curve["label"] for curve in known["curves"]}  # several forms have one case
             known["curves"] += [curve for curve in panel["curves"] if curve["label"] not in labels]
     shown = replace(rows[0], lhs=None, instance={}, case={})
     return [
         Figure(
-            f"{slug}-{name}", replace(shown, series={"panel": panel}), panel["title"],
-            panel["x_label"], panel["y_label"], panel["log"],
+            f"{slug}-{name}", shown, panel["title"], panel["x_label"], panel["y_label"],
+            panel["log"], panel=panel,
         )
         for name, panel in made.items()
     ]  # fmt: skip
@@ -216,7 +210,7 @@ def _panels(slug: str, rows: Sequence[Row]) -> list[Figure]:
 
 def _certified(row: Row) -> bool:
     """Say whether a row's points are comparisons of certified numbers, not moments of a run."""
-    return row.kind == "identity" or "what" in (row.series or {})
+    return row.kind == "identity" or isinstance(row.series, Compared)
 
 
 def _agree(rows: Sequence[Row]) -> bool:
@@ -224,55 +218,65 @@ def _agree(rows: Sequence[Row]) -> bool:
     return equated(rows[0]) and max(map(distance, rows)) <= NOTHING
 
 
-def _merged(rows: Sequence[Row]) -> Row:
-    """Return one row that stands for all comparisons of one form."""
-    series = _distances(rows) if equated(rows[0]) else _sides(rows)
-    label = f"comparisons: {len(series['x'])}, cases: {len(rows)}"
+def _merged(rows: Sequence[Row]) -> Figure:
+    """Return one plot, without its name, of all comparisons of one form."""
     shown = next((row for row in rows if row.verdict is Verdict.REFUTED), rows[0])
-    return replace(shown, series=series, case={"label": label}, instance={})
+    points = _distances(rows) if equated(shown) else _sides(rows)
+    label = f"comparisons: {len(points.x)}, cases: {len(rows)}"
+    row = replace(shown, case={"label": label}, instance={})
+    if equated(shown):
+        return Figure(
+            "", row, f"{_title(row)}, certified distance between the two sides",
+            "comparison, in order of distance", "relative distance", "y", points,
+            {"mean": "distance", "bound": "margin"},
+        )  # fmt: skip
+    sides = [*points.low, *points.bound]
+    wide = bool(sides) and min(sides) > 0 and max(sides) > 100 * min(sides)
+    return Figure(
+        "", row, _title(row), "comparison, in order of left over right", "both sides",
+        "y" if wide else "", points, {"mean": "left side", "band": "its certified enclosure"},
+        apart=True,
+    )  # fmt: skip
 
 
-def _distances(rows: Sequence[Row]) -> dict[str, Any]:
+def _distances(rows: Sequence[Row]) -> Points:
     """Return how far each certified enclosure reaches from the right side, in ascending order."""
     reach = sorted(d for row in rows for d in distances_of(row) if drawable(d))
-    margin = rows[0].margin
-    return {"x": list(range(1, len(reach) + 1)), "mean": reach, "bound": [margin] * len(reach)}
+    return Points(list(range(1, len(reach) + 1)), reach, bound=[rows[0].margin] * len(reach))
 
 
-def _sides(rows: Sequence[Row]) -> dict[str, Any]:
+def _sides(rows: Sequence[Row]) -> Points:
     """Return the two sides of every comparison of a bound, in ascending order of their ratio."""
-    keys = ("low", "high", "bound", "what")
     points = [
         point
-        for row in rows
-        for point in zip(*((row.series or {})[key] for key in keys), strict=True)
-        if all(map(drawable, point[:3]))
-    ]
+        for row in rows if isinstance(of := row.series, Compared)
+        for point in zip(of.low, of.high, of.bound, strict=True)
+        if all(map(drawable, point))
+    ]  # fmt: skip
     points.sort(key=lambda p: p[0] / max(abs(p[2]), NOTHING))
-    columns: dict[str, Any] = {key: [p[k] for p in points] for k, key in enumerate(keys)}
-    return columns | {"x": list(range(1, len(points) + 1)), "mean": columns["low"]}
+    low, high, bound = ([p[k] for p in points] for k in range(3))
+    return Points(list(range(1, len(points) + 1)), low, low, high, bound)
+
+
+def _title(row: Row) -> str:
+    what = f"{row.claim}, {row.form}" + (f" ({row.reading})" if row.reading else "")
+    return f"{what}: {row.verdict}"
 
 
 def _figure(name: str, row: Row) -> Figure:
-    series = row.series or {}
-    what = f"{row.claim}, {row.form}" + (f" ({row.reading})" if row.reading else "")
-    title = f"{what}: {row.verdict}"
-    if row.kind == "rate":
-        left = short_math(series.get("y_label", "")) or "left side"
-        return Figure(name, row, title, series.get("x_label", "T, local steps"), left, "xy")
-    if row.kind == "identity" or (row.kind != "bound" and set(series) == {"x", "mean", "bound"}):
-        title = f"{title}, certified distance between the two sides"
+    """Return the plot of a rate over horizons, or of both sides along a run."""
+    series = row.series
+    if isinstance(series, Slope):
+        left = short_math(series.left) or "left side"
+        x_label = series.size or "T, local steps"
         return Figure(
-            name, row, title, "comparison, in order of distance", "relative distance", "y"
+            name, row, _title(row), x_label, left, "xy", series, _slopes(row, series), series.order
         )
-    if "what" in series:
-        sides = [*series["low"], *series["bound"]]
-        wide = min(sides) > 0 and max(sides) > 100 * min(sides)
-        x_label = "comparison, in order of left over right"
-        return Figure(name, row, title, x_label, "both sides", "y" if wide else "")
-    running = series.get("how", [""])[0] == "average"  # over rounds, or over steps
+    assert isinstance(series, Curve)
+    running = series.how[:1] == ["average"]  # over rounds, or over steps
     y_label = "both sides after that many steps" if running else "both sides"
-    return Figure(name, row, title, "local steps", y_label, "xy" if running else "")
+    log = "xy" if running else ""
+    return Figure(name, row, _title(row), "local steps", y_label, log, series)
 
 
 def draw(figure: Figure, folder: Path) -> None:
@@ -285,16 +289,15 @@ def _drawn(figure: Figure) -> tuple[Any, Mapping[str, Sequence[Any]]]:
     """Return a plot, drawn, and the columns of its data."""
     if figure.panel is not None:
         return panels_of.drawn(figure.panel), panels_of.points(figure.panel)
-    s, x = figure.series, figure.series["x"]
-    data = {key: s[key] for key in DRAWN_COLUMNS if key in s}
+    x, data = figure.points.x, figure.points.columns
     if (lower := figure.lower) is not None:
         sheet, axes, under = two_plots()
         _curves(axes, figure)
         finish(axes, figure.title, "", figure.y_label, figure.log)
         _curves(under, lower)
-        _local_slopes(under, x, s["mean"])
+        _local_slopes(under, x, figure.points.mean)
         finish(under, "", lower.x_label, lower.y_label, lower.log)
-        return sheet, data | {"scaled": lower.series["mean"]}
+        return sheet, data | {"scaled": lower.points.mean}
     sheet, axes = canvas()
     point = _curves(axes, figure)
     finish(axes, figure.title, figure.x_label, figure.y_label, figure.log)
@@ -302,7 +305,7 @@ def _drawn(figure: Figure) -> tuple[Any, Mapping[str, Sequence[Any]]]:
         from matplotlib.ticker import MaxNLocator
 
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    if point and "labels" in s:
+    if point and figure.apart:
         axes.set_xticks(x, [f"{value:g}" for value in x])
         axes.set_xticks([], minor=True)
     return sheet, data
@@ -310,7 +313,7 @@ def _drawn(figure: Figure) -> tuple[Any, Mapping[str, Sequence[Any]]]:
 
 def _curves(axes: Any, figure: Figure) -> str:
     """Draw the band and the curves of a plot, and return the mark that its points have."""
-    s, x = figure.series, figure.series["x"]
+    s, x = figure.points.columns, figure.points.x
     point = "o" if len(x) < 12 else ""
     named = dict.fromkeys(figure.labels) if figure.is_lower else figure.labels
     if "low" in s:
@@ -318,7 +321,7 @@ def _curves(axes: Any, figure: Figure) -> str:
     for key, look in LOOKS.items():
         if key in s:
             # one comparison makes no line, and of worst cases each point is a case
-            marker = point if key == "mean" or "what" in s or "labels" in s else ""
+            marker = point if key == "mean" or figure.apart else ""
             axes.plot(x, s[key], marker=marker, ms=4, label=named[key], **look)
     return point
 

@@ -44,28 +44,17 @@ def meaning(rows: Sequence[Row], folder: str) -> list[str]:
         folder: where a page of these rows is, or will be, with their certificates.
     """
     supported = [row for row in rows if row.verdict is Verdict.SUPPORTED]
-    by_class = [row for row in supported if row.evidence is Evidence.CLASS]
-    theorems = [row for row in supported if row.evidence is Evidence.THEOREM]
-    algebra = [row for row in supported if row.evidence is Evidence.SYMBOLIC]
-    proved = by_class + theorems
+    seen = {row.evidence for row in supported}
     forms = [group for groups in grouped(rows).values() for group in groups]
     lines = []
-    on_cases = len(proved + algebra) < len(supported)
+    on_cases = any(kind is None or not kind.proves for kind in seen)
     if on_cases and any(form.verdict is Verdict.SUPPORTED for form in forms):
         lines.append("SUPPORTED means: on these cases.")
-    if algebra:
-        lines.append("SUPPORTED by symbolic evidence is proved: by algebra, step by step.")
-    if by_class:
-        lines.append(
-            "SUPPORTED by class evidence is proved: for every function of the class, in every "
-            "dimension, at these hyper-parameters and numbers of clients."
-        )
-    if theorems:
-        lines.append(
-            "SUPPORTED by theorem evidence is proved for all values of the letters that a case "
-            "leaves free, too."
-        )
-    if proved:
+    lines += [
+        f"SUPPORTED by {kind} evidence is proved {kind.proves}."
+        for kind in Evidence if kind.proves and kind in seen
+    ]  # fmt: skip
+    if any(row.proofs for row in supported):
         lines[-1] += f" A check without a solver: driftproof check {folder}/certificates/*"
     return lines
 

@@ -14,7 +14,7 @@ from typing import Any
 from driftproof.toolkit.groups import grouped, number
 from driftproof.toolkit.readings import SEVERITIES
 from driftproof.toolkit.report.claim_view import views
-from driftproof.toolkit.report.figures import DRAWN_COLUMNS, FLATTEST, Figure, headline
+from driftproof.toolkit.report.figures import FLATTEST, Figure, headline
 from driftproof.toolkit.report.mathml import font_face
 from driftproof.toolkit.report.panels import drawn_panels
 from driftproof.toolkit.report.papers import by_paper, findings, references
@@ -28,7 +28,7 @@ from driftproof.toolkit.report.typeset import (
     typeset,
 )
 from driftproof.toolkit.statements import by_severity, findings_among, sentences
-from driftproof.toolkit.verdict import Row, Verdict
+from driftproof.toolkit.verdict import Evidence, Row, Verdict
 
 
 def figures(rows: Sequence[Row]) -> dict[str, list[Figure]]:
@@ -50,7 +50,7 @@ def render(head: Mapping[str, Any], rows: Sequence[Row]) -> str:
         "page.html.j2", head=head, claims=claims, counts=counts, figures=drawn, printed=printed,
         findings=findings(own), others=len(printed) - len(own), severities=SEVERITIES,
         by_severity=by_severity(own), papers=by_paper(claims.values()),
-        references=references(claims.values()),
+        references=references(claims.values()), evidence=Evidence,
     )  # fmt: skip
 
 
@@ -97,14 +97,12 @@ def _policy(scripts: str) -> str:
 
 
 def _drawn(figure: Figure) -> dict[str, Any]:
-    left_out = ("how", "what", "panels", "x_label", "size", "labels", "y_label", "order")
-    series = {key: value for key, value in figure.series.items() if key not in left_out}
+    columns = figure.points.columns
     if figure.panel is not None:
         (panel,) = drawn_panels([figure.panel], lambda panel: figure.name)
         return panel | {"row": figure.row}
     if not figure.is_line:
-        names = (key for key in DRAWN_COLUMNS if key in series and key in figure.labels)
-        point = {figure.labels[key]: series[key][0] for key in names}
+        point = {figure.labels[key]: columns[key][0] for key in columns if key in figure.labels}
         return {"name": figure.name, "title": figure.title, "row": figure.row, "point": point}
     return {
         "name": figure.name,
@@ -116,7 +114,7 @@ def _drawn(figure: Figure) -> dict[str, Any]:
             "log": figure.log,
             "least": FLATTEST if figure.is_lower else 0,
             "labels": figure.labels,
-            "series": series,
+            "series": columns,
         },
         "lower": None if figure.lower is None else _drawn(figure.lower),
     }

@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 
 from driftproof.toolkit.cases import Assumption, Case, roles_of
 from driftproof.toolkit.constants import (
+    MEASURED,
     Key,
     LackingConstantError,
     Letters,
     Notation,
     evaluate,
+    expressed,
     stated,
 )
 from driftproof.toolkit.errors import DriftproofError
@@ -30,14 +32,8 @@ from driftproof.verifiers.judges.decide import withdrawn
 from driftproof.verifiers.judges.roles import check_roles
 
 
-def unmet(
-    claim: Claim[Any], case: Case, form: Form | None, roles: Mapping[str, float]
-) -> str | None:  # fmt: skip
-    """Return the first assumption that a case does not meet, quoted with its numbers.
-
-    Args:
-        roles: every role's number on the case.
-    """
+def unmet(claim: Claim[Any], case: Case, form: Form | None = None) -> str | None:
+    """Return the first assumption that a case does not meet, quoted with its numbers."""
     notation = claim.notation(case)
     for assumption in (*claim.assumes, *(form.assumes if form is not None else ())):
         if assumption.applies is not None and not assumption.applies(case):
@@ -50,7 +46,7 @@ def unmet(
             return f"{assumption.name} needs {', '.join(lacking)}; {case.problem} proves none"
         if assumption.relation is not None:
             try:
-                broken = _broken(assumption, notation, roles)
+                broken = _broken(assumption, notation, roles_of(case))
             except LackingConstantError as error:
                 role = str(error.args[0])
                 check_roles(claim, [role])
@@ -58,6 +54,24 @@ def unmet(
             if broken is not None:
                 return broken
     return None
+
+
+def outside(claim: Claim[Any], case: Case, form: Form) -> str | None:
+    """Return why a form says nothing of a case (None: it says something).
+
+    An assumption is not met, or the right side has a letter that the case has no number for.
+    """
+    broken = unmet(claim, case, form)
+    if broken is not None or not claim.measures:
+        return broken
+    notation = claim.notation(case)
+    letters = expressed(form.right, Letters(notation)).free_symbols
+    roles = {notation[x.name] for x in letters if not x.name.startswith(MEASURED)}
+    lacking = sorted(roles - set(roles_of(case)))
+    if not lacking:
+        return None
+    check_roles(claim, lacking)
+    return f"the right side needs {', '.join(lacking)}; {case.problem} proves none"
 
 
 def noted(claim: Claim[Any], case: Case, form: Form, row: Row) -> Row:

@@ -19,15 +19,12 @@ from flint import arb
 from driftproof.synthetic.audit.terms import audited
 from driftproof.toolkit.balls.expressions import Sized, expression_in_balls
 from driftproof.toolkit.balls.tensor import RefusedError, precision
-from driftproof.toolkit.cases import Case
-from driftproof.toolkit.cases import roles_of as roles_of
+from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.constants import (
-    MEASURED,
     Key,
     Letters,
     Notation,
     evaluate,
-    expressed,
     split,
     stated,
 )
@@ -42,7 +39,6 @@ from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.rate import RateClaim
-from driftproof.verifiers.judges import assumed
 from driftproof.verifiers.judges.decide import (
     Comparisons,
     Decision,
@@ -55,7 +51,6 @@ from driftproof.verifiers.judges.decide import (
 from driftproof.verifiers.judges.ends import UNKNOWN, Ends, derived_ends, how_of
 from driftproof.verifiers.judges.evidence import Measured, copies_of, instance, shadows
 from driftproof.verifiers.judges.places import place
-from driftproof.verifiers.judges.roles import check_roles
 from driftproof.verifiers.judges.rows import case_entry, row_of
 
 RunClaim = BoundClaim | RateClaim
@@ -195,12 +190,6 @@ def ends(claim: BoundClaim, case: Case, form: Form) -> Ends:
     return derived_ends(left, case, coefficients(claim, case, form.right), least)
 
 
-def rests_on_constants(claim: Any, form: Form, row: Row) -> bool:
-    """Say whether a verdict rests on ends that were derived from a problem's constants."""
-    sampled = row.evidence is Evidence.SEQUENTIAL and not claim.conditional
-    return sampled and (form.range or claim.range) is None
-
-
 def untestable(claim: BoundClaim, case: Case, form: Form) -> str | None:
     """Return why no number of replicates can decide a form on a case, known before the first."""
     if claim.conditional:
@@ -209,15 +198,6 @@ def untestable(claim: BoundClaim, case: Case, form: Form) -> str | None:
     if how == "smallest":
         return SMALLEST
     return None if how == GIVEN_PAST or ends(claim, case, form).lower else NEITHER_END
-
-
-def lacking_constants(claim: Claim[Any], case: Case, right: Any) -> list[str]:
-    """Return the roles that a right side uses and the case has no number for."""
-    notation = claim.notation(case)
-    expression = expressed(right, Letters(notation))
-    names = (symbol.name for symbol in expression.free_symbols)
-    roles = {notation[name] for name in names if not name.startswith(MEASURED)}
-    return sorted(roles - set(roles_of(case)))
 
 
 def right_side(claim: Claim[Any], case: Case, right: Any) -> tuple[float, float]:
@@ -250,11 +230,6 @@ def coefficients(claim: Claim[Any], case: Case, right: Any) -> dict[str, float]:
     notation = claim.notation(case)
     _, factors = split_right(right, notation)
     return {name: evaluate(x, notation, roles_of(case)) for name, x in factors.items()}
-
-
-def unmet(claim: Claim[Any], case: Case, form: Form | None = None) -> str | None:
-    """Return the first assumption that a case does not meet, quoted with its numbers."""
-    return assumed.unmet(claim, case, form, roles_of(case))
 
 
 class Inexact(NamedTuple):
@@ -371,17 +346,9 @@ class Sides:
 
 def judge(claim: BoundClaim, case: Case, form: Form, measured: Measured) -> Row:
     """Return the row of one form on one case from what was measured."""
-    broken = unmet(claim, case, form)
-    if broken is not None:
-        return _row(claim, case, form, inapplicable(), broken)
     radius = case.problem.radius
     if radius is not None and measured.reach > radius:
         reason = f"an iterate reached norm {measured.reach:.3g}; proven for norms up to {radius:g}"
-        return _row(claim, case, form, inapplicable(), reason)
-    lacking = lacking_constants(claim, case, form.right)
-    if lacking:
-        check_roles(claim, lacking)
-        reason = f"the right side needs {', '.join(lacking)}; {case.problem} proves none"
         return _row(claim, case, form, inapplicable(), reason)
     if measured.kind == "too many atoms":
         reason = "one step of the noise has too many outcomes to be enumerated"

@@ -12,19 +12,18 @@ from typing import Any, Literal
 import numpy as np
 
 from driftproof.synthetic.certificates.penalised import inner_maximum
-from driftproof.toolkit.cases import Case
+from driftproof.toolkit.cases import Case, roles_of
+from driftproof.toolkit.series import Compared
 from driftproof.toolkit.tolerances import Tolerance
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.claim_types.comparison import ComparisonClaim
-from driftproof.verifiers.judges.bounds import roles_of, unmet
 from driftproof.verifiers.judges.decide import (
     Comparisons,
     Decision,
     Interval,
     decide,
-    inapplicable,
     undecided,
 )
 from driftproof.verifiers.judges.evidence import instance
@@ -49,9 +48,6 @@ def judge(
 ) -> Row:
     """Return the row of an identity or a bound on one case; the worst comparison is shown."""
     row = partial(row_of, claim, form, case_entry(case))
-    broken = unmet(claim, case, form)
-    if broken is not None:
-        return row(inapplicable(), None, broken)
     if not comparisons:
         reason = "compare(case, right) returned no comparison: nothing was compared"
         return row(undecided(), None, reason)
@@ -105,9 +101,7 @@ Far from the cases that a claim was written for, its own arithmetic may lose dig
 def compared(claim: ComparisonClaim[Any], task: ClaimTask) -> bytes:
     """Do the task of computing both sides on a case, and of judging them."""
     case, form = task.of(claim)
-    applies = unmet(claim, case, form) is None
-    made = claim.compared(case, form.right) if applies else []
-    return pack_rows([judge(claim, case, form, made)])
+    return pack_rows([judge(claim, case, form, claim.compared(case, form.right))])
 
 
 class Computed(Judge):
@@ -162,15 +156,15 @@ def _facts(
         "comparisons": len(comparisons),
         "replicates": 1,
         "instance": instance(roles_of(case), claim.notation(case)),
-        "series": {
-            "x": [c.x for c in order],
-            "low": [c.low for c in order],
-            "high": [c.high for c in order],
-            "bound": [c.value for c in order],
-            "what": [c.what for c in order],
-            "size": [c.size for c in order],
-        }
-        | ({"panels": list(claim.draws(case))} if claim.draws is not None else {}),
+        "series": Compared(
+            x=[c.x for c in order],
+            low=[c.low for c in order],
+            high=[c.high for c in order],
+            bound=[c.value for c in order],
+            what=[c.what for c in order],
+            size=[c.size for c in order],
+            panels=list(claim.draws(case)) if claim.draws is not None else (),
+        ),
     }
 
 

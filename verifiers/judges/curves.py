@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from driftproof.toolkit.cases import Case
+from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.groups import drawable
+from driftproof.toolkit.series import Curve
 from driftproof.toolkit.verdict import Row
 from driftproof.verifiers.claim_types.bound import BoundClaim
-from driftproof.verifiers.judges.bounds import coefficients, right_side, roles_of, split_right
+from driftproof.verifiers.judges.bounds import coefficients, right_side, split_right
 from driftproof.verifiers.judges.evidence import Measured
 
 
-def curves(claim: BoundClaim, case: Case, row: Row, measured: Measured) -> dict[str, Any]:
+def curves(claim: BoundClaim, case: Case, row: Row, measured: Measured) -> Curve | None:
     """Return both sides' curves: of measures by client, of the one that comes nearest to failing.
 
     The trace has the points of all clients at one moment beside each other.
@@ -27,34 +28,33 @@ def curves(claim: BoundClaim, case: Case, row: Row, measured: Measured) -> dict[
     for k in range(clients):
         own = replace(measured, at=measured.at[k::clients], trace=measured.trace[:, k::clients])
         curve = measured_curve(case, own)
-        by_client.append(curve | bound_curve(claim, case, row, curve, own))
-    return max(by_client, key=_excess)
+        if curve is not None:
+            by_client.append(replace(curve, bound=bound_curve(claim, case, row, curve, own)))
+    return max(by_client, key=_excess, default=None)
 
 
-def _excess(curve: dict[str, Any]) -> float:
-    pairs = zip(curve.get("mean", ()), curve.get("bound", ()), strict=False)
+def _excess(curve: Curve) -> float:
+    pairs = zip(curve.mean, curve.bound, strict=False)
     return max((a - b for a, b in pairs if a is not None and b is not None), default=0.0)
 
 
-def measured_curve(case: Case, measured: Measured) -> dict[str, Any]:
+def measured_curve(case: Case, measured: Measured) -> Curve | None:
     """Return x, mean and (for sampled cases) a band; x counts local steps."""
     if not len(measured.at) or case.algorithm is None:
-        return {}
+        return None
     tau = case.algorithm.local_steps if measured.how == ("average", "round") else 1
     trace = measured.trace[0]
     mean = trace @ measured.weights
-    curve = {"x": (measured.at * tau).tolist(), "mean": mean.tolist()}
+    curve = Curve((measured.at * tau).tolist(), _finite(mean), how=list(measured.how))
     if measured.kind == "sampled" and np.all(drawable(trace)):
-        low, high = band(trace)
-        curve |= {"low": low.tolist(), "high": high.tolist()}
-    return {"how": list(measured.how)} | {key: _finite(value) for key, value in curve.items()}
+        low, high = map(_finite, band(trace))
+        return replace(curve, low=low, high=high)
+    return curve
 
 
-def _finite(values: Any) -> Any:
+def _finite(values: Any) -> list[float | None]:
     """JSON has no infinity: what is not finite is not drawn."""
-    if not isinstance(values, list):
-        return values
-    return [value if drawable(value) else None for value in values]
+    return [value if drawable(value) else None for value in map(float, values)]
 
 
 def band(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -67,27 +67,27 @@ def band(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def bound_curve(
-    claim: BoundClaim, case: Case, row: Row, curve: dict[str, Any], measured: Measured
-) -> dict[str, Any]:
+    claim: BoundClaim, case: Case, row: Row, curve: Curve, measured: Measured
+) -> list[float | None]:
     """Return the right side at every x of a curve: at its horizon if an average, else constant."""
     form = next(f for f in claim.forms if (f.form, f.reading) == (row.form, row.reading))
-    if not curve or row.rhs is None or case.algorithm is None:
-        return {}
+    if row.rhs is None or case.algorithm is None:
+        return []
     notation = claim.notation(case)
     expression, named = split_right(form.right, notation)
     if named:
         factors = coefficients(claim, case, form.right)
         weights = np.array([factors.get(name, 0.0) for name in measured.names])
         moved = np.tensordot(weights, measured.trace[1:] @ measured.weights, (0, 0))
-        return {"bound": _finite((right_side(claim, case, form.right)[1] + moved).tolist())}
+        return _finite(right_side(claim, case, form.right)[1] + moved)
     if measured.how[0] != "average":
-        return {"bound": _finite([row.rhs] * len(curve["x"]))}
+        return _finite([row.rhs] * len(curve.x))
     letters, compiled = _compiled(expression)
     tau, bounds = case.algorithm.local_steps, []
-    for steps in curve["x"]:
+    for steps in curve.x:
         roles = roles_of(case, rounds=-(-steps // tau)) | {"steps": steps}
         bounds.append(float(compiled(*(roles[notation[letter.name]] for letter in letters))))
-    return {"bound": _finite(bounds)}
+    return _finite(bounds)
 
 
 @lru_cache(maxsize=64)

@@ -20,7 +20,7 @@ from driftproof.toolkit.balls.expressions import Sized, expression_in_balls
 from driftproof.toolkit.balls.operations import hull
 from driftproof.toolkit.balls.solutions import UNKNOWN, enclosing
 from driftproof.toolkit.balls.tensor import BITS, Balls, RefusedError, lift, precision
-from driftproof.toolkit.cases import Case
+from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.draws import TooManyAtoms
 from driftproof.toolkit.engines.balls import run_in_balls
 from driftproof.toolkit.engines.enumerated import EnumeratedContext
@@ -172,7 +172,7 @@ def _right(claim: BoundClaim, case: Case, form: Form) -> tuple[Sized, dict[str, 
     """Return a right side's constant part and the factors of its measured means."""
     notation = claim.notation(case)
     expression, factors = bounds.split_right(form.right, notation)
-    roles, proven = bounds.roles_of(case), case.problem.constants
+    roles, proven = roles_of(case), case.problem.constants
     values: dict[str, Sized] = {}
     for part in (expression, *factors.values()):
         for symbol in part.free_symbols:

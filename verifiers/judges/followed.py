@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from math import log
 from typing import Any
 
-from driftproof.toolkit.cases import Case
+from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.constants import Letters, stated, substituted
 from driftproof.verifiers.algebra.orders import exponents, plain
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.claim_types.rate import RateClaim, Schedule
-from driftproof.verifiers.judges.bounds import roles_of
 
 SPREAD = 1.25
 """How far a letter's ratio to its schedule may vary over the cases: counts are rounded up."""

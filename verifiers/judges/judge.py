@@ -112,11 +112,14 @@ class Judge:
         clock: what its work is measured by.
         elsewhere: whether what a case far from the claim's own raises may be the claim's fault.
         edges: whether a row names the assumptions that its one case meets within rounding.
+        on_numbers: whether a form is judged only where it says something of the group's one case
+            (``assumed.outside``); else the judge asks itself.
     """
 
     clock = staticmethod(time.process_time)
     elsewhere: ClassVar[bool] = True
     edges: ClassVar[bool] = True
+    on_numbers: ClassVar[bool] = True
     task: ClassVar[Any] = None
 
     def takes(self, claim: Claim[Any], form: Form) -> bool:
@@ -175,7 +178,7 @@ def judges_of(claim: Claim[Any]) -> list[Judge]:
 
 def pack_rows(rows: Sequence[Row]) -> bytes:
     """Return rows as JSON."""
-    return json.dumps([vars(row) for row in rows]).encode()
+    return json.dumps([row.stored() for row in rows]).encode()
 
 
 def unpack_rows(blob: bytes) -> list[Row]:

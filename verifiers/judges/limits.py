@@ -1,7 +1,7 @@
 """Judges limits: a potential proves that an algorithm converges, a cycle or a quadratic refutes it.
 
-Any state may be where a run begins. What is tried, in this order: the slowest mode on quadratics of
-the class, which no rate may undercut; fixed points that are not x*; potentials, of the stated ρ or
+Any state may be where a run begins. What is tried, in this order: the slowest mode where gradients
+are linear, which no rate may undercut; fixed points that are not x*; potentials, of the stated ρ or
 the smallest that is found; cycles of a few lengths.
 """
 
@@ -25,7 +25,7 @@ from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.claim_types.limit import LimitClaim, converges
 from driftproof.verifiers.judges import worst_cases
-from driftproof.verifiers.judges.decide import inapplicable, settled, undecided
+from driftproof.verifiers.judges.decide import settled, undecided
 from driftproof.verifiers.judges.judge import ClaimTask, Judge, pack_rows
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.on_quadratics import runs, slowest
@@ -52,9 +52,6 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
             the iterate is; or ρ is not in (0, 1].
     """
     row = partial(worst_cases.row, claim, case, form)
-    reason = worst_cases.why_not(claim, case, form)
-    if reason is not None:
-        return row(inapplicable(), reason)
     _check(claim, case, form)
     right = worst_cases.right_side(claim, case, form)
     if not 0 < right.low <= right.high <= 1:

@@ -7,6 +7,7 @@ from typing import Any
 
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.readings import ByProof
+from driftproof.toolkit.series import ProofSteps
 from driftproof.toolkit.verdict import Evidence, Row
 from driftproof.verifiers.algebra.symbolic import Step
 from driftproof.verifiers.claim_types.claim import Claim, Form
@@ -47,7 +48,7 @@ def judge(claim: Claim[Any], form: Form, steps: Sequence[Step]) -> Row:
     return row_of(
         claim, form, {"key": "proof", "label": "algebra, step by step"}, settled(holds),
         Evidence.SYMBOLIC, reason, comparisons=len(steps),
-        series={"proof": [[step.says, step.holds, _reason(step)] for step in steps]},
+        series=ProofSteps([[step.says, step.holds, _reason(step)] for step in steps]),
     )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import Letters, stated, substituted
 from driftproof.toolkit.draws import BLOCK
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.series import ProofSteps
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.algebra.orders import exponents, leading, plain
 from driftproof.verifiers.algebra.sample_cost import demands, rate_in_samples
@@ -94,7 +95,7 @@ def judge_schedule(
         proof += _terms(claim, schedule)
     return _row(
         claim, form, settled(True), comparisons=len(growth),
-        series={"proof": proof},
+        series=ProofSteps(proof),
         case={"key": "schedule", "label": "schedule, for all T", "derived": claim.derived.public()},
     )  # fmt: skip
 
@@ -212,6 +213,7 @@ class Rates(Judge):
     """Judges a rate: its schedules by algebra, and the slope on the grid of horizons."""
 
     edges = False
+    on_numbers = False  # a schedule speaks of all T: ``followed`` says what it breaks
 
     def groups(self, claim: RateClaim, forms: Sequence[int], profile: str) -> Iterator[Group]:
         """Yield all forms with the grid of horizons, of which smoke has the first five."""

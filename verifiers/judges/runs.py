@@ -88,9 +88,6 @@ class Runs(MeasuredOnce):
     def rows(self, claim: BoundClaim, group: Group, ask: ClaimTask, profile: str) -> Tasks:
         """Judge forms on a case."""
         case, forms = claim.every_case[group.cases[0]], [claim.forms[k] for k in group.forms]
-        if all(bounds.unmet(claim, case, form) is not None for form in forms):
-            nothing = Measured("exact")
-            return [bounds.judge(claim, case, form, nothing) for form in forms]
         lead = lead_of(claim, group.forms[0])
         effort = float(case.rounds * case.algorithm.local_steps) if case.algorithm else 0.0
         ask = replace(ask, number=group.cases[0], case=case.key, form=lead, effort=effort)
@@ -150,8 +147,6 @@ class Runs(MeasuredOnce):
 
     def score(self, claim: BoundClaim, form: Form, case: Case, seed: int) -> float:
         """Return the largest left / right of a case, in doubles."""
-        if bounds.lacking_constants(claim, case, form.right):
-            return OUTSIDE
         right = bounds.right_side(claim, case, form.right)[1]
         outcome = measured_once(claim, form, case, seed)
         radius = case.problem.radius

@@ -13,7 +13,7 @@ from driftproof.toolkit.engines.enumerated import Drew
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.measure import Measure, Reduction, States, Steps
 from driftproof.verifiers.claim_types.claim import Claim, Form
-from driftproof.verifiers.judges import bounds
+from driftproof.verifiers.judges.assumed import outside
 from driftproof.verifiers.judges.judge import OUTSIDE, judge_named
 
 DUST = 1e-16
@@ -78,7 +78,7 @@ def score(claim: Claim[Any], form: Form, case: Case, seed: int = 0) -> float:
     """Return a judge's score of a case: above 1 is a violation (``OUTSIDE``: it says nothing)."""
     judge = judge_named(claim.searched)
     try:
-        if bounds.unmet(claim, case, form) is not None:
+        if outside(claim, case, form) is not None:
             return OUTSIDE
         return judge.score(claim, form, case, seed)
     except (DriftproofError, Drew, ArithmeticError, ValueError, RuntimeError, IndexError):

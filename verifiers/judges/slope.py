@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from driftproof.toolkit.cases import Case
+from driftproof.toolkit.series import Slope
 from driftproof.toolkit.statistics import exceeds
 from driftproof.toolkit.tolerances import BAND, LEVEL, Tolerance
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
@@ -111,15 +112,15 @@ def judge_slope(
         lhs={"mean": float(slope), "low": ends[0], "high": ends[1]}, rhs=claimed.exponent,
         margin=claim.resolution,
         comparisons=len(grid.x), alpha=LEVEL, replicates=len(values[0]),
-        series={
-            "x": grid.x.tolist(), "x_label": claim.size_name,
-            "y_label": has_order(claim.statement), "order": [claimed.exponent, claimed.logs],
-            "mean": grid.mean.tolist(),
-            **({"bound": bounds} if len(bounds) == len(grid.x) else {}),
-            "low": grid.low.tolist(), "high": grid.high.tolist(),
-            "fit": (np.exp(offset) * grid.x**slope * np.log(grid.x) ** claimed.logs).tolist(),
-            "reference": (grid.mean[-1] * claimed(grid.x) / claimed(grid.x[-1:])).tolist(),
-        },
+        series=Slope(
+            x=grid.x.tolist(), mean=grid.mean.tolist(),
+            low=grid.low.tolist(), high=grid.high.tolist(),
+            bound=bounds if len(bounds) == len(grid.x) else (),
+            fit=(np.exp(offset) * grid.x**slope * np.log(grid.x) ** claimed.logs).tolist(),
+            reference=(grid.mean[-1] * claimed(grid.x) / claimed(grid.x[-1:])).tolist(),
+            size=claim.size_name, left=has_order(claim.statement),
+            order=[claimed.exponent, claimed.logs],
+        ),
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from driftproof.synthetic.classes.relations import start_within
 from driftproof.synthetic.classes.whole import WholeClass
-from driftproof.toolkit.cases import Case
+from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.tensor import decimal
 from driftproof.toolkit.letters import Letter, shown
@@ -25,7 +25,7 @@ from driftproof.toolkit.ratios import Ratio
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import RunClaim
 from driftproof.verifiers.claim_types.claim import Form
-from driftproof.verifiers.judges import assumed, bounds, worst_cases
+from driftproof.verifiers.judges import assumed, worst_cases
 from driftproof.verifiers.judges.decide import inapplicable, settled, undecided, withdrawn
 from driftproof.verifiers.judges.evidence import instance
 from driftproof.verifiers.judges.judge import ClaimTask
@@ -123,10 +123,10 @@ def _measured(claim: RunClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
         values = [_values(program, region) for program in own]
         met = [
             (point, [value(point) for value in values]) for point in looked
-            if bounds.unmet(claim, with_numbers(case, point), form) is None
+            if assumed.outside(claim, with_numbers(case, point), form) is None
         ]  # fmt: skip
         if not met:
-            found["unmet"] = bounds.unmet(claim, with_numbers(case, looked[0]), form)
+            found["unmet"] = assumed.outside(claim, with_numbers(case, looked[0]), form)
             continue
 
         def tightness(of: tuple[Point, list[float]], form: Form = form) -> float:
@@ -242,7 +242,7 @@ def _exact(of: Any) -> Any:
 def _fixed(claim: RunClaim, case: Case) -> dict[str, Fraction]:
     """Return the numbers of the letters that have one."""
     notation, free = claim.notation(case), letters_in(case)
-    roles = {**bounds.roles_of(case), **case.problem.exact_constants, **case.algorithm.values()}
+    roles = {**roles_of(case), **case.problem.exact_constants, **case.algorithm.values()}
     own = {name: roles[role] for name, role in notation.items() if role in roles}
     for name, letter in free.items():
         if own.get(name) is not letter:
@@ -350,7 +350,7 @@ def judge(claim: RunClaim, case: Case, form: Form, measured: Mapping[str, Any]) 
         row = row_of(
             claim, form, case_entry(case), undecided(), rhs=right, comparisons=1,
             lhs={"mean": value, "low": None, "high": None},
-            instance=instance(bounds.roles_of(numbers), claim.notation(numbers)),
+            instance=instance(roles_of(numbers), claim.notation(numbers)),
         )  # fmt: skip
     row = assumed.noted(claim, numbers, form, row)
     row = replace(row, case=case_entry(case))
@@ -381,6 +381,7 @@ class ForAll(worst_cases.OverClass):
     """Judges a bound over a class of functions for all values of its letters."""
 
     edges = False  # those of its tightest point are in the row
+    on_numbers = False  # of its region those points are looked at that meet every assumption
     letters = True
     task = staticmethod(worst)
     judge = staticmethod(judge)

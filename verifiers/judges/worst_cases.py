@@ -20,12 +20,13 @@ import numpy as np
 
 from driftproof.synthetic.classes.conditions import Constraint
 from driftproof.synthetic.classes.whole import WholeClass
-from driftproof.toolkit.cases import Case
+from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.engines.symbolic import ROUNDS
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm, Second, Vector
 from driftproof.toolkit.gram.tensor import decimal
 from driftproof.toolkit.letters import Letter
+from driftproof.toolkit.series import Counterexample
 from driftproof.toolkit.tolerances import CLASS
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import RunClaim
@@ -36,7 +37,6 @@ from driftproof.verifiers.judges.decide import (
     Decision,
     Interval,
     decide,
-    inapplicable,
     undecided,
 )
 from driftproof.verifiers.judges.evidence import instance
@@ -77,9 +77,7 @@ def measure(claim: RunClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any
     left = forms[0].left or claim.left
     assert left is not None
     assert isinstance(case.problem, WholeClass)
-    rights = {
-        form: right_side(claim, case, form) for form in forms if why_not(claim, case, form) is None
-    }
+    rights = {form: right_side(claim, case, form) for form in forms}
     comparisons: list[dict[str, Any]] = []
     for number, program in enumerate(
         build(case.algorithm, case.problem, rounds=case.rounds, left=left)
@@ -234,17 +232,6 @@ def _ran(program: WorstCase, found: Witness, number: int, factors: Mapping[str, 
     return float(left.constant - sum(of * parts[name].constant for name, of in factors.items()))
 
 
-def why_not(claim: RunClaim, case: Case, form: Form) -> str | None:
-    """Return why a form says nothing of a class (None: it applies)."""
-    broken = bounds.unmet(claim, case, form)
-    if broken is not None:
-        return broken
-    lacking = bounds.lacking_constants(claim, case, form.right)
-    if lacking:
-        return f"the right side needs {', '.join(lacking)}, of which the class says nothing"
-    return None
-
-
 def right_side(claim: RunClaim, case: Case, form: Form) -> Right:
     """Return a right side as an expression in letters, with their numbers, all exact.
 
@@ -260,7 +247,7 @@ def _right(claim: RunClaim, case: Case, expression: Any) -> Right:
     import sympy
 
     notation = claim.notation(case)
-    roles = {**bounds.roles_of(case), **case.problem.exact_constants}
+    roles = {**roles_of(case), **case.problem.exact_constants}
     for symbol in expression.free_symbols:
         if roles[notation[symbol.name]] == inf:
             raise DriftproofError(
@@ -334,9 +321,6 @@ def judge(claim: RunClaim, case: Case, form: Form, measured: Mapping[str, Any]) 
     REFUTED: of one there are functions of the class on which it exceeds the right side. Else
     INCONCLUSIVE. Nothing is rounded.
     """
-    reason = why_not(claim, case, form)
-    if reason is not None:
-        return row(claim, case, form, inapplicable(), reason)
     right, loose = right_side(claim, case, form), measured["loose"]
     comparisons = [{**made, **made["forms"].get(form.key, {})} for made in measured["comparisons"]]
     facts: dict[str, Any] = {"rhs": float(right.low), "comparisons": len(comparisons)}
@@ -417,7 +401,7 @@ def _refuted(
         )
         shown = {
             "proofs": {file: made["file"]},
-            "series": {"counterexample": functions_of(made["file"]).said[1:]},
+            "series": Counterexample(functions_of(made["file"]).said[1:]),
         }
     lhs = {"mean": max(made["value"], value), "low": value, "high": None}
     return row(claim, case, form, decision, reason, lhs=lhs, **shown, **facts)
@@ -460,7 +444,7 @@ def row(
     **facts: Any,
 ) -> Row:
     """Return a row of a form over a class, with the letters' numbers."""
-    roles = bounds.roles_of(case) if decision.verdict is not Verdict.INAPPLICABLE else {}
+    roles = roles_of(case) if decision.verdict is not Verdict.INAPPLICABLE else {}
     roles = {name: number for name, number in roles.items() if isfinite(number)}  # no gap is known
     return row_of(
         claim, form, case_entry(case), decision, evidence, reason,

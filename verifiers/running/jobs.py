@@ -10,13 +10,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from driftproof.toolkit.cases import Case
+from driftproof.toolkit.errors import UndecidableError
 from driftproof.toolkit.verdict import Row
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.sources import Source, blaming
-from driftproof.verifiers.judges import assumed, bounds, declared
+from driftproof.verifiers.judges import assumed, declared
 from driftproof.verifiers.judges.decide import inapplicable, undecided
 from driftproof.verifiers.judges.judge import (
     UNDECIDABLE,
@@ -71,7 +73,7 @@ def _job(judge: Judge, claim: Claim[Any], group: Group, ask: ClaimTask, profile:
 def _beside(claim: Claim[Any], group: Group, row: Row, sentence: str) -> Row:
     """Return a row that names a constant which is exceeded, though the statement has it nowhere."""
     form = next(form for form in (claim.forms[k] for k in group.forms) if form.key == row.form_key)
-    if bounds.rests_on_constants(claim, form, row):
+    if declared.rests_on_constants(claim, form, row):
         return row_of(claim, form, row.case, inapplicable(), None, sentence)
     mistake = f"beside this, {sentence}: mend constants"
     return replace(row, reason=f"{row.reason}; {mistake}" if row.reason else mistake)
@@ -101,8 +103,12 @@ def _attack(claim: Claim[Any], task: ClaimTask) -> bytes:
 
 def _judged(judge: Judge, claim: Claim[Any], group: Group, ask: ClaimTask, profile: str) -> Tasks:
     """Return a judge's rows: with its time, and with what its case meets by rounding alone."""
-    forms = {form.key: form for form in (claim.forms[k] for k in group.forms)}
     cases = [claim.every_case[number] for number in group.cases]
+    silent = _silent(claim, group, cases) if judge.on_numbers else {}
+    group = group._replace(forms=[k for k in group.forms if k not in silent])
+    if not group.forms:
+        return [*silent.values()]
+    forms = {form.key: form for form in (claim.forms[k] for k in group.forms)}
     tasks, results, seconds = judge.rows(claim, group, ask, profile), None, 0.0
     while True:
         try:
@@ -118,15 +124,27 @@ def _judged(judge: Judge, claim: Claim[Any], group: Group, ask: ClaimTask, profi
             break
     if judge.edges and len(cases) == 1:
         rows = [assumed.noted(claim, cases[0], forms[row.form_key], row) for row in rows]
-    return [replace(row, seconds=row.seconds or seconds) for row in rows]
+    return [*silent.values(), *(replace(row, seconds=row.seconds or seconds) for row in rows)]
+
+
+def _silent(claim: Claim[Any], group: Group, cases: Sequence[Case]) -> dict[int, Row]:
+    """Return the rows of the forms that say nothing of a case, or of which nobody can tell."""
+    rows: dict[int, Row] = {}
+    for case, k in product(cases, group.forms):
+        form = claim.forms[k]
+        try:
+            told, decision = assumed.outside(claim, case, form), inapplicable()
+        except UndecidableError as error:
+            told, decision = error.told, undecided()
+        if told is not None:
+            rows.setdefault(k, row_of(claim, form, case_entry(case), decision, None, told))
+    return rows
 
 
 def _undecidable(claim: Claim[Any], form: Form, cases: Sequence[Case], told: str) -> Row:
-    """Return the row of a form whose judge cannot say anything, unless it is outside anyway."""
-    broken = bounds.unmet(claim, cases[0], form) if cases else None
+    """Return the row of a form whose judge cannot say anything."""
     case = case_entry(cases[0]) if cases else {"key": "proof", "label": "for all choices"}
-    decision = undecided() if broken is None else inapplicable()
-    return row_of(claim, form, case, decision, None, broken or told)
+    return row_of(claim, form, case, undecided(), None, told)
 
 
 def _why_undecidable(results: Sequence[Result]) -> str | None:

@@ -13,12 +13,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from driftproof.toolkit.cases import Assumption, Case
+from driftproof.toolkit.cases import Assumption, Case, roles_of
 from driftproof.toolkit.constants import Key, Notation
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.judges.assumed import relation_of
-from driftproof.verifiers.judges.bounds import roles_of
 from driftproof.verifiers.search.letters import LackingError, conjuncts, evaluated
 from driftproof.verifiers.search.structure import counted, real
 

@@ -25,7 +25,7 @@ from driftproof.toolkit.federation import Outcome, run
 from driftproof.toolkit.problem import Problem
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Form
-from driftproof.verifiers.judges import bounds
+from driftproof.verifiers.judges import assumed
 from driftproof.verifiers.judges.scores import in_total_expectation, largest_ratio
 from driftproof.verifiers.search import equalities
 from driftproof.verifiers.search.conditions import Conditions
@@ -143,7 +143,7 @@ class Generic:
 
     def _applies(self, z: np.ndarray) -> bool:
         try:
-            return bounds.unmet(self.claim, self.case(z), self.form) is None
+            return assumed.outside(self.claim, self.case(z), self.form) is None
         except DriftproofError:
             return False  # the algorithm has no such member
 

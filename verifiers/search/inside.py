@@ -7,14 +7,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from driftproof.toolkit.cases import Case
+from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.draws import TooManyAtoms
 from driftproof.toolkit.engines.enumerated import EnumeratedContext
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.parameters import Constraint, constraints
 from driftproof.verifiers.claim_types.claim import Claim, Form
-from driftproof.verifiers.judges import bounds
+from driftproof.verifiers.judges import assumed, bounds
 from driftproof.verifiers.judges.runs import measured_once
 from driftproof.verifiers.search.equalities import kept
 from driftproof.verifiers.search.letters import LackingError, letters_of, violation
@@ -37,12 +37,10 @@ def is_inside(claim: Any, form: Form, case: Case, *, in_ball: bool = True) -> bo
             in it.
     """
     try:
-        if bounds.unmet(claim, case, form) is not None:
+        if assumed.outside(claim, case, form) is not None:
             return False
         if not claim.measures:
             return True
-        if bounds.lacking_constants(claim, case, form.right):
-            return False
         bounds.right_side(claim, case, form.right)  # it may divide by a constant that is 0
         radius = case.problem.radius
         if radius is not None and in_ball:
@@ -98,7 +96,7 @@ def _moved(claim: Claim[Any], form: Form, case: Case) -> Case:
         return case
     case = kept(claim, form, case) or case
     assumes, notation = (*claim.assumes, *form.assumes), claim.notation(case)
-    roles = {role: np.array([number]) for role, number in bounds.roles_of(case).items()}
+    roles = {role: np.array([number]) for role, number in roles_of(case).items()}
     broken = violation(assumes, notation, roles)[0]
     asked = letters_of(assumes, notation)
     for name, constraint in real(type(case.algorithm)).items():

@@ -399,4 +399,4 @@ def _why_not(claim: Claim[Any], right: Any) -> str:
         return "it says that something exists: an instance where it fails refutes nothing"
     if getattr(claim, "classes", ()):
         return "a claim over a whole class: driftproof verify finds its worst case"
-    return f"a {claim.way} is not searched: driftproof verify judges it"
+    return f"of kind {claim.way}, which is not searched: driftproof verify judges it"

@@ -13,12 +13,11 @@ from typing import Any, cast
 import numpy as np
 
 from driftproof.toolkit.algorithm import Algorithm
-from driftproof.toolkit.cases import Case
+from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.parameters import Constraint, constraints
 from driftproof.toolkit.problem import Problem
 from driftproof.verifiers.claim_types.claim import Claim, Form
-from driftproof.verifiers.judges.bounds import roles_of
 from driftproof.verifiers.judges.judge import OUTSIDE
 from driftproof.verifiers.judges.scores import score
 from driftproof.verifiers.search import equalities

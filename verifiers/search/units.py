@@ -18,7 +18,7 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.sources import Source, blaming, loaded, users_file
-from driftproof.verifiers.judges import bounds
+from driftproof.verifiers.judges import assumed
 from driftproof.verifiers.judges.judge import judge_named
 from driftproof.verifiers.judges.scores import score
 from driftproof.verifiers.search.equalities import kept
@@ -136,7 +136,7 @@ class Climb:
             case = space.case(at)
             if case is None:
                 return {"unmet": "their parameters do not go together"}
-            unmet = None if met else bounds.unmet(claim, case, claim.forms[self.form])
+            unmet = None if met else assumed.outside(claim, case, claim.forms[self.form])
         except DriftproofError as error:
             return {"unmet": in_a_line(error)}
         return {"place": place(case)} if met else {"unmet": unmet or "a condition on the run"}

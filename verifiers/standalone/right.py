@@ -7,8 +7,8 @@ from typing import Any
 
 import sympy
 
+from driftproof.toolkit.cases import roles_of
 from driftproof.toolkit.constants import MEASURED, ROLES, RUN_ROLES, Letters, expressed
-from driftproof.verifiers.judges.bounds import roles_of
 from driftproof.verifiers.standalone.refusal import NoScriptError
 
 

@@ -15,7 +15,7 @@ import sympy
 from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
 from driftproof.toolkit.algorithms.fedihgp import FedIHGP
 from driftproof.toolkit.bilevel import BilevelProblem
-from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.cases import Case, grid, roles_of
 from driftproof.toolkit.constants import Expression, Letters, evaluate
 from driftproof.toolkit.parameters import sweep
 from driftproof.toolkit.readings import Erratum, intended, literal
@@ -23,7 +23,6 @@ from driftproof.verifiers.algebra.symbolic import Step, vanishes
 from driftproof.verifiers.claim_types.bound import RightSide
 from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.claim_types.comparison import comparison
-from driftproof.verifiers.judges.bounds import roles_of
 from driftproof.verifiers.papers.fednest.claims import assumptions as given
 from driftproof.verifiers.papers.fednest.claims._derivatives import derivatives, start
 

@@ -20,12 +20,11 @@ from typing import TypeAlias
 import numpy as np
 
 from driftproof.synthetic.problems.analytic_maml import AnalyticMAML
-from driftproof.toolkit.cases import Case
+from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.constants import Expression, Letters, evaluate
 from driftproof.toolkit.readings import Stated, literal
 from driftproof.verifiers.claim_types.bound import RightSide
 from driftproof.verifiers.claim_types.compared import Comparison
-from driftproof.verifiers.judges.bounds import roles_of
 
 GRID = 1 << 16
 Enclosure: TypeAlias = tuple[float, float]
