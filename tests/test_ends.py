@@ -22,6 +22,7 @@ from driftproof.toolkit.extent import Extent
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.measure import States, Steps, average, each, given_past, smallest, sq
 from driftproof.toolkit.oracles import OFFERS
+from driftproof.toolkit.problem import problem
 from driftproof.toolkit.reach import Enclosed
 from driftproof.toolkit.statistics import exceeds
 from driftproof.toolkit.verdict import Verdict
@@ -154,12 +155,12 @@ def test_the_radii_of_every_shipped_algorithm_hold_on_every_problem():
     tried = 0
     for leaf in leaves("algorithm").values():
         for method in leaf.load().examples():
-            for problem in MEMBERS:
-                fits = method.needs in OFFERS[problem.offers]
-                if not fits or not list(islice(method.proven_radii(Enclosed(problem).around), 1)):
+            for member in MEMBERS:
+                fits = method.needs in OFFERS[member.offers]
+                if not fits or not list(islice(method.proven_radii(Enclosed(member).around), 1)):
                     continue
                 if getattr(method, "task_blocks", 1) == 1:
-                    check_radii(method, problem)
+                    check_radii(method, member)
                     tried += 1
     assert tried > 20
 
@@ -324,3 +325,38 @@ def test_a_mean_is_called_below_at_most_as_often_as_promised_by_a_derived_end(sh
     top *= share
     failed = wrong(samples, lambda x: bounds.is_below(np.clip(x / top, 0, 1), 1 / top, ALPHA))
     assert bool(failed <= ALLOWED) is (share == 1.0)
+
+
+# -- constants and radii of a user's own are not believed
+
+
+@problem(name="own/understated", source="a test", statement="F")
+class Understated(PiecewiseLosses):
+    """Losses whose noise is declared a share of what it is."""
+
+    share: float = 1.0
+
+    @property
+    def constants(self):
+        told = super().constants
+        return {**told, "field_noise_bound": self.share * told["field_noise_bound"]}
+
+
+def quadratics(share):
+    return Understated(
+        gradients=((NEAR,), (FAR,)), tails="linear", noise=1.0, rare=0.01, share=share
+    )
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_a_noise_bound_that_a_sample_exceeds_supports_nothing(share):
+    row = only(distance, number(300.0), Case(quadratics(share), LOCAL, 20))
+    if share == 1.0:
+        assert row.verdict is SUPPORTED
+    else:
+        assert row.verdict is Verdict.INAPPLICABLE
+        assert "field_noise_bound is declared 4.97" in row.reason
+    # a range of one's own does not rest on it
+    stated = only(distance, number(300.0), Case(quadratics(share), LOCAL, 20), range=number(900.0))
+    assert stated.verdict is SUPPORTED
+    assert ("beside this, own/understated: field_noise_bound" in stated.reason) is (share < 1)
