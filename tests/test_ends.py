@@ -20,7 +20,7 @@ from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.extent import Extent
 from driftproof.toolkit.federation import run, sampled_context
-from driftproof.toolkit.measure import States, Steps, average, each, given_past, smallest, sq
+from driftproof.toolkit.measure import States, Steps, average, each, smallest, sq
 from driftproof.toolkit.oracles import OFFERS
 from driftproof.toolkit.problem import problem
 from driftproof.toolkit.reach import Enclosed
@@ -271,14 +271,6 @@ def test_the_best_of_several_is_known_to_be_untestable():
     row = only(best, number(1))
     assert (row.verdict, row.replicates) == (INCONCLUSIVE, 0)
     assert "the smallest of several expectations" in row.reason
-
-
-def test_each_sampled_past_is_a_replicate_if_ends_are_derived():
-    def one_step(view: Steps):
-        return given_past(sq(view.mean("w") - view.minimiser))
-
-    row = only(one_step, number(6))
-    assert (row.verdict, row.evidence) == (SUPPORTED, "sequential")
 
 
 # -- coverage at α = 0.05: two-point laws at the edge of a condition, and an adversary who peeks

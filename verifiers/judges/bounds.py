@@ -413,7 +413,7 @@ def _every_past(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     row = replace(row, replicates=pasts)
     if claim.conditional:
         return _for_every_past(row, pasts)
-    if sides.ends.both:
+    if sides.range is not None:
         return _sampled(claim, case, form, sides)
     if row.verdict is Verdict.SUPPORTED:
         reason = f"it holds in conditional expectation given each of {pasts} sampled pasts"

@@ -205,11 +205,11 @@ def _more_would_do(claim: BoundClaim, case: Case, form: Form, row: Row, measured
     """
     if measured.kind != "sampled":
         return False
+    if measured.how[:1] == (bounds.GIVEN_PAST,):
+        return claim.conditional or bounds.range_of(claim, case, form) is not None
     known = bounds.ends(claim, case, form)
-    if claim.conditional or known.both:
-        return True
-    if measured.how[:1] == (bounds.GIVEN_PAST,) or row.lhs is None or row.rhs is None:
-        return False
+    if known.both or row.lhs is None or row.rhs is None:
+        return known.both
     few = measured.values.shape[1] < FEW
     return known.lower and (few or (row.lhs["mean"] or 0.0) > row.rhs)
 
