@@ -179,17 +179,18 @@ def test_divergence_is_a_verdict_with_the_first_bad_step():
     assert "not finite after step t =" in open_.reason
 
 
-def test_sampled_cases_need_a_range_and_are_decided_with_one():
+def test_sampled_cases_are_decided_with_a_range_of_their_own_sooner_than_with_a_derived_one():
     noisy = BoundedComposition(clients=4, inner_value_noise=0.3, outer_gradient_noise=0.3)
     cases = grid(noisy, ComFedL(local_steps=5), rounds=3)
     without = only(make(cases=cases))
     assert without.verdict is Verdict.INCONCLUSIVE
-    assert "range(c)" in without.reason
+    assert "replicates would" in without.reason  # from the start, not from the round's start
     top = make().forms[0].right
     with_range = only(make(cases=cases, range=top))
     assert with_range.verdict is Verdict.SUPPORTED
     assert with_range.evidence == "sequential"
     assert with_range.alpha == 1e-5
+    assert with_range.replicates < without.replicates
     tiny = only(make(cases=cases, range=top, right=lambda c: 1e-3 * top(c)))
     assert tiny.verdict is Verdict.REFUTED
     assert tiny.evidence == "sequential"

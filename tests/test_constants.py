@@ -21,7 +21,7 @@ from driftproof.synthetic.problems import (
     LogisticBilevel,
     PenalisedDRO,
 )
-from driftproof.toolkit.constants import ROLES, split
+from driftproof.toolkit.constants import MODULI, ROLES, split
 from driftproof.toolkit.errors import DriftproofError
 from tests.leaves import problems
 from tests.unreached import REACHED, REASONS
@@ -109,7 +109,7 @@ def test_a_constant_that_is_too_small_is_found_out(problem):
         if not nearly_attained(problem, role) or any(nearly_attained(p, role) for p in before):
             continue
         wrong = dict(problem.constants)
-        wrong[role] *= 2 if role.endswith(("_convexity", "_concavity")) else 0.5
+        wrong[role] *= 2 if role in MODULI else 0.5
         shrunk = type(problem)(**problem.values())
         object.__setattr__(shrunk, "__class__", _with_constants(type(problem), wrong))
         assert attack(shrunk, role) > 1 + ROUNDING, role

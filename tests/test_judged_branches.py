@@ -154,7 +154,9 @@ def test_what_left_the_region_of_the_constants_is_inapplicable(monkeypatch):
     assert bounds.judge(CLAIM, CASE, CLAIM.forms[0], measured).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize(("range_", "told"), [(None, "no range"), ((0.5, 0.5), "from 0.5 to 0.5")])
+@pytest.mark.parametrize(
+    ("range_", "told"), [(None, "least=lambda c"), ((0.5, 0.5), "from 0.5 to 0.5")]
+)
 def test_sampling_needs_a_range_with_some_width(range_, told):
     measured = Measured("sampled", ("each", "round"), np.ones((1, 1, 4)), np.full(4, 0.25))
     judged = bounds._sampled(CLAIM, CASE, CLAIM.forms[0], Sides(measured, 1.0, 1.0, range_, {}))

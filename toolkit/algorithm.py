@@ -8,7 +8,7 @@ differs.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import (
     TYPE_CHECKING,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from driftproof.toolkit.draws import Law
+    from driftproof.toolkit.reach import Around
 
 A = TypeVar("A", bound="Algorithm")
 
@@ -132,6 +133,30 @@ class Algorithm(Parameters, ABC):
     @abstractmethod
     def step(self, ctx: Context, oracles: Any, state: Any) -> Any:
         """Take one step of the paper's index: a local step, with whatever sharing it has."""
+
+    def radii(self, around: Around) -> Iterator[Mapping[str, float]] | None:
+        """Yield how far each part of the state can be, before the first step and after each.
+
+        In the worst case of the noise, of the clients and of the cohorts: of ``iterate`` the
+        distance from z, of other fields and marks the norm, whichever client's it is, before an
+        average and after. A name that is left out may be anywhere.
+
+        Args:
+            around: what is proven of the problem around a point z.
+
+        Returns:
+            None: nothing is known (a claim then states ``range``, where noise is sampled).
+        """
+        return None
+
+    def proven_radii(self, around: Around) -> Iterator[Mapping[str, float]]:
+        """Yield ``radii`` unless a subclass has other steps than those that they were proven of."""
+
+        def depth(name: str) -> int:
+            return next(k for k, cls in enumerate(type(self).__mro__) if name in vars(cls))
+
+        known = depth("radii") <= min(depth("step"), depth("init"))
+        yield from (self.radii(around) if known else None) or ()
 
     def cohort_size(self, clients: int) -> int:
         """Return m, how many clients take part in a round, at least one."""

@@ -40,6 +40,8 @@ ROLES: Mapping[str, str] = {
     "field_smoothness": "Lipschitz constant of each client's (descent-ascent) gradient field",
     "field_gradient_bound": "sup over x and samples of the gradient field's norm",
     "field_gradient_noise": "sup over x of the gradient field's standard deviation",
+    "field_noise_bound": "sup over x and samples of a sample's distance from its client's field",
+    "field_monotonicity": "modulus of strong monotonicity of each client's gradient field",
     "field_heterogeneity": "sup over x of a client's distance from the mean gradient field",
     "gradient_dissimilarity": "root mean square over clients of a client's gradient at x*",
     "minima_gap": "inf F less the mean of the clients' own infima",
@@ -70,13 +72,15 @@ ROLES: Mapping[str, str] = {
     "lower_hessian_noise": "sup over (x, y) of the standard deviation of ∇²_yy g_i (Frobenius)",
     "lower_cross_noise": "sup over (x, y) of the standard deviation of ∇²_xy g_i (Frobenius)",
     "strong_convexity": "modulus of strong convexity of the objective",
+    "client_strong_convexity": "modulus of strong convexity of each client's function",
     "strong_concavity": "modulus of strong concavity of the objective in y",
 }
 """What each constant of a problem is an upper bound on (a lower bound for the moduli)."""
 
-MODULI = frozenset(
-    {"strong_convexity", "strong_concavity", "lower_strong_convexity", "lower_sample_convexity"}
-)
+MODULI = frozenset({
+    "strong_convexity", "strong_concavity", "lower_strong_convexity", "lower_sample_convexity",
+    "client_strong_convexity", "field_monotonicity",
+})  # fmt: skip
 """The roles that are lower bounds: a modulus is wrong if it is too large."""
 
 SIGNED = frozenset({"lower_sample_convexity"})

@@ -41,7 +41,11 @@ class Evidence(StrEnum):
         self._value_, self.says, self.proves, self.by_chance = name, says, proves, by_chance
         return self
 
-    SYMBOLIC = "symbolic", "algebra for all values", "by algebra, step by step"
+    SYMBOLIC = (
+        "symbolic",
+        "algebra for all values",
+        "by algebra, as far as its steps say: the page lists them",
+    )
     EXACT = "exact", "all outcomes of the noise, with a bound on rounding"
     CLASS = (
         "class",

@@ -56,6 +56,7 @@ class Scores(BilevelScores):
             "inner": "inner", "outer": "outer_grad", "lower": "lower_grad_x",
             "upper": "upper_grad_x", "plain": "plain_grad", "field": "field_grad",
             "task": "task_gradient", "loss": "sample_losses", "diameter": "linear_minimiser",
+            "client": "field_grad",
         }  # fmt: skip
         if role == "initial_gap":
             return True
@@ -73,7 +74,8 @@ class Scores(BilevelScores):
     def is_pair(self, role: str) -> bool:
         """Say whether a role's score is a difference quotient, between two points."""
         return (role.endswith("_smoothness") and role != "lower_sample_smoothness") or role in (
-            "strong_convexity", "strong_concavity", "diameter",
+            "strong_convexity", "strong_concavity", "client_strong_convexity", "field_monotonicity",
+            "diameter",
         )  # fmt: skip
 
     def anywhere(self, role: str) -> bool:
@@ -99,8 +101,8 @@ class Scores(BilevelScores):
 
     def law(self, role: str) -> Law | None:
         """Return the law of the noise that a role's score enumerates (None: it has none)."""
-        exact = ("objective_", "strong_", "loss_", "initial_", "diameter", "gradient_")
-        alone = role in ("field_smoothness", "plain_smoothness")
+        exact = ("client_", "objective_", "strong_", "loss_", "initial_", "diameter", "gradient_")
+        alone = role in ("field_smoothness", "field_monotonicity", "plain_smoothness")
         if alone or role.startswith(exact) or "_mean_" in role or "_heterogeneity" in role:
             return None
         if role.startswith("outer_"):
@@ -193,6 +195,17 @@ class Scores(BilevelScores):
 
     def field_gradient_noise(self, x: Tensor) -> Tensor:
         return self._deviation(self.oracles.field_law(1), x, self.oracles.field_grad)
+
+    def field_noise_bound(self, x: Tensor) -> Tensor:
+        law, mean = self.oracles.field_law(1), self.oracles.field_grad(self._every(x), None)
+        return self._largest(law, x, lambda at, xi: self.oracles.field_grad(at, xi) - mean, _norm)
+
+    def field_monotonicity(self, pair: Tensor) -> Tensor:
+        x, z = halves(pair)
+        one, two = (self.oracles.field_grad(self._every(v), None) for v in (x, z))
+        return -quotient(((one - two) * (x - z)).sum(1) / (x - z).norm(dim=0), x, z)
+
+    client_strong_convexity = field_monotonicity
 
     def field_heterogeneity(self, x: Tensor) -> Tensor:
         fields = self.oracles.field_grad(self._every(x), None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -11,8 +13,13 @@ from driftproof.synthetic.audit.asked import REPLICATES
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import sampled_context
+from driftproof.toolkit.located import is_shipped
 from driftproof.toolkit.oracles import OFFERS
 from driftproof.toolkit.problem import Problem
+from driftproof.toolkit.reach import Enclosed
+
+DIRECTIONS = 8
+"""Random directions along which a bound of one step is attacked."""
 
 
 def audit_algorithm(algorithm: Algorithm, problem: Problem) -> None:
@@ -37,6 +44,51 @@ def audit_algorithm(algorithm: Algorithm, problem: Problem) -> None:
             check_kept(algorithm, before, state)
             check_state(algorithm, problem, state, "step", dtype)
             check_repeated(algorithm, state, algorithm.step(ctx, oracles, before), "step")
+    if not is_shipped(algorithm):  # else what they use of the problem is attacked, role by role
+        check_radii(algorithm, problem)
+
+
+def check_radii(algorithm: Algorithm, problem: Problem) -> None:
+    """Raise unless a round from points around z stays within the radii, for 64 draws of each.
+
+    Points lie along random directions and along the mean gradient, near z and far from it.
+    """
+    enclosed = Enclosed(problem)
+    around, z = enclosed.around, enclosed.z[:, 0]
+    if algorithm.radii(around) is None:
+        return
+    random = torch.Generator().manual_seed(0)
+    along = torch.randn(DIRECTIONS, len(z), generator=random, dtype=torch.float64)
+    for number, direction in enumerate(along / along.norm(dim=1, keepdim=True)):
+        for away in (0.0, 0.1, 1.0, 10.0):
+            away *= 1 + around.start
+            radii = algorithm.radii(replace(around, start=away)) or iter(())
+            ctx = sampled_context(problem, ("radii", str(number)))
+            ctx.local_steps, ctx.horizon = algorithm.local_steps, 1
+            oracles = problem.oracles(torch.float64)
+            state = algorithm.init(ctx, oracles, z + away * direction)
+            for ctx.t in range(algorithm.local_steps + 1):
+                _check_within(algorithm, next(radii), {**ctx.marks, **state._asdict()}, z, ctx.t)
+                state = algorithm.step(ctx, oracles, state)
+
+
+def _check_within(
+    algorithm: Algorithm,
+    radii: Mapping[str, float],
+    fields: Mapping[str, Tensor],
+    z: Tensor,
+    t: int,
+) -> None:
+    for name in radii.keys() & fields.keys():
+        x = fields[name]
+        far = float((x - z[:, None] if name == algorithm.iterate else x).norm(dim=1).max())
+        if far > radii[name] * (1 + 1e-9) + 1e-12:
+            raise DriftproofError(
+                f"{name} of {algorithm.leaf_name} is {far:.6g} from z after {t} steps (of other "
+                f"fields than {algorithm.iterate}: from 0), radii says {radii[name]:.6g}",
+                "a radius that no outcome of the noise exceeds",
+                "mend radii, or the constants of the problem that it uses: field_noise_bound, say",
+            )
 
 
 def _check_counts(algorithm: Algorithm, problem: Problem) -> None:

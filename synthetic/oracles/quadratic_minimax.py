@@ -144,6 +144,8 @@ class QuadraticMinimaxProblem(MinimaxProblem):
             "strong_concavity": 1.0,
             "field_smoothness": float(np.sqrt((lam**2 + 1 + 2 * s**2 + spread) / 2)),
             "field_gradient_noise": self.gradient_noise,
+            "field_noise_bound": self.gradient_noise,
+            **({"field_monotonicity": min(lam, 1.0)} if lam >= 0 else {}),
             "lower_strong_convexity": 1.0,
             "lower_smoothness": own,
             "upper_smoothness": own,

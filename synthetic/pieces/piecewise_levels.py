@@ -35,7 +35,6 @@ from driftproof.synthetic.certificates.piecewise_levels import LevelFunctions
 from driftproof.synthetic.oracles.piecewise_levels import level_oracles
 from driftproof.synthetic.pieces.parts import Parts
 from driftproof.synthetic.pieces.piecewise_family import Many, PiecewiseFamily
-from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
 from driftproof.toolkit.balls.tensor import Balls
 from driftproof.toolkit.bilevel import BilevelProblem
 from driftproof.toolkit.draws import coin_mean
@@ -99,18 +98,21 @@ class LevelMembers(Many, PiecewiseLevels):
 
 def constants_of_levels(parts: Parts) -> dict[str, Tensor]:
     """Return the oracles' constants, role → [members]; infinite where there is none."""
-    bent, coupling = _extremes(parts.plain), parts.coupling
+    bent, coupling = parts.plain.extremes, parts.coupling
     both = torch.hypot(parts.x_noise, parts.y_noise)
-    least, most = _extremes(parts.of_y)
+    least, most = parts.of_y.extremes
     steepest = parts.plain.steepest.amax((0, 1))
     if parts.curvature is None:
         own = _largest(bent, (-least, -most), coupling)
         modulus, largest = least.amin((0, 1)), most.amax((0, 1))
         constant = (most == least).all(0).all(0)
+        monotone = torch.minimum(bent[0].amin((0, 1)), modulus)  # x and y are coupled by ±b_i
         return {
             "strong_concavity": modulus,
             "field_smoothness": own,
             "field_gradient_noise": both,
+            "field_noise_bound": float(np.abs(coin_mean(1, parts.rare)[0]).max()) * both,
+            "field_monotonicity": torch.where(monotone < 0, torch.inf, monotone),
             "lower_strong_convexity": modulus,
             "lower_smoothness": own,
             "lower_hessian_smoothness": torch.where(constant, 0.0, torch.inf).to(own),
@@ -144,15 +146,6 @@ def constants_of_levels(parts: Parts) -> dict[str, Tensor]:
         "upper_gradient_bound": torch.where(apart, torch.sqrt(squares).amax(0), torch.inf),
         "upper_gradient_noise": both,
     }
-
-
-def _extremes(function: PiecewiseLinear) -> tuple[Tensor, Tensor]:
-    """Return the least and the largest slope of pieces and tails, [clients, dim, members]."""
-    empty = function.widths <= 0
-    low = torch.where(empty, torch.inf, function.slopes).amin(-2)
-    high = torch.where(empty, -torch.inf, function.slopes).amax(-2)
-    ends = function.left, function.right
-    return torch.minimum(low, torch.minimum(*ends)), torch.maximum(high, torch.maximum(*ends))
 
 
 def _largest(s: tuple[Tensor, Tensor], t: tuple[Tensor, Tensor], q: Tensor) -> Tensor:

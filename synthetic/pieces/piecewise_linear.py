@@ -103,6 +103,15 @@ class PiecewiseLinear:
         return torch.maximum(self.slopes.abs().amax(-2), tails)
 
     @property
+    def extremes(self) -> tuple[Tensor, Tensor]:
+        """The least and the largest slope of pieces and tails, [..., replicates]."""
+        empty = self.widths <= 0
+        low = torch.where(empty, torch.inf, self.slopes).amin(-2)
+        high = torch.where(empty, -torch.inf, self.slopes).amax(-2)
+        ends = self.left, self.right
+        return torch.minimum(low, torch.minimum(*ends)), torch.maximum(high, torch.maximum(*ends))
+
+    @property
     def largest(self) -> Tensor:
         """Sup |p|, [..., replicates]; infinite where a tail is not flat.
 

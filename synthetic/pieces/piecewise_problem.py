@@ -4,6 +4,7 @@ r"""What the piecewise families share: constants, optimum and oracles from their
 largest size of a coin, s, c the suprema of |f_k'|, |f_k''| and G, L those of |g_k'|, |g_k''|, over
 clients and coordinates (for gradients, root sums of squares over the coordinates):
 
+* of losses alone, noise σ r at most, and the least F_k'' over pieces and tails as modulus;
 * inner gradient s + a r, its Lipschitz constant c + a κ r, mean ones without noise;
 * outer gradient G + σ r and L; root mean square (G² + σ²)^½;
 * noises: a; v + a/κ, since |v + (a/κ) sin κx| is at most that; σ;
@@ -65,12 +66,14 @@ def constants_of_oracles(parts: Parts) -> dict[str, Tensor]:
     coin = float(np.abs(coin_mean(1, parts.rare)[0]).max())
     plain, noise = _over_coordinates(parts.plain.largest), parts.plain_noise
     steepest = parts.plain.steepest.amax((0, 1))
-    apart = heterogeneity(parts.plain)
+    apart, least = heterogeneity(parts.plain), parts.plain.extremes[0].amin((0, 1))
     if parts.inner is None:
         return {
             "field_smoothness": steepest,
             "field_gradient_bound": plain + coin * noise,
             "field_gradient_noise": noise,
+            "field_noise_bound": coin * noise,
+            "client_strong_convexity": torch.where(least < 0, torch.inf, least),
             "field_heterogeneity": apart,
         }
     a, kappa = parts.gradient_noise, parts.wave

@@ -16,7 +16,8 @@ f(x*, y) ≤ f(x*, y*) ≤ f(x, y*), if and only if λ ≥ 0: f(·, y*) is quadr
 **Constants** (proven on R^{2d}): Φ is (largest² + λ)-smooth and (smallest² + λ)-strongly convex, f
 is 1-strongly concave in y; each client's field is Lipschitz with the largest singular value of
 [[λ, −s], [s, 1]] at s = largest + h, which increases in s; ∇f_i and ∇g_i with that of
-[[λ, −s], [−s, −1]], (|1 − λ| + √((1 + λ)² + 4s²))/2. The noise has variance σ².
+[[λ, −s], [−s, −1]], (|1 − λ| + √((1 + λ)² + 4s²))/2. The field's symmetric part is diag(λ, 1), so
+it is min(λ, 1)-monotone. The noise is ±σ/√2 in two entries: its size is σ, its variance σ².
 
 **Optimum.** x* = V diag(s/(s² + λ)) Uᵀb̄ and Φ* = ½ Σ λβ_j²/(s_j² + λ), β = Uᵀb̄.
 """

@@ -2,13 +2,17 @@ r"""ComFedL: local plug-in steps on a composition, averaged every round."""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, Self
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
 from driftproof.toolkit.oracles import Composition
 from driftproof.toolkit.parameters import Positive, PositiveInt, Share
+
+if TYPE_CHECKING:
+    from driftproof.toolkit.reach import Around
 
 
 class State(NamedTuple):
@@ -82,6 +86,13 @@ class ComFedL(Algorithm):
     def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
         """Every client starts at the same point."""
         return State(ctx.everywhere(start))
+
+    def radii(self, around: Around) -> Iterator[Mapping[str, float]]:
+        """A direction is no larger than G_fG_g, of whichever minibatch."""
+        w = around.start
+        while True:
+            yield {"w": w, "u": around.largest}
+            w += self.step_size * around.largest
 
     def step(self, ctx: Context, oracles: Composition, state: State) -> State:
         """One local step (lines 8–14); the last of a round is followed by line 18's average."""

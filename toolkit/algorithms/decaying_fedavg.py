@@ -2,7 +2,8 @@ r"""FedAvg with step sizes that decay like 1/t, and two ways to sample clients."
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -11,6 +12,9 @@ from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descende
 from driftproof.toolkit.draws import Indices
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import NonNegativeInt, Positive, PositiveInt
+
+if TYPE_CHECKING:
+    from driftproof.toolkit.reach import Around
 
 
 class State(NamedTuple):
@@ -78,6 +82,14 @@ class DecayingFedAvg(Algorithm):
     def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> State:
         """Every client starts at w_1."""
         return State(ctx.everywhere(start))
+
+    def radii(self, around: Around) -> Iterator[Mapping[str, float]]:
+        """As of FedAvg, with the step size of each step."""
+        w, t = around.start, 0
+        while True:
+            yield {"w": w}
+            t += 1
+            w = around.stepped(w, self.step_numerator / (self.step_offset + t))
 
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One local step; the last of a round is followed by the average."""

@@ -2,13 +2,17 @@ r"""FedAvg: local stochastic gradient steps, averaged every round."""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import Positive, PositiveInt, Share
+
+if TYPE_CHECKING:
+    from driftproof.toolkit.reach import Around
 
 
 class State(NamedTuple):
@@ -77,6 +81,13 @@ class FedAvg(Algorithm):
     def anywhere(self, ctx: Context, oracles: GradientField, start: Tensor, own: Tensor) -> State:
         """Every client has the same point as a round begins."""
         return State(ctx.everywhere(start))
+
+    def radii(self, around: Around) -> Iterator[Mapping[str, float]]:
+        """A client's step is one along its own field; an average is no farther than all of them."""
+        w = around.start
+        while True:
+            yield {"w": w}
+            w = around.stepped(w, self.step_size)
 
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One local step; the last of a round is followed by the average."""

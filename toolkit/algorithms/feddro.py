@@ -2,13 +2,17 @@ r"""FedDRO: low-dimensional embeddings shared every step, models every I steps."
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, Self
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
 from driftproof.toolkit.oracles import Composition
 from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt, Share
+
+if TYPE_CHECKING:
+    from driftproof.toolkit.reach import Around
 
 
 class State(NamedTuple):
@@ -101,6 +105,13 @@ class FedDRO(Algorithm):
             return State(x, x, moved)
         y, _ = oracles.inner(x, ctx.draw(oracles.inner_law(self.batch), "zeta-start"))
         return State(x, x, y)
+
+    def radii(self, around: Around) -> Iterator[Mapping[str, float]]:
+        """A direction is at most G_h + G_gG_f, at whichever estimate y."""
+        x = around.start
+        while True:
+            yield {"x": x, "u": around.largest}
+            x += self.step_size * around.largest
 
     def step(self, ctx: Context, oracles: Composition, state: State) -> State:
         """Lines 5–9: share the embedding, step, and every I steps share the model."""

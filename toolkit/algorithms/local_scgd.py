@@ -2,7 +2,8 @@ r"""Local-SCGD: a moving average of the inner value, averaged with the models ev
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from torch import Tensor
 
@@ -11,6 +12,9 @@ from driftproof.toolkit.algorithms._samples import Samples, outer_draw
 from driftproof.toolkit.algorithms._tasks import LETTERS, TaskSampling
 from driftproof.toolkit.oracles import Composition
 from driftproof.toolkit.parameters import Positive, PositiveInt, Share
+
+if TYPE_CHECKING:
+    from driftproof.toolkit.reach import Around
 
 
 class State(NamedTuple):
@@ -90,6 +94,15 @@ class LocalSCGD(TaskSampling):
         x = ctx.everywhere(start)
         u, _ = oracles.inner(x, ctx.draw(oracles.inner_law(self.batch), "xi-start"))
         return State(x, u)
+
+    def radii(self, around: Around) -> Iterator[Mapping[str, float]]:
+        """Each z is at most C_gC_f (times n/|S|, of sampled tasks), at whichever estimate u."""
+        some = self.sampled_tasks not in (0, self.task_blocks)
+        largest = around.largest * (self.task_blocks / self.sampled_tasks if some else 1.0)
+        x = around.start
+        while True:
+            yield {"x": x, "z": largest}
+            x += self.step_size * largest
 
     def step(self, ctx: Context, oracles: Composition, state: State) -> State:
         """One local step of (2); the last of a round is followed by the averages."""

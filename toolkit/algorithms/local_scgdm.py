@@ -2,7 +2,8 @@ r"""Local-SCGDM: momentum on a compositional gradient, everything averaged every
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from torch import Tensor
 
@@ -14,6 +15,9 @@ from driftproof.toolkit.parameters import Positive, PositiveInt
 
 AVERAGED = ("u", "m", "x")
 Averaged: TypeAlias = Literal["", "u", "m", "um", "x", "ux", "mx", "umx"]
+
+if TYPE_CHECKING:
+    from driftproof.toolkit.reach import Around
 
 
 class State(NamedTuple):
@@ -96,6 +100,17 @@ class LocalSCGDM(TaskSampling):
         x = ctx.everywhere(start)
         y, _ = oracles.inner(x, ctx.draw(oracles.inner_law(1), "xi"))  # step 0's: for its shape
         return State(x, y.new_zeros(y.shape), x.new_zeros(x.shape))
+
+    def radii(self, around: Around) -> Iterator[Mapping[str, float]]:
+        """Each z is at most C_gC_f (times n/|S|, of sampled tasks), and m is a mean of such z."""
+        some = self.sampled_tasks not in (0, self.task_blocks)
+        largest = around.largest * (self.task_blocks / self.sampled_tasks if some else 1.0)
+        x, kept = around.start, self.momentum * self.step_size
+        m = 0.0
+        while True:
+            yield {"x": x, "m": m, "z": largest}
+            m = largest if m == 0 else abs(1 - kept) * m + kept * largest
+            x += self.step_factor * self.step_size * m
 
     def step(self, ctx: Context, oracles: Composition, state: State) -> State:
         """Lines 2–16."""

@@ -87,6 +87,7 @@ class BoundClaim(RunClaim):
             them): proved by a certificate, or refuted by functions of the class.
         range: the most that one replicate's left side can be, by the assumptions alone; a right
             side above it is vacuous. Two ends, if it can be negative.
+        least: the least that it can be, by the assumptions alone, where nothing bounds it above.
         measured: {name: LaTeX} of the measured quantities that stand in a right side.
         conditional: whether what is printed is an expectation given the past (``given_past``).
         left: the decorated function.
@@ -99,6 +100,7 @@ class BoundClaim(RunClaim):
 
     kind: Literal["bound", "existence"] = "bound"
     range: RightSide | None = None
+    least: RightSide | None = None
     measured: Mapping[str, str] = field(default_factory=dict)
     conditional: bool = False
 
@@ -114,8 +116,9 @@ class BoundClaim(RunClaim):
         return (*super().judges, *(("runs",) if self.cases or self.full else ()), *over_classes)
 
     def formulas(self, form: Form) -> tuple[Any, ...]:
-        """Return the right side and the range."""
-        return tuple(x for x in (form.right, form.range or self.range) if x is not None)
+        """Return the right side, and what is stated of the left side's range."""
+        given = (form.right, form.range or self.range, self.least)
+        return tuple(x for x in given if x is not None)
 
     @property
     def bounds(self) -> bool:

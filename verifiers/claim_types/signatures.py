@@ -14,6 +14,7 @@ TAKES: Mapping[str, tuple[str, ...]] = {
     "left": ("view",),
     "right": ("c",),
     "range": ("c",),
+    "least": ("c",),
     "corrected": ("c",),
     "prove": ("right",),
     "compare": ("case", "right"),

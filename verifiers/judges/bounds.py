@@ -48,6 +48,7 @@ from driftproof.verifiers.judges.decide import (
     undecided,
     withdrawn,
 )
+from driftproof.verifiers.judges.ends import UNKNOWN, Ends, derived_ends, how_of
 from driftproof.verifiers.judges.evidence import Measured, copies_of, instance, shadows
 from driftproof.verifiers.judges.places import place
 from driftproof.verifiers.judges.rows import case_entry, row_of
@@ -69,6 +70,20 @@ BOTH_ZERO = "both sides are 0, as far as rounding errors tell"
 GIVEN_PAST = "given past"
 UNBOUNDED = "rounding errors could not be bounded (see the single-precision run)"
 UNMEASURED = "refuted as far as sampling goes; its rounding errors have not been measured yet"
+NO_UPPER_END = (
+    "without an upper end of a replicate's left side nothing but a refutation can be established: "
+    "write range=lambda c: …, the most that the assumptions allow it, or let the method have radii "
+    "and the problem the constants that these use. docs/claims.md#a-range"
+)
+SMALLEST = (
+    "the smallest of several expectations cannot be tested by sampling: take cases whose noise can "
+    "be enumerated, or average(…), which is at least as large"
+)
+NEITHER_END = (
+    "the noise has to be sampled, and nothing is known of one replicate's left side: write "
+    "range=lambda c: …, both ends, or least=lambda c: …, the lower one, which can refute; squares, "
+    "norms and gaps have the lower end 0 by themselves. docs/claims.md#a-range"
+)
 RARE = 0.02
 """The probability of a past that breaks a statement given the past, up to which it is supported."""
 
@@ -159,6 +174,32 @@ def range_of(claim: BoundClaim, case: Case, form: Form | None = None) -> tuple[f
     return 0.0, right_side(claim, case, given)[1]
 
 
+def least_of(claim: BoundClaim, case: Case, form: Form) -> float:
+    """Return least(c), the lower end that a claim states of its own left side (−∞: none)."""
+    if claim.least is None or form.left is not None:
+        return -np.inf
+    return right_side(claim, case, claim.least)[0]
+
+
+def ends(claim: BoundClaim, case: Case, form: Form) -> Ends:
+    """Return the ends of a replicate's left side less the measured part of the right side."""
+    stated = range_of(claim, case, form)
+    if stated is not None:
+        return Ends.stated(*stated)
+    left, least = form.left or claim.left, least_of(claim, case, form)
+    return derived_ends(left, case, coefficients(claim, case, form.right), least)
+
+
+def untestable(claim: BoundClaim, case: Case, form: Form) -> str | None:
+    """Return why no number of replicates can decide a form on a case, known before the first."""
+    if claim.conditional:
+        return None
+    how = how_of(form.left or claim.left, case)[0]
+    if how == "smallest":
+        return SMALLEST
+    return None if how == GIVEN_PAST or ends(claim, case, form).lower else NEITHER_END
+
+
 def right_side(claim: Claim[Any], case: Case, right: Any) -> tuple[float, float]:
     """Return an enclosure of a right side without the measured means that may stand in it.
 
@@ -213,6 +254,14 @@ class Sides:
     factors: dict[str, float]
     inexact: Callable[[], tuple[Inexact, dict[str, Inexact]]] = _exact_letters
     """What rounding the letters does to the right side and to each coefficient, if asked."""
+    known: Callable[[], Ends] = lambda: UNKNOWN
+    """The ends of a replicate where the claim states no range, if asked."""
+
+    @property
+    def ends(self) -> Ends:
+        """The ends of a replicate's left side less the measured part, [comparisons] each."""
+        made = self.known() if self.range is None else Ends.stated(*self.range)
+        return made.of(len(self.measured.values))
 
     @property
     def right(self) -> Interval:
@@ -304,13 +353,17 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Measured) -> Row:
     if measured.kind == "too many atoms":
         reason = "one step of the noise has too many outcomes to be enumerated"
         return _row(claim, case, form, undecided(), reason)
+    missing = untestable(claim, case, form) if measured.kind == "sampled" else None
+    if missing is not None:
+        return _row(claim, case, form, undecided(), missing)
     if not len(measured.values) and measured.bad_step < 0:
         reason = "left(view) gave no value at any moment: nothing was compared"
         return _row(claim, case, form, undecided(), reason)
     low, high = right_side(claim, case, form.right)
     factors = coefficients(claim, case, form.right)
     inexact = partial(_inexact, claim, case, form.right)
-    sides = Sides(measured, low, high, range_of(claim, case, form), factors, inexact)
+    known = partial(ends, claim, case, form)
+    sides = Sides(measured, low, high, range_of(claim, case, form), factors, inexact, known)
     if measured.kind == "exact":
         return _exact(claim, case, form, sides)
     if measured.how[:1] == (GIVEN_PAST,):
@@ -486,7 +539,7 @@ class Replicates:
     """Sampled replicates of each comparison, and the betting test of their means.
 
     Attributes:
-        scaled: in [0, 1], [comparisons, replicates].
+        scaled: in [0, 1], [comparisons, replicates]; 0 or more, where there is no upper end.
         blur: how far a mean may be off for rounding, [comparisons], in the same units.
         bottom, width: of the range: a replicate is bottom + width · scaled.
         above, below: whether a mean may be called so: of a run that ended early much is missing.
@@ -494,8 +547,8 @@ class Replicates:
 
     scaled: np.ndarray
     blur: np.ndarray | float = 0.0
-    bottom: float = 0.0
-    width: float = 1.0
+    bottom: np.ndarray | float = 0.0
+    width: np.ndarray | float = 1.0
     above: bool = True
     below: bool = True
 
@@ -507,7 +560,7 @@ class Replicates:
         ends = (np.broadcast_to(share, count) for share in shares)
         tests = list(zip(self.scaled, *ends, np.broadcast_to(self.blur, count), strict=True))
         for k, (x, _, end, blur) in enumerate(tests if self.above else ()):
-            if end + blur < 1 and exceeds(x, end + blur, level / count):
+            if (end + blur < 1 or x.max() > 1) and exceeds(x, end + blur, level / count):
                 low[k] = np.broadcast_to(right.high, count)[k]
                 return Interval(low, high, open=True)  # one refutes
         for k, (x, end, _, blur) in enumerate(tests if self.below else ()):
@@ -521,65 +574,64 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     values = sides.measured.values - sides.measured_part(sides.measured.parts)
     facts: dict[str, Any] = {"comparisons": len(values), "replicates": values.shape[1]}
     row = partial(_row, claim, case, form)
-    if sides.measured.how[:1] == ("smallest",):
-        reason = (
-            "the smallest of several expectations cannot be tested by sampling: take cases whose "
-            "noise can be enumerated, or average(…), which is at least as large"
-        )
-        return row(undecided(), reason, **facts)
     facts |= {"alpha": LEVEL, "rhs": sides.high}
-    if sides.range is None:
-        reason = (
-            "the noise has to be sampled, and the claim gives no range(c): write range=lambda c: "
-            "…, the most that one replicate's left side can be by the assumptions alone, as in the "
-            "example of docs/claims.md#a-range"
-        )
-        return row(undecided(), reason, **facts)
+    known = sides.ends
+    if not known.lower:
+        return row(undecided(), NEITHER_END, **facts)
     finite = np.isfinite(values).all(1)
-    bottom, top = sides.range
-    width = top - bottom
-    if not width > 0:
-        reason = f"range(c) is from {bottom:.6g} to {top:.6g}: nothing can be sampled"
+    bottom, top = known.low[:, None], known.high[:, None]
+    # without an upper end the right side is the unit: the test depends on x / m alone
+    width = np.where(np.isfinite(top), top, sides.high) - bottom
+    if sides.range is not None and not np.all(width > 0):
+        reason = f"range(c) is from {bottom.min():.6g} to {top.max():.6g}: nothing can be sampled"
         return row(undecided(), reason, **facts)
+    width = np.where(width > 0, width, 1.0)
     measured_error = sides.replicate_error()
     error = np.zeros(len(values)) if measured_error is None else measured_error
     error = error + sides.unknown
-    scaled = (values[finite] - bottom) / width
-    blur = error[finite] / width
+    scaled = ((values - bottom) / width)[finite]
+    blur = (error / width[:, 0])[finite]
     room = SLACK + np.where(np.isfinite(blur), blur, 0.0)[:, None]
-    if scaled.size and not np.all((-room <= scaled) & (scaled <= 1 + room)):
-        odd = scaled.max() if scaled.max() > 1 + SLACK else scaled.min()
-        reason = (
-            f"a replicate measured {bottom + odd * width:.6g}, but range(c) is from {bottom:.6g} "
-            f"to {top:.6g}: a constant, the range or the algorithm is wrong"
-        )
-        return row(undecided(), reason, **facts)
-    scaled = np.clip(scaled, 0.0, 1.0)
-    means = scaled.mean(1)
+    most = np.where(np.isfinite(top[finite]), 1.0, np.inf)
+    beyond = (scaled < -room) | (scaled > most + room)
+    if beyond.any():
+        return row(undecided(), _beyond(known, values[finite], beyond), **facts)
+    scaled = np.clip(scaled, 0.0, most)
+    bottom, width = bottom[finite, 0], width[finite, 0]
+    means = bottom + width * scaled.mean(1)
     worst = int(np.argmax(means)) if len(means) else 0
     if len(means):
-        ends = interval(scaled[worst], 1.0, LEVEL)
-        shown = [bottom + width * float(end) for end in (means[worst], *ends)]
-        facts["lhs"] = dict(zip(("mean", "low", "high"), shown, strict=True))
+        # the test is of x / m: the sample may be scaled to [0, 1] for the lower bound
+        unit = 1.0 if known.both else max(float(scaled[worst].max()), 1.0)
+        low, high = interval(scaled[worst] / unit, 1.0, LEVEL)
+        shown = [means[worst], *(bottom[worst] + width[worst] * unit * np.array([low, high]))]
+        facts["lhs"] = dict(zip(("mean", "low", "high"), map(float, shown), strict=True))
+        if not known.both:
+            facts["lhs"]["high"] = None
         if measured_error is not None and np.isfinite(error[worst]):
             facts["margin"] = float(error[worst])
     ended = sides.measured.bad_step >= 0
     left = Replicates(
         scaled, blur, bottom, width,
-        above=not ended or sides.partial_is_lower_bound, below=not ended and bool(finite.all()),
+        above=not ended or (sides.partial_is_lower_bound and not np.any(bottom < 0)),
+        below=known.both and not ended and bool(finite.all()),
     )  # fmt: skip
-    decision = decide(Comparisons(left, sides.right, most=top), level=LEVEL)
+    largest = None if sides.range is None else sides.range[1]
+    decision = decide(Comparisons(left, sides.right, most=largest), level=LEVEL)
     if decision.verdict is Verdict.REFUTED:
         if measured_error is None:
             return row(undecided(), UNMEASURED, **facts)
         reason = _exceeds(facts["lhs"]["low"], sides.high, _gone(sides))
-    elif not left.below:
+    elif ended or not finite.all():
         reason = _gone(sides)
+    elif not known.both:
+        reason = f"{means[worst]:.6g} was measured, and {NO_UPPER_END}"
     elif decision.verdict is Verdict.SUPPORTED:
-        reason = ""
+        reason = "" if not known.derived else _within(known)
     else:
         share_low, share_high = ((end - bottom) / width for end in (sides.low, sides.high))
-        k = next(k for k, x in enumerate(scaled) if not is_below(x, share_low - blur[k], LEVEL))
+        shares = zip(scaled, share_low - blur, strict=True)
+        k = next(k for k, (x, end) in enumerate(shares) if not is_below(x, end, LEVEL))
         if not np.isfinite(error[k]):
             reason = UNBOUNDED
         elif np.all(np.abs(values[k] - sides.high) <= 2 * error[k]):
@@ -589,8 +641,29 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
                 "noise can be enumerated (fewer clients or rounds, smaller minibatches)"
             )
         else:
-            reason = what_to_change(scaled[k], share_low, share_high)
+            reason = what_to_change(scaled[k], share_low[k], share_high[k])
     return row(decision, reason, Evidence.SEQUENTIAL, **facts)
+
+
+def _beyond(known: Ends, values: np.ndarray, beyond: np.ndarray) -> str:
+    """Say that a replicate lies outside of its ends."""
+    k, n = np.unravel_index(int(np.argmax(beyond)), beyond.shape)
+    low, high = known.low[k], known.high[k]
+    source = (
+        "it lies by the constants and the algorithm's radii" if known.derived else "range(c) is"
+    )
+    upto = f"to {high:.6g}" if np.isfinite(high) else "up"
+    return (
+        f"a replicate measured {values[k, n]:.6g}, but {source} from {low:.6g} {upto}: "
+        "a constant, the range or the algorithm is wrong"
+    )
+
+
+def _within(known: Ends) -> str:
+    return (
+        f"each replicate is at most {known.high.max():.6g}, by the problem's constants and the "
+        "algorithm's radii"
+    )
 
 
 def is_below(x: np.ndarray, mean: float, alpha: float) -> bool:

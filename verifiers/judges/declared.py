@@ -20,7 +20,7 @@ from driftproof.synthetic.audit.problem import shown
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import MODULI, ROLES, RUN_ROLES, Letters, stated
 from driftproof.toolkit.located import is_shipped, telling_the_method
-from driftproof.toolkit.verdict import Row, Verdict
+from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.judges.assumed import relation_of
 
@@ -111,6 +111,12 @@ def exceeded_in(rows: Sequence[Row]) -> dict[str, int]:
     heads = [row.reason.partition(DECLARED)[0] for row in rows]
     first = {head: row.reason for head, row in reversed([*zip(heads, rows, strict=True)])}
     return {first[head]: heads.count(head) for head in dict.fromkeys(heads)}
+
+
+def rests_on_constants(claim: Any, form: Form, row: Row) -> bool:
+    """Say whether a verdict rests on ends that were derived from a problem's constants."""
+    sampled = row.evidence is Evidence.SEQUENTIAL and not claim.conditional
+    return sampled and (form.range or claim.range) is None
 
 
 def used_roles(claim: Claim[Any], case: Case, form: Form) -> set[str]:

@@ -34,6 +34,9 @@ from driftproof.verifiers.judges.rows import case_entry, row_of
 
 OUTCOMES_ALONE = 1024
 """Outcomes that a score enumerates; beyond them 64 replicates are sampled."""
+FEW = 256
+"""Replicates that are sampled even if their mean is below a right side that they can only refute:
+what is rare and large may not be among fewer."""
 
 
 def exact(claim: BoundClaim, task: ClaimTask) -> bytes:
@@ -118,23 +121,27 @@ class Runs(MeasuredOnce):
         undecided_, decided = list(forms), dict[int, Row]()
         # a false sibling has to be refuted on some case, not decided on each: it adds no work
         own = [form for form in forms if form.form != "sibling"] or list(forms)
+        if all(bounds.untestable(claim, case, form) for form in own):
+            nothing = Measured("sampled")
+            return [bounds.judge(claim, case, form, nothing) for form in forms], nothing
         while any(form in undecided_ for form in own) and len(blocks) < budget:
             chunk = range(len(blocks), min(budget, max(1, 2 * len(blocks))))
             results = yield [replace(ask, do=block, args=(b,)) for b in chunk]
             blocks += [Measured.unpack(blob) for blob, _ in results]
             measured = joined(blocks)
-            if measured.kind != "sampled" or not _more_would_do(claim, forms, measured):
-                budget = 0
             for form in list(undecided_):
                 row = bounds.judge(claim, case, form, measured)
-                last = len(blocks) >= budget and row.verdict is Verdict.INCONCLUSIVE
+                ended = len(blocks) >= budget or not _more_would_do(
+                    claim, case, form, row, measured
+                )
+                last = ended and row.verdict is Verdict.INCONCLUSIVE
                 if (last or row.reason == bounds.UNMEASURED) and _unshadowed(measured):
                     ((blob, _),) = yield [replace(ask, do=shadowed_block, args=(0,))]
                     blocks[0] = Measured.unpack(blob)
                     measured = joined(blocks)
                     row = bounds.judge(claim, case, form, measured)
                 decided[id(form)] = row
-                if row.verdict is not Verdict.INCONCLUSIVE:
+                if ended or row.verdict is not Verdict.INCONCLUSIVE:
                     undecided_.remove(form)
         return [decided[id(form)] for form in forms], measured
 
@@ -191,11 +198,20 @@ def measured_once(claim: BoundClaim, form: Form, case: Case, seed: int) -> Outco
         return run(case.problem, case.algorithm, context, rounds=case.rounds, left=left)
 
 
-def _more_would_do(claim: BoundClaim, forms: Sequence[Form], measured: Measured) -> bool:
-    """Say whether further replicates can decide anything: without a range, further pasts do not."""
-    if measured.how[:1] != (bounds.GIVEN_PAST,) or claim.conditional:
-        return True
-    return any((form.range or claim.range) is not None for form in forms)
+def _more_would_do(claim: BoundClaim, case: Case, form: Form, row: Row, measured: Measured) -> bool:
+    """Say whether further replicates can decide a form.
+
+    Without an upper end they can only refute it: as long as the mean is above the right side.
+    """
+    if measured.kind != "sampled":
+        return False
+    if measured.how[:1] == (bounds.GIVEN_PAST,):
+        return claim.conditional or bounds.range_of(claim, case, form) is not None
+    known = bounds.ends(claim, case, form)
+    if known.both or row.lhs is None or row.rhs is None:
+        return known.both
+    few = measured.values.shape[1] < FEW
+    return known.lower and (few or (row.lhs["mean"] or 0.0) > row.rhs)
 
 
 def _unshadowed(measured: Measured) -> bool:

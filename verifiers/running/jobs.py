@@ -66,11 +66,17 @@ def _job(judge: Judge, claim: Claim[Any], group: Group, ask: ClaimTask, profile:
     judged = (yield from _judged(judge, claim, left, ask, profile)) if kept else []
     unused = [text for _, sentences in found for text in sentences.values()]
     if unused:  # a reader should know, though nothing here rests on it
-        mistake = f"beside this, {unused[0]}: mend constants"
-        judged = [
-            replace(r, reason=f"{r.reason}; {mistake}" if r.reason else mistake) for r in judged
-        ]
+        judged = [_beside(claim, group, row, unused[0]) for row in judged]
     return [*rows.values(), *judged]
+
+
+def _beside(claim: Claim[Any], group: Group, row: Row, sentence: str) -> Row:
+    """Return a row that names a constant which is exceeded, though the statement has it nowhere."""
+    form = next(form for form in (claim.forms[k] for k in group.forms) if form.key == row.form_key)
+    if declared.rests_on_constants(claim, form, row):
+        return row_of(claim, form, row.case, inapplicable(), None, sentence)
+    mistake = f"beside this, {sentence}: mend constants"
+    return replace(row, reason=f"{row.reason}; {mistake}" if row.reason else mistake)
 
 
 def _attacked(claim: Claim[Any], group: Group, ask: ClaimTask) -> Any:

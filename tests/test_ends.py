@@ -1,0 +1,354 @@
+"""Law: a replicate lies between its ends, and they are known before the first one is made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from driftproof.synthetic.audit.algorithm import check_radii
+from driftproof.synthetic.problems import PiecewiseLosses, QuadraticMinimax
+from driftproof.toolkit.algorithms import FedAvg, Scaffold
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.extent import Extent
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.measure import States, Steps, average, each, smallest, sq
+from driftproof.toolkit.oracles import OFFERS
+from driftproof.toolkit.problem import problem
+from driftproof.toolkit.reach import Enclosed
+from driftproof.toolkit.statistics import exceeds
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.judges import bounds
+from driftproof.verifiers.judges.ends import follow
+from driftproof.verifiers.verify import Settings, judge
+
+SUPPORTED, REFUTED, INCONCLUSIVE = Verdict.SUPPORTED, Verdict.REFUTED, Verdict.INCONCLUSIVE
+NEAR, FAR = ((0.0, -1.0), (1.0, 0.0)), ((0.0, -3.0), (1.0, -2.0))
+NOISY = PiecewiseLosses(gradients=((NEAR,), (FAR,)), tails="linear", noise=1.0)
+LOCAL = FedAvg(local_steps=3, step_size=0.1)
+CASE = Case(NOISY, LOCAL, 50)
+
+
+def only(left, right, case=CASE, **more):
+    made = bound(
+        name="own/stochastic", source="–", statement="x", cases=[case], right=right, **more
+    )(left)
+    (row,) = judge([made], Settings())
+    return row
+
+
+def number(value):
+    """Return a right side that is a number."""
+    return lambda c: value + 0 * c.b
+
+
+def distance(view: Steps):
+    return each("round", "local_step", sq(view.mean("w") - view.minimiser))
+
+
+def squared_gradient(view: States):
+    return average("round", sq(view.gradient(view.mean("w"))))
+
+
+def gap(view: States):
+    return each("round", view.gap(view.mean("w")))
+
+
+def clients_apart(view: Steps):
+    w = view.client("w")
+    return each("round", "local_step", "client", (w - w.mean(0)).square().sum(1) / 2)
+
+
+def rise(view: Steps):
+    w = view.mean("w")
+    before = view.objective(view.before.w.mean(0))
+    return each("transition", view.objective(w) - before, start=torch.linalg.norm(w, dim=0))
+
+
+def first_coordinate(view: States):
+    return each("round", 3.0 - view.mean("w")[0])
+
+
+MEASURES = [distance, squared_gradient, gap, clients_apart, rise, first_coordinate]
+
+
+@pytest.mark.parametrize("left", MEASURES)
+@pytest.mark.parametrize("rare", [0.5, 0.01])
+def test_every_replicate_lies_between_the_ends(left, rare):
+    case = Case(replace(NOISY, rare=rare, noise=0.5), replace(LOCAL, step_size=0.4), 20)
+    known = follow(left, case)
+    made = run(
+        case.problem, case.algorithm, sampled_context(case.problem, ("ends",)), rounds=20, left=left
+    )
+    factors = dict.fromkeys(made.names, 0.5)
+    ends = known.less(factors)
+    values = made.values - (0.5 * made.parts.sum(0) if made.names else 0.0)
+    assert len(ends.low) == len(values)
+    assert ends.both
+    assert np.all(ends.low[:, None] <= values + 1e-12)
+    assert np.all(values <= ends.high[:, None])
+
+
+@pytest.mark.parametrize("shrunk", [1.0, 0.99])
+def test_ends_are_reached_and_smaller_ones_are_refused(shrunk):
+    """One client, F'' = 1 and steps of 1: w is z plus the noise, and its size is ρ."""
+    problem = PiecewiseLosses(clients=1, gradients=((NEAR,),), tails="linear", noise=1.0, rare=0.01)
+    enclosed = Enclosed(problem)
+    around = replace(enclosed.around, noise=enclosed.around.noise * shrunk)
+    *_, last = islice(FedAvg(step_size=1.0).radii(around), 5)
+    made = run(
+        problem, FedAvg(step_size=1.0), sampled_context(problem, ("ends",)), rounds=40,
+        left=lambda view: each("round", sq(view.mean("w") - view.minimiser)),
+    )  # fmt: skip
+    assert bool(made.values[1:].max() <= last["w"] ** 2 * (1 + 1e-9)) is (shrunk == 1.0)
+
+
+SIZED = st.floats(-3, 3)
+
+
+@given(
+    centre=st.lists(SIZED, min_size=12, max_size=12), radius=st.floats(0, 2),
+    seed=st.integers(0, 2**31), data=st.data(),
+)  # fmt: skip
+def test_what_follows_of_extents_holds_of_their_members(centre, radius, seed, data):
+    """Random expressions, at members on the surface of the balls."""
+    c = torch.tensor(centre, dtype=torch.float64).reshape(2, 3, 2)
+    away = torch.randn(c.shape, generator=torch.Generator().manual_seed(seed), dtype=c.dtype)
+    member = c + radius * away / away.norm(dim=1, keepdim=True)
+    some = data.draw(st.lists(st.sampled_from(sorted(EXPRESSIONS)), min_size=1, max_size=3))
+    x, known = member, Extent.ball(c, radius)
+    for name in some:
+        if x.ndim < 2 and name in DEEP:
+            break
+        x, known = EXPRESSIONS[name](x), EXPRESSIONS[name](known)
+        assert known.shape == x.shape
+        room = 1e-9 * (1 + float(x.abs().max()))
+        assert known.low - room <= float(x.min())
+        assert float(x.max()) <= known.high + room
+        sizes = (x - known.centre).abs() if x.ndim < 2 else (x - known.centre).norm(dim=-2)
+        assert float(sizes.max()) <= known.radius + room
+
+
+EXPRESSIONS = {
+    "square": lambda x: x * x, "power": lambda x: x**2, "abs": lambda x: x.abs(),
+    "add": lambda x: 2 * x + 1.0 - x / 3, "rsub": lambda x: 1 - x,
+    "product": lambda x: x * (x + 1.0), "sq": sq, "mean": lambda x: x.mean(0),
+    "sum": lambda x: x.sum(-2), "norm": lambda x: torch.linalg.vector_norm(x, dim=-2),
+    "first": lambda x: x[0], "some": lambda x: x[..., :1, :], "last": lambda x: x[:, -1:],
+    "larger": lambda x: torch.maximum(x, 1 - x), "expanded": lambda x: x.expand(4, *x.shape),
+    "spread": lambda x: x[:1] + x, "root": lambda x: (x * x).sqrt(),
+    "flat": lambda x: x.flatten(0, 1),
+}  # fmt: skip
+DEEP = {"sq", "mean", "sum", "norm", "some", "last", "first", "flat", "spread"}
+
+
+def test_the_radii_of_every_shipped_algorithm_hold_on_every_problem():
+    tried = 0
+    for leaf in leaves("algorithm").values():
+        for method in leaf.load().examples():
+            for member in MEMBERS:
+                fits = method.needs in OFFERS[member.offers]
+                if not fits or not list(islice(method.proven_radii(Enclosed(member).around), 1)):
+                    continue
+                if getattr(method, "task_blocks", 1) == 1:
+                    check_radii(method, member)
+                    tried += 1
+    assert tried > 20
+
+
+MEMBERS = [
+    leaf.load().examples()[-1]
+    for name, leaf in leaves("problem").items()
+    if name in (
+        "piecewise-losses", "quadratic-minimax", "piecewise-minimax", "bounded-composition",
+        "piecewise-composition", "averaged-composition",
+    )
+]  # fmt: skip
+
+
+class Careless(FedAvg):
+    """Steps twice as long as its radii say."""
+
+    def init(self, ctx, oracles, start):
+        return super().init(ctx, oracles, start)
+
+    def step(self, ctx, oracles, state):
+        return super().step(ctx, oracles, super().step(ctx, oracles, state))
+
+    def radii(self, around):
+        return super().radii(around)
+
+
+class Changed(FedAvg):
+    """Another step, and the radii of FedAvg's."""
+
+    def step(self, ctx, oracles, state):
+        return super().step(ctx, oracles, state)
+
+
+def test_radii_that_a_run_exceeds_are_refused():
+    with pytest.raises(DriftproofError, match="mend radii"):
+        check_radii(Careless(step_size=0.1), replace(NOISY, noise=5.0))
+
+
+def test_another_step_has_no_radii():
+    around = Enclosed(NOISY).around
+    assert next(LOCAL.proven_radii(around))["w"] == around.start
+    assert not list(Changed().proven_radii(around))
+    assert not list(Scaffold().proven_radii(around))
+
+
+# -- verdicts
+
+
+def test_smooth_strongly_convex_and_unbounded_is_decided_without_a_range():
+    row = only(distance, number(5))
+    assert (row.verdict, row.evidence, row.vacuous) == (SUPPORTED, "sequential", False)
+    assert "by the problem's constants and the algorithm's radii" in row.reason
+    assert only(distance, number(0.1)).verdict is REFUTED
+    assert only(squared_gradient, number(0.7)).verdict is SUPPORTED
+    assert only(squared_gradient, number(0.05)).verdict is REFUTED
+    saddle = Case(QuadraticMinimax(gradient_noise=1.0, regulariser=0.5), FedAvg(step_size=0.1), 40)
+    assert only(gap, number(10), saddle).verdict is SUPPORTED
+    assert only(gap, number(0.01), saddle).verdict is REFUTED
+
+
+UNKNOWN_REACH = Case(NOISY, Scaffold(local_steps=3, step_size=0.1), 30)
+
+
+def last_gap(view: Steps):
+    return each("round", "local_step", view.gap(view.mean("x"))) if view.last else None
+
+
+def test_what_is_never_negative_is_refuted_whatever_the_method():
+    row = only(last_gap, number(1e-3), UNKNOWN_REACH)
+    assert (row.verdict, row.evidence) == (REFUTED, "sequential")
+    assert row.lhs["high"] is None
+    assert 1e-3 < row.lhs["low"] <= row.lhs["mean"]
+    row = only(last_gap, number(10), UNKNOWN_REACH)
+    assert row.verdict is INCONCLUSIVE
+    assert "nothing but a refutation" in row.reason
+    assert row.replicates == 256  # and no more: nothing speaks for a refutation
+
+
+def signed(view: States):
+    return each("round", view.mean("x")[0] - 1.0)
+
+
+def branching(view: States):
+    x = view.mean("x")
+    return each("round", -sq(x) if bool((x > 100).any()) else sq(x))
+
+
+@pytest.mark.parametrize("left", [signed, branching])
+def test_what_lacks_a_lower_end_is_told_before_the_first_replicate(left):
+    row = only(left, number(0.01), UNKNOWN_REACH)
+    assert (row.verdict, row.replicates) == (INCONCLUSIVE, 0)
+    assert "least=lambda c" in row.reason
+
+
+def test_a_lower_end_may_be_stated():
+    row = only(signed, number(0.5), UNKNOWN_REACH, least=number(-20.0))
+    assert row.verdict is REFUTED
+    row = only(signed, number(0.5), UNKNOWN_REACH, least=number(0.0))
+    assert row.verdict is INCONCLUSIVE
+    assert "a replicate measured -1" in row.reason
+
+
+def test_the_best_of_several_is_known_to_be_untestable():
+    def best(view: States):
+        return smallest("round", sq(view.mean("w")))
+
+    row = only(best, number(1))
+    assert (row.verdict, row.replicates) == (INCONCLUSIVE, 0)
+    assert "the smallest of several expectations" in row.reason
+
+
+# -- coverage at α = 0.05: two-point laws at the edge of a condition, and an adversary who peeks
+
+
+ALPHA, TRIALS, LENGTH, PEEKS = 0.05, 600, 512, range(16, 513, 16)
+ALLOWED = binom.ppf(1 - 1e-4, TRIALS, ALPHA)
+
+
+def two_points(chance, low, high, seed=0):
+    random = np.random.default_rng(seed)
+    return np.where(random.random((TRIALS, LENGTH)) < chance, high, low)
+
+
+def wrong(samples, says):
+    return sum(any(says(x[:n]) for n in PEEKS) for x in samples)
+
+
+@pytest.mark.parametrize("chance", [0.5, 0.1, 0.01, 0.002])
+def test_a_mean_is_called_above_at_most_as_often_as_promised(chance):
+    """X ≥ 0 of mean 1, without any upper end: 0 and 1/chance."""
+    samples = two_points(chance, 0.0, 1 / chance)
+    assert wrong(samples, lambda x: exceeds(x, 1.0, ALPHA)) <= ALLOWED
+
+
+def test_without_the_lower_end_the_same_check_fails():
+    """1.25 and, once in a thousand, -248.75: the mean is 1, and 0 is no lower end."""
+    samples = two_points(0.001, 1.25, -248.75)
+    assert wrong(samples, lambda x: exceeds(np.maximum(x, 0.0), 1.0, ALPHA)) > 3 * ALLOWED
+
+
+EDGE = PiecewiseLosses(clients=1, gradients=((NEAR,),), tails="linear", noise=1.0, rare=0.01)
+"""With steps of 1, w is the noise: √99 once in a hundred, which is ρ, and −1/√99. E‖w‖² = 1."""
+
+
+@pytest.mark.parametrize("share", [1.0, 0.05])
+def test_a_mean_is_called_below_at_most_as_often_as_promised_by_a_derived_end(share):
+    """The derived end is the larger point itself; a twentieth of it is none, and fails."""
+    case = Case(EDGE, FedAvg(step_size=1.0), 3)
+    known = follow(lambda view: each("step", sq(view.mean("w") - view.minimiser)), case).less({})
+    top = float(known.high[-1])
+    assert top == pytest.approx(99.0, rel=1e-6)
+    samples = two_points(0.01, 1 / 99, 99.0, seed=1)
+    top *= share
+    failed = wrong(samples, lambda x: bounds.is_below(np.clip(x / top, 0, 1), 1 / top, ALPHA))
+    assert bool(failed <= ALLOWED) is (share == 1.0)
+
+
+# -- constants and radii of a user's own are not believed
+
+
+@problem(name="own/understated", source="a test", statement="F")
+class Understated(PiecewiseLosses):
+    """Losses whose noise is declared a share of what it is."""
+
+    share: float = 1.0
+
+    @property
+    def constants(self):
+        told = super().constants
+        return {**told, "field_noise_bound": self.share * told["field_noise_bound"]}
+
+
+def quadratics(share):
+    return Understated(
+        gradients=((NEAR,), (FAR,)), tails="linear", noise=1.0, rare=0.01, share=share
+    )
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_a_noise_bound_that_a_sample_exceeds_supports_nothing(share):
+    row = only(distance, number(300.0), Case(quadratics(share), LOCAL, 20))
+    if share == 1.0:
+        assert row.verdict is SUPPORTED
+    else:
+        assert row.verdict is Verdict.INAPPLICABLE
+        assert "field_noise_bound is declared 4.97" in row.reason
+    # a range of one's own does not rest on it
+    stated = only(distance, number(300.0), Case(quadratics(share), LOCAL, 20), range=number(900.0))
+    assert stated.verdict is SUPPORTED
+    assert ("beside this, own/understated: field_noise_bound" in stated.reason) is (share < 1)

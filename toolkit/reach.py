@@ -1,0 +1,185 @@
+r"""How far a run can go: what is proven of a problem around a point z, and what follows of it.
+
+Noise has finite support. So each replicate stays within a distance of z that the constants give: an
+algorithm says how that distance grows in a step (``Algorithm.radii``). ``Around`` has the numbers
+that it may use, and ``Enclosed`` is the problem as a measure sees it that is given Extents.
+
+z is the certified minimiser (with y*(z), of a minimax problem), or the start where there is none.
+Nothing depends on which: any z will do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, sqrt
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from driftproof.toolkit.composition import NoPlainPart
+from driftproof.toolkit.extent import Extent
+from driftproof.toolkit.located import is_shipped
+from driftproof.toolkit.oracles import OFFERS, has_term, on_every_client
+from driftproof.toolkit.problem import Problem
+
+
+@dataclass(frozen=True)
+class Around:
+    r"""What is proven of a problem's oracles around z; ∞ where nothing is.
+
+    Attributes:
+        start: ‖x_0 − z‖.
+        slope: max_i ‖G_i(z)‖, of the clients' expected fields.
+        smoothness: ℓ, a Lipschitz constant of each G_i.
+        convexity: μ, if each G_i is the gradient of a μ-strongly convex function (None: it is not).
+        monotonicity: m, if each G_i is m-strongly monotone (None: it is not).
+        noise: ρ, which a sample's distance from G_i(x) never exceeds.
+        largest: G, which no sample of a field, or of a composition's gradient, exceeds.
+    """
+
+    start: float
+    slope: float = inf
+    smoothness: float = inf
+    convexity: float | None = None
+    monotonicity: float | None = None
+    noise: float = inf
+    largest: float = inf
+
+    def stepped(self, r: float, eta: float) -> float:
+        r"""Bound ‖x − ηg − z‖, for ‖x − z‖ ≤ r and g a minibatch of a client's field at x.
+
+        With A = I − ηG_i we have x − ηg − z = A(x) − A(z) − ηG_i(z) − η(g − G_i(x)). The mean of
+        samples within ρ of G_i(x) is within ρ of it. ‖A(x) − A(z)‖ ≤ q‖x − z‖ with
+
+        * q = max(|1 − ημ|, |1 − ηℓ|) if G_i is the gradient of a μ-strongly convex function: then
+          G_i − μI is cocoercive with 1/(ℓ − μ) (Nesterov, Lectures on Convex Optimization, 2018,
+          Theorem 2.1.5), so that A, of which the reflected part is nonexpansive, is Lipschitz with
+          the largest |1 − ηt| of μ ≤ t ≤ ℓ;
+        * q² = 1 − 2ηm + η²ℓ² if G_i is m-strongly monotone (expand the square);
+        * q = 1 + ηℓ in any case.
+
+        Besides, ‖x − ηg − z‖ ≤ r + ηG. A mean of such points, whichever its weights, is as near.
+        """
+        factors = [1 + eta * self.smoothness]
+        if self.convexity is not None:
+            factors.append(max(abs(1 - eta * self.convexity), abs(1 - eta * self.smoothness)))
+        if self.monotonicity is not None:
+            square = 1 - 2 * eta * self.monotonicity + (eta * self.smoothness) ** 2
+            factors.append(sqrt(max(square, 0.0)))
+        moved = (min(factors) * r if r else 0.0) + eta * (self.slope + self.noise)
+        return min(moved, r + eta * self.largest)
+
+
+class Enclosed:
+    """A problem around z, as a measure of Extents sees it.
+
+    Attributes:
+        offers: "field", so that no measure is refused: what it gives is enclosed, or unknown.
+        around: what an algorithm may use.
+        z: of all that an algorithm moves, [entries, 1].
+    """
+
+    offers = "field"
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self.clients, self.dim, self.start = problem.clients, problem.dim, problem.start
+        # constants that are proven in a ball alone say nothing of what might leave it
+        self._proven = dict(problem.constants) if problem.radius is None else {}
+        start = torch.from_numpy(np.array(problem.start(), dtype=np.float64))[:, None]
+        best = problem.solution.minimiser
+        self.z = start if best is None else torch.from_numpy(np.array(best, np.float64))[:, None]
+        if problem.offers == "minimax":
+            lower: Any = problem
+            self.z = torch.cat([self.z[: self.dim], lower.lower_solution(self.z[: self.dim])])
+        if len(self.z) < len(start):
+            self.z = start
+        self.around = self._around(start)
+
+    def _around(self, start: Tensor) -> Around:
+        problem, known = self._problem, self._proven
+        away, offered = float((start - self.z).norm()), OFFERS[problem.offers]
+        if "field" in offered and problem.offers != "class":
+            oracles: Any = problem.oracles(torch.float64)
+            slopes = oracles.field_grad(on_every_client(self.z, problem.clients), None)
+            none = oracles.field_law(1) is None
+            return Around(
+                away, float(slopes.norm(dim=1).max()), known.get("field_smoothness", inf),
+                known.get("client_strong_convexity"), known.get("field_monotonicity"),
+                0.0 if none else known.get("field_noise_bound", inf),
+                known.get("field_gradient_bound", inf),
+            )  # fmt: skip
+        if "composition" in offered:
+            composed: Any = problem
+            shipped = is_shipped(problem) and not any(role.startswith("plain_") for role in known)
+            none = shipped or isinstance(problem.oracles(torch.float64), NoPlainPart)
+            sizes = ("inner_gradient_bound", "outer_gradient_bound")
+            inner, outer = (known.get(role, inf) for role in sizes)
+            rest = 0.0 if none else known.get("plain_gradient_bound", inf)
+            # an estimate of an inner value is a mean of values, and no value itself
+            if getattr(composed, "outer_everywhere", False) and inner and outer:
+                return Around(away, largest=inner * outer + rest)
+        return Around(away)
+
+    @cached_property
+    def _slope(self) -> Tensor:
+        return self._problem.gradient(self.z[: self.dim])
+
+    @property
+    def _bend(self) -> float:
+        return self._proven.get("objective_smoothness", inf)
+
+    @property
+    def _steepest(self) -> float:
+        """Return what bounds ‖∇F‖ everywhere; of a minimax problem the field is no ∇F."""
+        return inf if self._problem.offers == "minimax" else self.around.largest
+
+    @property
+    def minimiser(self) -> Tensor:
+        """The problem's."""
+        return self._problem.minimiser
+
+    def _away(self, x: Any) -> float:
+        """Return how far x may be from z, in what F depends on."""
+        if not isinstance(x, Extent):
+            x = Extent.ball(x, 0.0)
+        centre = x.centre[..., : self.dim, :]
+        far: float = float((centre - self.z[: self.dim]).norm(dim=-2).max()) + x.radius
+        return far
+
+    def gradient(self, x: Any) -> Any:
+        """Enclose ∇F(x): within L‖x − z‖ of ∇F(z), and no larger than G."""
+        r, centre = self._away(x), self._slope.expand(self.dim, x.shape[-1])
+        wide = self._bend * r if r else 0.0
+        if float(self._slope.norm()) + wide > self._steepest:
+            return Extent.ball(torch.zeros_like(centre), self._steepest)
+        return Extent.ball(centre, wide)
+
+    def client_gradients(self, x: Any) -> Any:
+        """Return ∇F^i(x), of which no more is known than the size."""
+        like = x.new_zeros(()).expand(self.clients, self.dim, x.shape[-1]).double()
+        return Extent.ball(torch.zeros(like.shape, dtype=torch.float64), self._steepest)
+
+    own_gradients = client_gradients
+
+    def _risen(self, x: Any) -> float:
+        """Bound |F(x) − F(z)|: by ‖∇F(z)‖r + Lr²/2 (Taylor), and by Gr."""
+        r = self._away(x)
+        if not r or has_term(self._problem):
+            return inf if r else 0.0
+        return min(float(self._slope.norm()) * r + self._bend * r * r / 2, self._steepest * r)
+
+    def objective(self, x: Any) -> Any:
+        """Enclose F(x)."""
+        at, risen = float(self._problem.objective(self.z[: self.dim])), self._risen(x)
+        like = torch.zeros(x.shape[-1], dtype=torch.float64)
+        return Extent.within(like, at - risen, at + risen)
+
+    def gap(self, x: Any) -> Any:
+        """Enclose F(x) − inf F, which is 0 or more."""
+        at = float(self._problem.objective(self.z[: self.dim])) - self._problem.solution.low
+        like = torch.zeros(x.shape[-1], dtype=torch.float64)
+        return Extent.within(like, 0.0, at + self._risen(x))
