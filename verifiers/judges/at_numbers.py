@@ -20,7 +20,6 @@ from driftproof.toolkit.located import place_of
 from driftproof.toolkit.tolerances import EDGE
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.judges.assumed import relation_of
-from driftproof.verifiers.judges.bounds import inexact
 
 CLOSE = 1e-6
 """How far the two may be apart, relative to what is added up: doubles in a text have 16 digits."""
@@ -91,7 +90,7 @@ def _check(claim: Claim[Any], text: Any, case: Case) -> None:
     for formula, one, other in zip(formulas, wanted, found, strict=True):
         if not other.is_Float and not other.is_Integer:
             continue
-        if _close(one, other, 0.0) or _close(one, other, inexact(formula, notation, roles).size):
+        if _close(one, other, evaluate(_added(formula), notation, roles)):
             continue
         names = sorted(s.name for s in formula.free_symbols)
         at = ", ".join(f"{name} = {roles[notation[name]]:g}" for name in names)
@@ -116,6 +115,16 @@ def _called(text: Any, numbers: Numbers) -> Any:
         return text(numbers)
     except (ArithmeticError, AttributeError, TypeError, ValueError):  # of letters it did not
         return None
+
+
+def _added(formula: Any) -> Any:
+    """Return a formula with every difference a sum: how large what cancels is."""
+    import sympy
+
+    def positive(sum_: Any) -> Any:
+        return sympy.Add(*(-x if x.could_extract_minus_sign() else x for x in sum_.args))
+
+    return formula.replace(lambda of: of.is_Add, positive)
 
 
 def _at_means(of: Any) -> Any:

@@ -202,11 +202,16 @@ def in_a_line(error: Exception) -> str:
 def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str, Any]:
     """Return what becomes of a candidate: its status, its simplest case and both sides."""
     first = judged(claim, form, case, seed)
-    if first.verdict is not Verdict.REFUTED:
+    refuted = first.verdict is Verdict.REFUTED
+    stated = getattr(claim, "range", None) or form.range
+    if not refuted or (first.evidence is Evidence.SEQUENTIAL and not stated):
         shorter = [replace(case, rounds=rounds) for rounds in FEW_ROUNDS if rounds < case.rounds]
         for simpler in (_without_noise(case), *shorter):
             if simpler != case and score(claim, form, simpler, seed) >= ENOUGH:
-                return confirmed(claim, form, simpler, seed)  # what is sampled takes more to decide
+                found = confirmed(claim, form, simpler, seed)  # what is sampled takes more to show
+                if not refuted or found["status"] in (CONFIRMED, VERIFIED):
+                    return found
+    if not refuted:
         return _outcome(CANDIDATE if _is_open(first) else NOTHING, case, first)
     balls = _in_balls(claim, form, case, first)
     if balls is not None and balls.verdict is Verdict.SUPPORTED:
