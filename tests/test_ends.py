@@ -204,6 +204,8 @@ def test_another_step_has_no_radii():
     around = Enclosed(NOISY).around
     assert next(LOCAL.proven_radii(around))["w"] == around.start
     assert not list(Changed().proven_radii(around))
+    helped = type("Helped", (FedAvg,), {"cohort_size": lambda self, clients: 1})
+    assert not list(helped().proven_radii(around))  # a step may call what it overrides
     assert not list(Scaffold().proven_radii(around))
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import takewhile
+from types import FunctionType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -150,13 +152,16 @@ class Algorithm(Parameters, ABC):
         return None
 
     def proven_radii(self, around: Around) -> Iterator[Mapping[str, float]]:
-        """Yield ``radii`` unless a subclass has other steps than those that they were proven of."""
+        """Yield ``radii`` unless a subclass has methods that they were not proven of.
 
-        def depth(name: str) -> int:
-            return next(k for k, cls in enumerate(type(self).__mro__) if name in vars(cls))
-
-        known = depth("radii") <= min(depth("step"), depth("init"))
-        yield from (self.radii(around) if known else None) or ()
+        Whatever a step calls may be overridden, and not ``step`` alone.
+        """
+        below = takewhile(lambda cls: "radii" not in vars(cls), type(self).__mro__)
+        others = [
+            name for cls in below for name, of in vars(cls).items()
+            if isinstance(of, FunctionType) and not name.startswith("__")
+        ]  # fmt: skip
+        yield from (self.radii(around) if not others else None) or ()
 
     def cohort_size(self, clients: int) -> int:
         """Return m, how many clients take part in a round, at least one."""
