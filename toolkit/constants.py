@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from numbers import Real
 from typing import Any, Self, TypeAlias
 
@@ -351,6 +351,12 @@ def expressed(right: Callable[[Any], Any], letters: Letters) -> Any:
         DriftproofError: it is none; the function is named with its file and line.
     """
     return _expression(stated(right, letters), right)
+
+
+@lru_cache(maxsize=4096)
+def formula_of(right: Callable[[Any], Any], key: Key) -> Any:
+    """Return a right side as an expression in the letters of a notation, made once."""
+    return expressed(right, Letters(Notation.of(key)))
 
 
 def stated(text: Callable[[Any], Any], letters: Letters) -> Any:

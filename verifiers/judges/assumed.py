@@ -20,7 +20,7 @@ from driftproof.toolkit.constants import (
     Letters,
     Notation,
     evaluate,
-    expressed,
+    formula_of,
     stated,
 )
 from driftproof.toolkit.errors import DriftproofError
@@ -65,7 +65,7 @@ def outside(claim: Claim[Any], case: Case, form: Form) -> str | None:
     if broken is not None or not claim.measures:
         return broken
     notation = claim.notation(case)
-    letters = expressed(form.right, Letters(notation)).free_symbols
+    letters = formula_of(form.right, notation.key).free_symbols
     roles = {notation[x.name] for x in letters if not x.name.startswith(MEASURED)}
     lacking = sorted(roles - set(roles_of(case)))
     if not lacking:

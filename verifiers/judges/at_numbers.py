@@ -43,43 +43,44 @@ class Numbers(Letters):
 def check(claim: Claim[Any], form: Form, case: Case) -> None:
     """Raise if a formula of a form says something else of a case's numbers.
 
+    Args:
+        case: one that meets the assumptions.
+
     Raises:
         DriftproofError: it does.
     """
-    for text in claim.formulas(form) or ():
-        _check(claim, text, case)
-    for assumption in (*claim.assumes, *form.assumes):
-        if assumption.relation is not None:
-            _check_relation(claim, assumption, assumption.relation, case)
-
-
-def _check_relation(claim: Claim[Any], assumption: Assumption, text: Any, case: Case) -> None:
-    """Raise if a relation, called with numbers, is another truth; at an edge nothing is said."""
     import sympy
 
     notation, roles = claim.notation(case), roles_of(case)
-    formula = relation_of(assumption, notation.key).formula
-    truths = {}
-    for comparison in formula.atoms(sympy.core.relational.Relational):
+    numbers = _numbers(notation, roles)
+    for text in claim.formulas(form) or ():
+        _check(text, notation, roles, numbers)
+    for assumption in (*claim.assumes, *form.assumes):
+        if assumption.relation is None or _at_edge(assumption, notation, roles):
+            continue
+        said = _called(assumption.relation, numbers)
+        if said is not None and sympy.sympify(said) == sympy.false:
+            raise DriftproofError(
+                f"the relation of {assumption.name!r} is {said} of {case}, where what it says of "
+                f"letters, {relation_of(assumption, notation.key).formula}, is True",
+                "a relation that holds or fails as its formula does, on every case",
+                "choose by no letter: write comparisons, with & or | between them",
+            )
+
+
+def _at_edge(assumption: Assumption, notation: Notation, roles: Mapping[str, float]) -> bool:
+    """Say whether a comparison has nearly equal sides: rounding may decide it either way."""
+    from sympy.core.relational import Relational
+
+    for comparison in relation_of(assumption, notation.key).formula.atoms(Relational):
         one, other = (evaluate(side, notation, roles) for side in comparison.args)
         if abs(one - other) <= EDGE * max(abs(one), abs(other)):
-            return
-        truths[comparison] = sympy.sympify(comparison.func(one, other))
-    wanted = bool(formula.xreplace(truths))
-    said = _called(text, _numbers(notation, roles))
-    if said is not None and sympy.sympify(said) == sympy.Not(wanted):
-        raise DriftproofError(
-            f"the relation of {assumption.name!r} is {said} of {case}, where what it says of "
-            f"letters, {formula}, is {wanted}",
-            "a relation that holds or fails as its formula does, on every case",
-            "choose by no letter: write comparisons, with & or | between them",
-        )
+            return True
+    return False
 
 
-def _check(claim: Claim[Any], text: Any, case: Case) -> None:
-    notation, roles = claim.notation(case), roles_of(case)
-    formulas = _formulas(text, notation.key)
-    said = _called(text, _numbers(notation, roles))
+def _check(text: Any, notation: Notation, roles: Mapping[str, float], numbers: Numbers) -> None:
+    formulas, said = _formulas(text, notation.key), _called(text, numbers)
     try:
         wanted = [evaluate(of, notation, roles) for of in formulas]
     except DriftproofError:  # a pole, or no number: the judge says so
@@ -90,9 +91,9 @@ def _check(claim: Claim[Any], text: Any, case: Case) -> None:
     for formula, one, other in zip(formulas, wanted, found, strict=True):
         if not other.is_Float and not other.is_Integer:
             continue
-        if _close(one, other, 0.0):
-            continue
-        if _close(one, other, evaluate(_added(formula), notation, roles)):
+        if _close(one, other, 0.0) or _close(
+            one, other, evaluate(_added(formula), notation, roles)
+        ):
             continue
         names = sorted(s.name for s in formula.free_symbols)
         at = ", ".join(f"{name} = {roles[notation[name]]:g}" for name in names)

@@ -25,6 +25,7 @@ from driftproof.toolkit.constants import (
     Letters,
     Notation,
     evaluate,
+    formula_of,
     split,
     stated,
 )
@@ -222,7 +223,7 @@ def split_right(right: Any, notation: Notation) -> tuple[Any, dict[str, Any]]:
 
 @lru_cache(maxsize=4096)
 def _split_once(right: Any, key: Key) -> tuple[Any, dict[str, Any]]:
-    return split(stated(right, Letters(Notation.of(key))))
+    return split(formula_of(right, key))
 
 
 def coefficients(claim: Claim[Any], case: Case, right: Any) -> dict[str, float]:
