@@ -136,11 +136,8 @@ def _without_radii(text: str) -> str:
     left = "".join(lines)
     named = {node.id for node in ast.walk(ast.parse(left)) if isinstance(node, ast.Name)}
     for node in reversed(ast.parse(left).body):
-        guarded = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-        if guarded:
-            del lines[node.lineno - 1 : (node.end_lineno or 0) + 1]
-        elif isinstance(node, ast.ImportFrom) and node.module != "__future__":
-            names = [alias.name for alias in node.names if alias.name in named - {"TYPE_CHECKING"}]
+        if isinstance(node, ast.ImportFrom) and node.module != "__future__":
+            names = [alias.name for alias in node.names if alias.name in named]
             if len(names) < len(node.names):
                 made = [_import(str(node.module), names)] if names else []
                 lines[node.lineno - 1 : node.end_lineno] = made

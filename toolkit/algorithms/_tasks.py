@@ -50,6 +50,12 @@ class TaskSampling(Algorithm):
         fewer = self.sampled_tasks <= self.task_blocks
         self.require("sampled_tasks", f"at most task_blocks = {self.task_blocks}", fewer)
 
+    @property
+    def inflation(self) -> float:
+        """n/|S|, what a direction of the sampled tasks is multiplied by (1: all take part)."""
+        every = self.sampled_tasks in (0, self.task_blocks)
+        return 1.0 if every else self.task_blocks / self.sampled_tasks
+
     def taking_part(self, ctx: Context, value: Tensor) -> Tensor | None:
         """Return 1 in the rows of an inner value whose tasks are sampled, else 0 (None: all are).
 

@@ -3,7 +3,7 @@ r"""FedAvg with step sizes that decay like 1/t, and two ways to sample clients."
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -12,9 +12,7 @@ from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descende
 from driftproof.toolkit.draws import Indices
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import NonNegativeInt, Positive, PositiveInt
-
-if TYPE_CHECKING:
-    from driftproof.toolkit.reach import Around
+from driftproof.toolkit.reach import Around
 
 
 class State(NamedTuple):

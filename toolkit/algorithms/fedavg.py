@@ -3,16 +3,14 @@ r"""FedAvg: local stochastic gradient steps, averaged every round."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import Positive, PositiveInt, Share
-
-if TYPE_CHECKING:
-    from driftproof.toolkit.reach import Around
+from driftproof.toolkit.reach import Around
 
 
 class State(NamedTuple):

@@ -3,16 +3,14 @@ r"""FedDRO: low-dimensional embeddings shared every step, models every I steps."
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
 from driftproof.toolkit.oracles import Composition
 from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt, Share
-
-if TYPE_CHECKING:
-    from driftproof.toolkit.reach import Around
+from driftproof.toolkit.reach import Around
 
 
 class State(NamedTuple):

@@ -3,7 +3,7 @@ r"""Local-SCGD: a moving average of the inner value, averaged with the models ev
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from torch import Tensor
 
@@ -12,9 +12,7 @@ from driftproof.toolkit.algorithms._samples import Samples, outer_draw
 from driftproof.toolkit.algorithms._tasks import LETTERS, TaskSampling
 from driftproof.toolkit.oracles import Composition
 from driftproof.toolkit.parameters import Positive, PositiveInt, Share
-
-if TYPE_CHECKING:
-    from driftproof.toolkit.reach import Around
+from driftproof.toolkit.reach import Around
 
 
 class State(NamedTuple):
@@ -97,8 +95,7 @@ class LocalSCGD(TaskSampling):
 
     def radii(self, around: Around) -> Iterator[Mapping[str, float]]:
         """Each z is at most C_gC_f (times n/|S|, of sampled tasks), at whichever estimate u."""
-        some = self.sampled_tasks not in (0, self.task_blocks)
-        largest = around.largest * (self.task_blocks / self.sampled_tasks if some else 1.0)
+        largest = around.largest * self.inflation
         x = around.start
         while True:
             yield {"x": x, "z": largest}

@@ -3,7 +3,7 @@ r"""Local-SCGDM: momentum on a compositional gradient, everything averaged every
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from torch import Tensor
 
@@ -12,12 +12,10 @@ from driftproof.toolkit.algorithms._samples import Samples, outer_draw
 from driftproof.toolkit.algorithms._tasks import LETTERS, TaskSampling
 from driftproof.toolkit.oracles import Composition
 from driftproof.toolkit.parameters import Positive, PositiveInt
+from driftproof.toolkit.reach import Around
 
 AVERAGED = ("u", "m", "x")
 Averaged: TypeAlias = Literal["", "u", "m", "um", "x", "ux", "mx", "umx"]
-
-if TYPE_CHECKING:
-    from driftproof.toolkit.reach import Around
 
 
 class State(NamedTuple):
@@ -103,8 +101,7 @@ class LocalSCGDM(TaskSampling):
 
     def radii(self, around: Around) -> Iterator[Mapping[str, float]]:
         """Each z is at most C_gC_f (times n/|S|, of sampled tasks), and m is a mean of such z."""
-        some = self.sampled_tasks not in (0, self.task_blocks)
-        largest = around.largest * (self.task_blocks / self.sampled_tasks if some else 1.0)
+        largest = around.largest * self.inflation
         x, kept = around.start, self.momentum * self.step_size
         m = 0.0
         while True:
