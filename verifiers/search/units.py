@@ -19,6 +19,7 @@ from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.sources import Source, blaming, loaded, users_file
 from driftproof.verifiers.judges import assumed
+from driftproof.verifiers.judges.declared import rests_on_constants
 from driftproof.verifiers.judges.judge import judge_named
 from driftproof.verifiers.judges.scores import score
 from driftproof.verifiers.search.equalities import kept
@@ -203,8 +204,7 @@ def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str,
     """Return what becomes of a candidate: its status, its simplest case and both sides."""
     first = judged(claim, form, case, seed)
     refuted = first.verdict is Verdict.REFUTED
-    stated = getattr(claim, "range", None) or form.range
-    if not refuted or (first.evidence is Evidence.SEQUENTIAL and not stated):
+    if not refuted or rests_on_constants(claim, form, first):
         shorter = [replace(case, rounds=rounds) for rounds in FEW_ROUNDS if rounds < case.rounds]
         for simpler in (_without_noise(case), *shorter):
             if simpler != case and score(claim, form, simpler, seed) >= ENOUGH:

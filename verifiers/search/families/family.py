@@ -62,7 +62,7 @@ class Family:
             asked: the constants that the claim needs by role.
         """
         curves, numbers = self.of_kind(Curve), self.of_kind(Number)
-        return Choices(
+        choices = Choices(
             self.leaf_name,
             algorithm,
             noises=tuple(self.of_kind(Noise)),
@@ -71,6 +71,13 @@ class Family:
             flags=tuple(one.flag for one in numbers.values() if one.flag),
             fixed=() if problem is None else tuple(self.fixed(problem, asked).items()),
         )
+        if algorithm is None or problem is None:
+            return choices
+        return self.narrowed(choices, algorithm, problem)
+
+    def narrowed(self, choices: Choices, algorithm: Algorithm, problem: Problem) -> Choices:
+        """Return what of the choices is left beside a case of the claim."""
+        return choices
 
     def fixed(self, problem: Problem, asked: Set[str]) -> dict[str, Any]:
         """Return what of a structure a claim leaves no choice of."""

@@ -33,16 +33,8 @@ class Compositions(Family):
 
     problem, members = PiecewiseComposition, PiecewiseMembers
 
-    def choices(
-        self,
-        algorithm: Algorithm | None = None,
-        problem: Problem | None = None,
-        asked: Set[str] = frozenset(),
-    ) -> Choices:
-        """Return from what structures are drawn."""
-        choices = super().choices(algorithm, problem, asked)
-        if algorithm is None or problem is None:
-            return choices
+    def narrowed(self, choices: Choices, algorithm: Algorithm, problem: Problem) -> Choices:
+        """Return the choices without what averaged inner values, or the oracles, leave out."""
         if getattr(problem, "inside", False):
             choices = replace(choices, opposed=("inner",))
             # a part h is for the algorithms whose problem has one: those that ask for its gradient,
