@@ -80,7 +80,7 @@ class Mode:
         slack = 1 + ROUNDED if self.rounded else 1
         if self.factor > arb(rational(least * slack)):
             return True
-        if self.rounded:
+        if self.rounded or not self.reaches(least):
             return False
         # on the circle exactly: a root stays there, a double one leaves it like t
         return (factor is None and self.has_root(least)) or self.has_root(least, double=True)
