@@ -1,8 +1,9 @@
 r"""How far a run can go: what is proven of a problem around a point z, and what follows of it.
 
 Noise has finite support. So each replicate stays within a distance of z that the constants give: an
-algorithm says how that distance grows in a step (``Algorithm.radii``). ``Around`` has the numbers
-that it may use, and ``Enclosed`` is the problem as a measure sees it that is given Extents.
+algorithm says how that distance grows in a step (``Algorithm.radii``). In the mean it grows less:
+noise of mean 0 adds to squares, not to distances. ``Around`` has the numbers that an algorithm may
+use, and ``Enclosed`` is the problem as a measure sees it that is given Extents.
 
 z is the certified minimiser (with y*(z), of a minimax problem), or the start where there is none.
 Nothing depends on which: any z will do.
@@ -10,9 +11,9 @@ Nothing depends on which: any z will do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf, sqrt
+from math import inf, isfinite, sqrt
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ import torch
 from torch import Tensor
 
 from driftproof.toolkit.composition import NoPlainPart
-from driftproof.toolkit.extent import Extent
+from driftproof.toolkit.extent import Extent, power_of
 from driftproof.toolkit.located import is_shipped
 from driftproof.toolkit.oracles import OFFERS, has_term, on_every_client
 from driftproof.toolkit.problem import Problem
@@ -38,6 +39,8 @@ class Around:
         monotonicity: m, if each G_i is m-strongly monotone (None: it is not).
         noise: ρ, which a sample's distance from G_i(x) never exceeds.
         largest: G, which no sample of a field, or of a composition's gradient, exceeds.
+        deviation: σ, where E‖sample − G_i(x)‖² ≤ σ².
+        mean: whether distances are (E‖·‖⁴)^{1/4}, not those that no outcome exceeds. Of noise, too.
     """
 
     start: float
@@ -47,6 +50,14 @@ class Around:
     monotonicity: float | None = None
     noise: float = inf
     largest: float = inf
+    deviation: float = inf
+    mean: bool = False
+
+    @property
+    def in_mean(self) -> Around:
+        """What is known of distances in the mean: E‖noise‖⁴ ≤ ρ²σ², as it is within ρ."""
+        small = min(self.noise, self.deviation)
+        return replace(self, noise=sqrt(small * self.noise) if small else 0.0, mean=True)
 
     def stepped(self, r: float, eta: float) -> float:
         r"""Bound ‖x − ηg − z‖, for ‖x − z‖ ≤ r and g a minibatch of a client's field at x.
@@ -62,6 +73,11 @@ class Around:
         * q = 1 + ηℓ in any case.
 
         Besides, ‖x − ηg − z‖ ≤ r + ηG. A mean of such points, whichever its weights, is as near.
+
+        In the mean let a = x − ηG_i(x) − z and ξ = g − G_i(x), whose mean is 0 whatever x is. By
+        E⟨a, ξ⟩‖a‖² = 0, ⟨a, ξ⟩² ≤ ‖a‖²‖ξ‖², E‖ξ‖³ ≤ (E‖ξ‖² E‖ξ‖⁴)^{1/2} and Jensen's inequality
+
+            E‖a − ηξ‖⁴ ≤ α⁴ + 6η²σ²α² + 4η³σρ²α + η⁴ρ⁴,    α = q r + ηs ≥ (E‖a‖⁴)^{1/4}.
         """
         factors = [1 + eta * self.smoothness]
         if self.convexity is not None:
@@ -69,7 +85,11 @@ class Around:
         if self.monotonicity is not None:
             square = 1 - 2 * eta * self.monotonicity + (eta * self.smoothness) ** 2
             factors.append(sqrt(max(square, 0.0)))
-        moved = (min(factors) * r if r else 0.0) + eta * (self.slope + self.noise)
+        drift = (min(factors) * r if r else 0.0) + eta * self.slope
+        moved, rho, sigma = drift + eta * self.noise, eta * self.noise, eta * self.deviation
+        if self.mean and isfinite(moved + sigma):
+            fourth = drift**4 + 6 * (sigma * drift) ** 2 + 4 * sigma * rho**2 * drift + rho**4
+            moved = min(moved, fourth**0.25)
         return min(moved, r + eta * self.largest)
 
 
@@ -111,6 +131,7 @@ class Enclosed:
                 known.get("client_strong_convexity"), known.get("field_monotonicity"),
                 0.0 if none else known.get("field_noise_bound", inf),
                 known.get("field_gradient_bound", inf),
+                0.0 if none else known.get("field_gradient_noise", inf),
             )  # fmt: skip
         if "composition" in offered:
             composed: Any = problem
@@ -156,7 +177,7 @@ class Enclosed:
         wide = self._bend * r if r else 0.0
         if float(self._slope.norm()) + wide > self._steepest:
             return Extent.ball(torch.zeros_like(centre), self._steepest)
-        return Extent.ball(centre, wide)
+        return Extent.ball(centre, wide, p=power_of(x))
 
     def client_gradients(self, x: Any) -> Any:
         """Return ∇F^i(x), of which no more is known than the size."""
@@ -174,12 +195,14 @@ class Enclosed:
 
     def objective(self, x: Any) -> Any:
         """Enclose F(x)."""
-        at, risen = float(self._problem.objective(self.z[: self.dim])), self._risen(x)
-        like = torch.zeros(x.shape[-1], dtype=torch.float64)
-        return Extent.within(like, at - risen, at + risen)
+        return self._near(x, float(self._problem.objective(self.z[: self.dim])))
 
     def gap(self, x: Any) -> Any:
         """Enclose F(x) − inf F, which is 0 or more."""
         at = float(self._problem.objective(self.z[: self.dim])) - self._problem.solution.low
-        like = torch.zeros(x.shape[-1], dtype=torch.float64)
-        return Extent.within(like, 0.0, at + self._risen(x))
+        return self._near(x, at, low=0.0)
+
+    def _near(self, x: Any, at: float, low: float = -inf) -> Any:
+        """Enclose what differs from its value at z by as much as F; r² halves the power of r."""
+        like = torch.full((x.shape[-1],), at, dtype=torch.float64)
+        return Extent.ball(like, self._risen(x), low, p=power_of(x) / 2)
