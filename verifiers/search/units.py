@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import traceback
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -43,8 +44,10 @@ ATTEMPTS, FEW_ATTEMPTS = 500, 120
 """Changes that are tried to make a case simpler: of a bound, and of what takes longer."""
 CLEAR = 0.02
 """By which share a sampled mean has to be above the right side where no interval is known."""
+MARGIN = 0.01
+"""What is left of a violation when its case is made simpler, at most (half of it, at least)."""
 CLEAR_RATIO = 1.99
-"""The left / right that a simple case keeps, if there is as much: 2, but for rounding errors."""
+"""The left / right of a simple case, if there is as much: 2, but for rounding errors."""
 PLENTY = 4.0
 """The left / right at which no larger one is looked for: simpler numbers will cost some of it."""
 NEARLY = 0.98
@@ -182,20 +185,23 @@ class Confirmation(Climb):
         """Climb on, and return the status, the simplest case and the judge's row of it."""
         claim, space = loaded(self.claim), self.space()
         form, at = claim.forms[self.form], np.array(self.at)
+        case = space.case(at)
+        assert case is not None
         try:
+            found = confirmed(claim, form, case, self.seed, strongest=self.strongest)
+            if not _could_be_clearer(found, self.strongest):
+                return found
             climbed = climb(
                 space.ratios, space.size, population=min(POPULATION, space.candidates), first=0,
                 seed=self.seed, generations=self._generations(space), start=at,
                 enough=np.inf if self.strongest else PLENTY,
             )  # fmt: skip
-            found: dict[str, Any] = {}
-            for place_ in (climbed.at, at):  # no judge may confirm what is higher
-                case = space.case(place_)
-                assert case is not None
-                found = confirmed(claim, form, case, self.seed, strongest=self.strongest)
-                if found["status"] in (CONFIRMED, VERIFIED):
-                    break
-            return found
+            higher = space.case(climbed.at)
+            if higher is None or climbed.ratio < CLEAR_RATIO:
+                return found
+            more = confirmed(claim, form, higher, self.seed, strongest=self.strongest)
+            larger = (more["ratio"] or np.inf) > (found["ratio"] or np.inf)
+            return more if larger and more["status"] in (CONFIRMED, VERIFIED) else found
         except DriftproofError as error:
             if self.structure.family not in FAMILIES:
                 raise
@@ -233,9 +239,8 @@ def confirmed(
         shorter = [replace(case, rounds=rounds) for rounds in FEW_ROUNDS if rounds < case.rounds]
         for simpler in (_without_noise(case), *shorter):
             if simpler != case and score(claim, form, simpler, seed) >= ENOUGH:
-                found = confirmed(
-                    claim, form, simpler, seed, strongest=strongest
-                )  # what is sampled takes more to show
+                # what is sampled takes more to show
+                found = confirmed(claim, form, simpler, seed, strongest=strongest)
                 if not refuted or found["status"] in (CONFIRMED, VERIFIED):
                     return found
     if not refuted:
@@ -243,20 +248,16 @@ def confirmed(
     balls = _in_balls(claim, form, case, first)
     if balls is not None and balls.verdict is Verdict.SUPPORTED:
         return _outcome(NOTHING, case, balls)  # it was rounding, and more than a run can show
-    mended, attempts = partial(kept, claim, form), ATTEMPTS if claim.measures else FEW_ATTEMPTS
-    for largest in dict.fromkeys((_longer(claim, form, case, seed), case)):
+    of = score(claim, form, case, seed)
+    loose, largest = 1.0 + min(MARGIN, 0.5 * (of - 1.0)), case
+    made = None if strongest else _simple(claim, form, case, loose, seed, first)
+    if made is None or (made[1].ratio or np.inf) < CLEAR_RATIO:  # of a right side of 0 it is None
+        largest = _longer(claim, form, case, seed, np.inf if strongest else PLENTY)
         top = score(claim, form, largest, seed)
-        keep = NEARLY * top if strongest else CLEAR_RATIO if top >= CLEAR_RATIO else (1 + top) / 2
-        breaks = partial(_reaches, claim, form, seed, max(keep, ENOUGH))
-        simple = shrunk(largest, breaks, attempts, mended)
-        row = judged(claim, form, simple, seed) if simple != case else first
-        shown = _in_balls(claim, form, simple, row) if simple != case else balls
-        sampled = row.evidence is Evidence.SEQUENTIAL is not first.evidence
-        open_ = shown is not None and shown.verdict is Verdict.SUPPORTED
-        if row.verdict is Verdict.REFUTED and not open_ and not sampled:
-            break
-    else:
-        largest, simple, row, shown = case, case, first, balls
+        clear = NEARLY * top if strongest else CLEAR_RATIO
+        if top >= clear:
+            made = _simple(claim, form, largest, clear, seed, first) or made
+    simple, row, shown = made or (case, first, balls)
     if not claim.measures:
         # its function was written for its own cases: elsewhere it may lose digits, or presume more
         result = _outcome(CANDIDATE, simple, row)
@@ -269,14 +270,40 @@ def confirmed(
     return result
 
 
-def _reaches(claim: Claim[Any], form: Form, seed: int, ratio: float, case: Case) -> bool:
-    return score(claim, form, case, seed) >= ratio
+def _could_be_clearer(found: Mapping[str, Any], strongest: bool) -> bool:
+    """Say whether a larger ratio is looked for: of what is confirmed, and not clear."""
+    confirmed_ = found["status"] in (CONFIRMED, VERIFIED)
+    return confirmed_ and (strongest or (found["ratio"] or np.inf) < CLEAR_RATIO)
 
 
-def _longer(claim: Claim[Any], form: Form, case: Case, seed: int) -> Case:
+def _simple(
+    claim: Claim[Any], form: Form, start: Case, ratio: float, seed: int, first: Row
+) -> tuple[Case, Row, Row | None] | None:
+    """Return a simple case that keeps a ratio, with what the judge and balls say of it.
+
+    None if they do not refute it, or only by samples what was refuted by more.
+    """
+
+    def breaks(tried: Case) -> bool:
+        return score(claim, form, tried, seed) >= max(ratio, ENOUGH)
+
+    attempts = ATTEMPTS if claim.measures else FEW_ATTEMPTS
+    simple = shrunk(start, breaks, attempts, partial(kept, claim, form))
+    row = judged(claim, form, simple, seed)
+    if row.verdict is not Verdict.REFUTED:
+        return None
+    shown = _in_balls(claim, form, simple, row)
+    open_ = shown is not None and shown.verdict is Verdict.SUPPORTED
+    sampled = row.evidence is Evidence.SEQUENTIAL is not first.evidence
+    return None if open_ or sampled else (simple, row, shown)
+
+
+def _longer(claim: Claim[Any], form: Form, case: Case, seed: int, enough: float) -> Case:
     """Return the case with so many rounds and local steps that left / right is larger."""
     best, ratio = case, score(claim, form, case, seed)
-    while (of := best.algorithm) is not None and 2 * best.rounds * of.local_steps <= MOST_STEPS:
+    while ratio < enough and (of := best.algorithm) is not None:
+        if 2 * best.rounds * of.local_steps > MOST_STEPS:
+            break
         twice = [replace(best, rounds=2 * best.rounds)]
         if "local_steps" in of.values():
             more = altered(of, {"local_steps": 2 * of.local_steps})
