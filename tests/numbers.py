@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests import thorough
+
 KEY = "driftproof/numbers"
 """Of pytest's cache: file → whether its tests reach numbers."""
 
@@ -67,7 +69,7 @@ class Notes:
     @pytest.hookimpl(tryfirst=True)  # before -m looks
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Mark what reaches numbers."""
-        for item in items:
+        for item in thorough.repeated(items):
             if self._known.get(_file(item.nodeid), True):
                 item.add_marker("numbers")
 
