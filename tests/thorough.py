@@ -32,10 +32,26 @@ class Left:
 
 
 VERDICTS = "tests/test_claims.py::test_verdicts_are_those_on_record_and_siblings_are_refused"
+PAGE = "tests/test_pages_that_run.py::test_a_page_is_true_from_top_to_bottom"
 LEFT = (
     Left(
         VERDICTS, "engines and judges; `verify --profile smoke` of every claim stays", sample=True
     ),
+    Left("tests/test_known_by_enclosure.py", "a family's enclosures", sample=True),
+    Left("tests/test_constants.py", "a family's constants", sample=True),
+    Left("tests/test_engines.py", "an algorithm or a family", sample=True),
+    Left("tests/test_balls_engine.py", "an algorithm or a family", sample=True),
+    Left("tests/test_devices.py", "an algorithm or a family", sample=True),
+    Left("tests/test_experiments.py::test_a_run_judges_its", "an experiment", one_kernel=True),
+    Left("tests/test_fairness.py::test_every_sentence", "the experiment", one_kernel=True),
+    Left("tests/test_ends.py::test_smooth_strongly_convex", "the betting test, by six verdicts"),
+    Left(f"{PAGE}[own_bilevel]", "the page, or a command that it shows"),
+    Left(f"{PAGE}[sets_and_terms]", "the page, or a command that it shows"),
+    Left(f"{PAGE}[ground_truth]", "the page, or a command that it shows"),
+    Left(f"{PAGE}[assistant]", "the page, or a command that it shows"),
+    Left(f"{PAGE}[tutorial]", "the page, or a command that it shows"),
+    Left("tests/test_bench.py::test_every_way_agrees", "a kernel or a peer", sample=True),
+    Left("tests/test_triton.py::test_a_launch", "a kernel for a GPU, interpreted", one_kernel=True),
     Left("tests/test_cluster.py", "how tasks are sent to other machines", one_kernel=True),
     Left("tests/test_kills.py", "the ledger and the workers", one_kernel=True),
     Left("tests/test_fuzz.py::test_a_file_that_is_spoilt_is_told", "readers", one_kernel=True),
@@ -43,10 +59,12 @@ LEFT = (
     Left("tests/test_coq_region.py", "what is written for Coq", one_kernel=True),
     Left("tests/test_site.py", "docs/, which `make docs` builds", one_kernel=True),
     Left("tests/test_notebooks.py::test_what_the_text_says_is_shown", "the notebooks"),
+    Left("tests/test_hostile_names.py::test_nothing_of_a", "the page's templates", one_kernel=True),
+    Left("tests/test_hostile_names.py::test_the_watch_sees", "the browser", one_kernel=True),
     Left("tests/test_browser.py", "the page's script and its templates", one_kernel=True),
 )
-DECIDED = (VERDICTS, "tests/test_certificates.py")
-"""Tests of which every member is repeated with another BLAS kernel, not a sample."""
+DECIDED = (VERDICTS, "tests/test_certificates.py", f"{PAGE}[README]")
+"""Tests that are repeated with another BLAS kernel whole, and by a command too."""
 
 
 def kinds(item: pytest.Item) -> set[Hashable]:
