@@ -1,5 +1,6 @@
 # make verify   sets up .venv and verifies every claim into report/
 # make test     sets up .venv and runs the tests on two cores
+# make test-thorough  runs those that `make test` leaves out (tests/thorough.py)
 # make check    formatting, lint, types and the direction of imports
 # make coverage  lines and branches of the judges that their tests miss
 # make mutation  changes the judges in small ways and lists what no test notices; hours, so
@@ -19,13 +20,16 @@ OVER_CLASSES := 'localsgd/*' comfedl/client-drift-class 'fednest/*drift*' fednes
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: verify test check coverage mutation prove docs notes bench clean
+.PHONY: verify test test-thorough check coverage mutation prove docs notes bench clean
 
 verify: $(READY)
 	$(BIN)/driftproof verify --profile quick --out report
 
 test: $(READY)
 	$(BIN)/pytest -n 2 --dist=worksteal
+
+test-thorough: $(READY)
+	$(BIN)/pytest -n 2 --dist=worksteal -m thorough
 
 check: $(READY)
 	$(BIN)/ruff format --check .

@@ -17,8 +17,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests import numbers
-
 DRIFTPROOF = [sys.executable, "-m", "driftproof"]
 ROOT = Path(__file__).parents[1]
 PATIENCE = 600.0
@@ -40,7 +38,6 @@ def driftproof(
 
 def started(*words: str, cwd: Path | None = None, **more: Any) -> subprocess.CompletedProcess[str]:
     """Run the command in a new process: needed where sets may have another order in each."""
-    numbers.note("command")
     more.setdefault("env", os.environ | {"COLUMNS": "200"})
     return subprocess.run(
         [*DRIFTPROOF, *words], capture_output=True, text=True, cwd=cwd, timeout=PATIENCE, **more
@@ -90,7 +87,6 @@ class Warm:
         Raises:
             TimeoutError: it took longer than its patience; it was killed.
         """
-        numbers.note("command")
         pipes = [os.pipe(), os.pipe()]
         request = json.dumps([words, str(folder), environment]).encode()
         socket.send_fds(self._socket, [request], [write for _, write in pipes])

@@ -1,4 +1,4 @@
-"""The flag --benchmark, the marker numbers, shapes checked at run time, one thread a process."""
+"""The flag --benchmark, two markers, shapes checked at run time, one thread a process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, settings
 
-from tests import numbers, shapes
+from tests import numbers, shapes, thorough
 
 shapes.install()
 numbers.install()
@@ -37,8 +37,10 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.benchmark_only = True
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m looks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is no benchmark: of a doctest without a line pytest cannot say "skipped"."""
+    thorough.mark(config, items)
     if config.getoption("--benchmark"):
         timed = [item for item in items if "benchmark" in getattr(item, "fixturenames", ())]
         config.hook.pytest_deselected(items=[item for item in items if item not in timed])

@@ -1,6 +1,6 @@
-"""Which tests solve, judge or print numbers: ``.ci/run`` repeats them with other kernels.
+"""Which tests solve or judge: ``.ci/run`` repeats them with other kernels.
 
-They are not listed. A run notes which files of tests reach a solver, a judge or the command line,
+They are not listed. A run notes which files of tests reach a solver or a judge in their process,
 and keeps that in pytest's cache; at the next collection all tests of these files get the marker
 ``numbers``, and so have tests that no run has seen. A fixture that solves serves all tests of its
 file, so files are what is noted.
@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests import thorough
+
 KEY = "driftproof/numbers"
 """Of pytest's cache: file → whether its tests reach numbers."""
 
@@ -21,7 +23,7 @@ _reached: list[str] = []
 
 
 def note(what: str) -> None:
-    """Note that a test reaches numbers, by a solver, a judge or a command."""
+    """Note that a test reaches numbers, by a solver or a judge."""
     _reached.append(what)
 
 
@@ -67,8 +69,9 @@ class Notes:
     @pytest.hookimpl(tryfirst=True)  # before -m looks
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Mark what reaches numbers."""
-        for item in items:
-            if self._known.get(_file(item.nodeid), True):
+        for item in thorough.repeated(items):
+            decided = item.nodeid.startswith(thorough.DECIDED)
+            if decided or self._known.get(_file(item.nodeid), True):
                 item.add_marker("numbers")
 
     @pytest.hookimpl(wrapper=True)

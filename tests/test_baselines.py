@@ -9,22 +9,19 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftproof.synthetic.problems import KLDRO
 from driftproof.toolkit.algorithms import DRFL, QFedAvg
 from driftproof.toolkit.draws import Indices, Subset, Uniforms
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.simplex import project_on_simplex
+from tests.test_robust_baselines import PROBLEM, samples
 
 WRITTEN = {"q-fedavg", "drfl"}
-PROBLEM = KLDRO(form="average", clients=3, samples=5, heterogeneity=2.0)
 
 
 def logistic(w, client, rows):
     """Return the mean loss and gradient of a client's rows, from the data alone."""
-    features, labels = PROBLEM.data[0][client][rows], PROBLEM.data[1][client][rows]
-    margin = labels * (features @ w)
-    share = -labels / (1 + np.exp(margin))
-    return np.logaddexp(0, -margin).mean(), (features * share[:, None]).mean(0)
+    losses, gradients = samples(w, client, rows)
+    return losses.mean(), gradients.mean(0)
 
 
 def final(algorithm, rounds=3):

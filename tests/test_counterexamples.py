@@ -1,6 +1,5 @@
 """The counterexamples as scripts: each runs on its own, and says what the record says."""
 
-import ast
 import re
 import subprocess
 import sys
@@ -17,7 +16,8 @@ from driftproof.verifiers import counterexamples, record
 from driftproof.verifiers.counterexamples import refuted, refutes, scripts
 from driftproof.verifiers.in_print.citations import PUBLISHED
 from driftproof.verifiers.verify import Settings, judge
-from tests.commands import driftproof
+from tests.commands import PATIENCE, driftproof
+from tests.test_standalone import needs_numpy_alone
 
 REFUTED_CLAIMS = [
     claim for claim in record.read() if refuted(claim) and not claim.startswith(PUBLISHED)
@@ -29,7 +29,6 @@ SCRIPTS = [
     for path in scripts(claim)
 ]
 LINE = re.compile(r"REFUTED (printed.*?): left = (\S+) (>|!=) right = (\S+)")
-LONGEST, WIDEST, SECONDS = 60, 100, 20
 NEAR = 1e-6
 """How far a side may be from ours on the same case, relatively: both are rounded."""
 
@@ -38,7 +37,7 @@ NEAR = 1e-6
 def printed(script: Path) -> dict[str, tuple[float, str, float]]:
     """Run a script, and return the left side, the sign and the right side by form."""
     ran = subprocess.run(
-        [sys.executable, "-I", str(script)], capture_output=True, encoding="utf-8", timeout=SECONDS
+        [sys.executable, "-I", str(script)], capture_output=True, encoding="utf-8", timeout=PATIENCE
     )
     assert ran.returncode == 0, ran.stderr
     lines = [line for line in ran.stdout.splitlines() if "REFUTED" in line]
@@ -71,16 +70,7 @@ def test_a_script_refutes_what_it_says(claim, script):
 @pytest.mark.parametrize(("claim", "script"), SCRIPTS)
 def test_a_script_is_short_and_needs_numpy_alone(claim, script):
     text = script.read_text(encoding="utf-8")
-    lines = text.splitlines()
-    assert len(lines) <= LONGEST
-    assert max(map(len, lines)) <= WIDEST
-    tree = ast.parse(text)
-    assert ast.get_docstring(tree)
-    for node in ast.walk(tree):
-        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        modules += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
-        for module in modules:
-            assert module.partition(".")[0] in sys.stdlib_module_names | {"numpy"}
+    needs_numpy_alone(text, 60)
     assert re.search(r"^ *assert .*\bleft\b.*\bright\b", text, re.MULTILINE), "it checks nothing"
 
 

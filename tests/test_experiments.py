@@ -13,8 +13,7 @@ from docs.generate.runs import copy_plots, runs_in
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.experiment import Plan
-from tests.commands import driftproof
-from tests.once import experiment, once
+from tests.once import experiment
 
 NAMES = sorted(leaves("experiment"))
 
@@ -72,15 +71,10 @@ ROOT = Path(__file__).parents[1]
 GALLERY = ROOT / "docs" / "gallery.md"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def smoke(tmp_path_factory):
     """Return the folder of a run."""
-
-    def make(folder):
-        words = ("--profile", "smoke", "--workers", "1", "--out", str(folder))
-        assert driftproof("run", "worked-example/local-steps", *words).returncode == 0
-
-    return once(tmp_path_factory, "gallery", make)
+    return experiment(tmp_path_factory, "worked-example/local-steps")[0]
 
 
 def sections_of(text):

@@ -6,7 +6,6 @@ import torch
 
 from driftproof.toolkit.dataset import read
 from driftproof.toolkit.discover import find
-from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.experiment import Outcome, judge
 from driftproof.verifiers.papers.feddro.experiments import imbalanced_cifar, local_updates
 from driftproof.verifiers.papers.feddro.experiments._step_imbalance import (
@@ -60,12 +59,6 @@ def test_large_images_are_halved_by_means(tmp_path):
         fitted = slope * mean[:, colour] + shift
         np.testing.assert_allclose(halved.inputs[:, colour], fitted, atol=1e-4)
     assert len(whole.classes) == len(data.splits["test"].labels)
-
-
-def test_a_table_is_refused(tmp_path):
-    find("dataset", "adult").load().sample(tmp_path)
-    with pytest.raises(DriftproofError, match="whose examples have shape"):
-        dealt(tmp_path, 8, 0)
 
 
 def test_the_learning_rate_drops_after_90_rounds():

@@ -36,9 +36,9 @@ def ran(page: str, capsys) -> dict[str, object]:
     for language, text in blocks(page):
         if language == "python":
             exec(compile(text, page, "exec", dont_inherit=True), names)
-            told = capsys.readouterr().out.split("\n")[:-1]
+            told = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
         elif language == "text":
-            assert text.splitlines() == told
+            assert [line.rstrip() for line in text.splitlines()] == told
     return names
 
 

@@ -81,6 +81,11 @@ def test_the_words_are_those_of_the_plain_steps(algorithm, problem, replicates):
     assert cost(algorithm, problem, replicates).words == words_drawn(algorithm, problem, replicates)
 
 
+def test_descent_ascent_draws_the_words_of_a_block():
+    problem, algorithm = QuadraticMinimax(gradient_noise=0.3), FedAvg(local_steps=4, batch=5)
+    assert cost(algorithm, problem).words == words_drawn(algorithm, problem, BLOCK)
+
+
 @pytest.mark.parametrize(("algorithm", "problem"), PAIRS)
 def test_costs_grow_with_replicates_and_precision(algorithm, problem):
     one, all_ = cost(algorithm, problem, 1), cost(algorithm, problem, BLOCK)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import DRIFTPROOF, Late, driftproof
+from tests.commands import DRIFTPROOF, PATIENCE, Late, driftproof
 
 COMMANDS = {
     "results.json": ("verify", "comfedl/algorithm-1", "comfedl/equation-8", "comfedl/equation-10",
@@ -28,7 +28,7 @@ OUTSIDE = ("seconds", "memory", "environment")
 """What no promise of the same bits covers."""
 KILLS = 4
 GONE = 10.0
-"""Seconds in which every process of a killed command has to end."""
+"""Seconds in which every process of a killed command has to end, and not by being done."""
 
 
 def timeless(value):
@@ -76,6 +76,14 @@ def group_of(process):
     return found
 
 
+def gone(process):
+    """Wait until every process of a group has ended; say whether that came about."""
+    ends = time.monotonic() + GONE
+    while group_of(process) and time.monotonic() < ends:
+        time.sleep(0.01)
+    return not group_of(process)
+
+
 def kill_all(process):
     with suppress(ProcessLookupError):
         os.killpg(process, signal.SIGKILL)
@@ -104,10 +112,7 @@ def test_a_killed_command_ends_as_if_undisturbed(told, tmp_path_factory):
                 break
             assert made.returncode == -signal.SIGKILL, made.stderr
             kills, resume = kills + 1, ("--resume",)
-            ends = time.monotonic() + GONE
-            while group_of(met[0]) and time.monotonic() < ends:
-                time.sleep(0.01)
-            assert not group_of(met[0])
+            assert gone(met[0])
             before, kept = kept, tasks_in(out)
             assert before.items() <= kept.items()
         assert left_in(out, told) == whole
@@ -144,15 +149,12 @@ def test_a_kill_while_workers_work_costs_nothing_that_is_done(whom, lemmas, tmp_
         kill_all(running.pid)
     else:
         os.kill(workers[0] if whom == "a worker" else running.pid, signal.SIGKILL)
-    _, errors = running.communicate(timeout=60)
+    _, errors = running.communicate(timeout=PATIENCE)
     if whom == "a worker":
         assert running.returncode == 2
         assert "ended a worker process" in errors
         assert "--resume" in errors
-    ends = time.monotonic() + GONE
-    while group_of(running.pid) and time.monotonic() < ends:
-        time.sleep(0.01)
-    assert not group_of(running.pid)
+    assert gone(running.pid)
     assert kept.items() <= tasks_in(tmp_path).items()
     assert driftproof(*words[len(DRIFTPROOF) :], str(tmp_path), "--resume").returncode == 0
     assert left_in(tmp_path, "results.json") == lemmas

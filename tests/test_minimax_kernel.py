@@ -145,23 +145,3 @@ def test_where_the_largest_norm_is_asked_for_steps_run_singly():
     assert run(problem, algorithm, ctx, rounds=2).reach > 0.5
     served = QuadraticMinimax(clients=2, dim=2)
     assert fused_for(algorithm, served, sampled_context(served, ("b",))) is not None
-
-
-@pytest.mark.parametrize("batch", [1, 5])
-def test_the_cost_counts_what_a_round_asks_for(batch):
-    problem, algorithm = quadratic(10, 20, 0.3), FedAvg(local_steps=4, batch=batch)
-    cost = KERNEL.cost
-    assert cost is not None
-    whole, half = (
-        cost(member, problem, 64, 8)
-        for member in (algorithm, FedAvg(local_steps=4, batch=batch, participation=0.5))
-    )
-    assert 1 <= whole.flops / (4 * 20**2 * 10 * 64 * 4) < 1.2
-    assert half.flops == whole.flops / 2
-    ctx, law = sampled_context(problem, ("c",)), problem.oracles(torch.float64).field_law(batch)
-    asked = sum(
-        ctx._words.draw(law, "xi", block=0, step=t, clients=ctx.local).size for t in range(4)
-    )
-    assert whole.words == asked
-    assert cost(algorithm, diagonal(10, 20, 0.0), 64, 8).flops < whole.flops / 4
-    assert cost(algorithm, diagonal(10, 20, 0.0), 64, 8).words == 0

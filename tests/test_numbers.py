@@ -1,4 +1,4 @@
-"""Which tests are repeated with other kernels: those that were seen to reach numbers."""
+"""Which tests are repeated with other kernels, and which are left to ``make test-thorough``."""
 
 from __future__ import annotations
 
@@ -7,26 +7,66 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from driftproof.algorithms import FedAvg
 from driftproof.classes import smooth_convex, start_within, worst_case
-from tests import numbers
+from tests import numbers, thorough
 from tests.certificates import gap
-from tests.commands import driftproof
 
 ROOT = Path(__file__).parents[1]
 CONFTEST = """
-from tests import numbers
+import pytest
+from tests import numbers, thorough
+thorough.LEFT = (thorough.Left("tests/test_law", "x", sample=True),)
 def pytest_configure(config):
     config.pluginmanager.register(numbers.Notes(config))
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    thorough.mark(config, items)
 """
 SOLVES = """
 from tests import numbers
 def test_solves(): numbers.note("a solver")
 def test_beside(): pass
 """
+LAW = """
+import pytest
+from tests import numbers
+@pytest.mark.parametrize("a", "xyz")
+@pytest.mark.parametrize("b", "uv")
+def test_law(a, b): numbers.note("a solver")
+"""
 
 
-def test_a_solver_and_a_command_are_noticed():
+@pytest.fixture
+def suite(tmp_path):
+    """A small suite; what is returned runs it with some words."""
+    (tmp_path / "tests").mkdir()
+    ours = {name: (ROOT / "tests" / name).read_text() for name in ("numbers.py", "thorough.py")}
+    for name, text in (ours | {
+        "__init__.py": "", "conftest.py": CONFTEST, "test_solves.py": SOLVES, "test_law.py": LAW,
+        "test_adds.py": "def test_adds(): assert 1 + 1 == 2\n",
+    }).items():  # fmt: skip
+        (tmp_path / "tests" / name).write_text(text, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text(
+        "[pytest]\nmarkers =\n  numbers\n  thorough\ntestpaths = tests\n"
+        "addopts = -m 'not thorough'\n"
+    )
+
+    def run(*words: str, status: int = 0) -> str:
+        made = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "xdist", *words],
+            cwd=tmp_path, capture_output=True, text=True,
+            env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        )  # fmt: skip
+        assert made.returncode == status, made.stdout + made.stderr
+        return made.stdout + made.stderr
+
+    return run
+
+
+def test_a_solver_is_noticed():
     numbers.taken()
     assert not numbers.taken()
     worst_case(
@@ -34,37 +74,35 @@ def test_a_solver_and_a_command_are_noticed():
         clients=1,
     )  # fmt: skip
     assert numbers.taken()
-    assert driftproof("--version").returncode == 0
-    assert numbers.taken()
     numbers.note("for this file")
 
 
-def test_a_file_that_was_seen_to_solve_is_repeated_and_another_is_not(tmp_path):
-    (tmp_path / "tests").mkdir()
-    numbers_ = (ROOT / "tests/numbers.py").read_text(encoding="utf-8")
-    for name, text in (
-        ("__init__.py", ""), ("numbers.py", numbers_), ("conftest.py", CONFTEST),
-        ("test_solves.py", SOLVES), ("test_adds.py", "def test_adds(): assert 1 + 1 == 2\n"),
-    ):  # fmt: skip
-        (tmp_path / "tests" / name).write_text(text, encoding="utf-8")
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = numbers\ntestpaths = tests\n")
+def test_a_file_that_was_seen_to_solve_is_repeated_and_another_is_not(suite):
+    chosen = ("--co", "-m", "numbers", "--ignore=tests/test_law.py")
+    assert "3 tests collected" in suite(*chosen)  # no run has seen any
+    assert "3 passed" in suite("-n", "2", "--ignore=tests/test_law.py")
+    assert "2/3 tests collected" in (found := suite(*chosen))
+    assert "test_adds" not in found
+    suite("tests/test_solves.py::test_beside")  # a part of a file takes nothing back
+    assert "2/3 tests collected" in suite(*chosen)
 
-    def run(*words: str) -> str:
-        made = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "xdist", *words],
-            cwd=tmp_path, capture_output=True, text=True,
-            env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        )  # fmt: skip
-        assert made.returncode == 0, made.stdout + made.stderr
-        return made.stdout
 
-    assert "3 tests collected" in run("--co", "-m", "numbers")  # no run has seen any
-    assert "3 passed" in run("-n", "2")
-    chosen = run("--co", "-m", "numbers")
-    assert "2/3 tests collected" in chosen
-    assert "test_adds" not in chosen
-    run("tests/test_solves.py::test_beside")  # a part of a file takes nothing back
-    assert "2/3 tests collected" in run("--co", "-m", "numbers")
+def test_of_a_law_a_sample_runs_and_what_is_left_out_runs_by_its_marker_or_name(suite):
+    """Each value occurs: xu, yu, zu and xv of six pairs."""
+    assert "7 passed" in suite("-n", "2")
+    left = suite("--co", "-m", "thorough")
+    assert "2/9 tests collected" in left
+    assert {"test_law[v-y]", "test_law[v-z]"} == {
+        line.split("::")[1] for line in left.splitlines() if "::" in line
+    }
+    assert "6 passed" in suite("tests/test_law.py")
+    assert "4/6 tests collected" in suite("--co", "-m", "numbers", "tests/test_law.py")
+
+
+def test_what_is_said_to_be_left_out_or_decided_is_there():
+    for node in (*(line.tests for line in thorough.LEFT), *thorough.DECIDED):
+        file, _, name = node.partition("::")
+        assert f"\ndef {name.partition('[')[0]}" in (ROOT / file).read_text(encoding="utf-8"), node
 
 
 def test_the_gate_repeats_by_the_marker_with_kernels_that_are_not_the_processor_s_own():

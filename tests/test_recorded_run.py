@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,9 +19,9 @@ from driftproof.toolkit.cases import Case
 from driftproof.toolkit.draws import BLOCK
 from driftproof.toolkit.errors import DriftproofError, MissingError
 from driftproof.toolkit.recorded_run import Recorded
+from tests.test_guides import ran
 from tests.users import UsersQuadratic
 
-PAGE = (Path(__file__).parents[1] / "docs" / "run.md").read_text(encoding="utf-8")
 NOISY = BoundedComposition(clients=3, heterogeneity=1.0, distance=3.0, outer_gradient_noise=0.7)
 METHOD = ComFedL(local_steps=2, step_size=0.2)
 
@@ -144,18 +143,9 @@ def test_without_pandas_the_extra_is_named(monkeypatch):
 
 
 def test_the_page_runs_from_top_to_bottom(capsys, tmp_path, monkeypatch):
-    blocks = re.findall(r"```(\w*)\n(.*?)```", PAGE, re.S)
-    names, told = {"__name__": "__main__"}, []
+    pytest.importorskip("pandas", reason="pandas is an extra: driftproof[frames]")
     monkeypatch.chdir(tmp_path)
-    for language, text in blocks:
-        if language == "python" and ("pandas" in text or "frame()" in text or "bands()" in text):
-            pytest.importorskip("pandas", reason="pandas is an extra: driftproof[frames]")
-        if language == "python":
-            exec(compile(text, "run.md", "exec"), names)
-            told = capsys.readouterr().out.splitlines()
-        else:
-            assert [line.rstrip() for line in text.splitlines()] == [x.rstrip() for x in told]
-    assert sum(language == "python" for language, _ in blocks) >= 4
+    ran("run.md", capsys)
 
 
 def test_torchs_random_numbers_are_left_alone():

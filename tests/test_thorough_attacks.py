@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
@@ -22,6 +20,7 @@ from driftproof.toolkit.constants import MODULI
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.draws import CoinMean, SignMean, Uniforms
 from driftproof.toolkit.problem import Problem, Solution, problem
+from tests.test_declared import altered
 
 
 class Oracles:
@@ -156,14 +155,6 @@ def test_an_enumerated_deviation_needs_no_band(told, exceeded):
     found = searched(Spike(noise="rare", told=told), "field_gradient_noise")
     assert found.exceeded is exceeded
     assert found.found == pytest.approx(0.5)
-
-
-def altered(member: Problem, **attributes: Any) -> Problem:
-    """Return a member with other constants, or another solution."""
-    other = type(member)(**member.values())
-    cls = type(type(member).__name__, (type(member),), attributes)
-    object.__setattr__(other, "__class__", cls)
-    return other
 
 
 ATTAINING = [  # constants of 25 roles and more

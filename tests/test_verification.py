@@ -22,6 +22,7 @@ from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.verification import Verification
 from driftproof.verifiers.verify import Settings, judge
+from tests.test_guides import ran
 
 PAGE = (Path(__file__).parents[1] / "docs" / "python.md").read_text(encoding="utf-8")
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)> $a_{$ </style>'
@@ -283,17 +284,8 @@ def test_a_run_shows_its_means_and_bands():
 
 def test_the_page_runs_from_top_to_bottom(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names, told, compared = {"__name__": "__main__"}, "", 0
-    for language, text in re.findall(r"```(\w*)\n(.*?)```", PAGE, re.S):
-        if language == "python":
-            if "frame()" in text:
-                pytest.importorskip("pandas", reason="pandas is an extra: driftproof[frames]")
-            exec(compile(text, "python.md", "exec"), names)
-            told = capsys.readouterr().out
-        else:
-            assert text == told
-            compared += 1
-    assert compared == 3
+    pytest.importorskip("pandas", reason="pandas is an extra: driftproof[frames]")
+    names = ran("python.md", capsys)
     for name in re.findall(r"^\| `(\w+)[(`]", PAGE, re.M):
         assert hasattr(names["made"], name), name
     table = PAGE.partition("| columns |")[2].partition("```")[0]

@@ -26,6 +26,7 @@ from driftproof.synthetic.classes import (
     smooth_strongly_convex,
     start_gap,
     start_within,
+    strongly_convex_concave,
 )
 from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.synthetic.problems import PiecewiseLosses
@@ -161,9 +162,9 @@ def test_equal_clients_are_one():
 
 
 def test_the_program_in_doubles_is_the_exact_one():
-    for classes in (FEDERATION, [monotone_lipschitz(L=1, mu=0.5), similar(zeta=1),
-                                 start_within(R=1)]):  # fmt: skip
-        (case,) = build(TWO_STEPS, classes, rounds=2, left=distance)
+    fields = monotone_lipschitz(L=1, mu=0.5), strongly_convex_concave(L=1, mu=0.5)
+    for one in (STRONGLY, *fields):
+        (case,) = build(TWO_STEPS, [one, *FEDERATION[1:]], rounds=2, left=distance)
         program = matrices(case)
         size, count = len(case.vectors), len(case.values)
         assert len(case.constraints) == len(program.bounds)
