@@ -21,6 +21,7 @@ from driftproof.algorithms import (
     QFedAvg,
     Scaffold,
 )
+from driftproof.commands import conform
 from driftproof.problems import PiecewiseLosses, QuadraticMinimax
 from driftproof.verifiers.conform.compared import departure
 from driftproof.verifiers.conform.reference import Instance, fields_of
@@ -256,19 +257,21 @@ def test_a_field_that_a_round_sets_itself_is_none_of_its_state():
 
 
 def test_a_client_answers_as_it_answered_the_algorithm():
-    """Of a linear field with noise: a step back at the point before gets a draw of its own."""
+    """Along (x/10 − y, y − 1 + x), whose noise has the size 1, at (2, 0) and elsewhere."""
     met = []
 
     def looking(state, clients, cohort):
-        met.extend(client.grad(state["w"]).tolist() for client in clients)
-        met.extend(client.grad(state["w"]).tolist() for client in clients)
+        w = state["w"]
+        met.extend([clients[0].grad(x) for x in (w, w, w + 1, w + 1)])
         return state
 
-    problem = QuadraticMinimax(clients=2, dim=1, gradient_noise=0.5, distance=2.0)
-    told_of(looking, FedAvg(), problem=problem)
-    first, second = met[0], met[2]  # 2 = calls for each round function
-    assert first != second  # the algorithm asked once: the second answer has no noise
-    assert second == pytest.approx([0.2, 1.0])
+    problem = QuadraticMinimax(clients=2, dim=1, gradient_noise=1.0, distance=2.0)
+    told_of(looking, FedAvg(local_steps=2), problem=problem)
+    once, again, second, third = (np.array(x) for x in met[:4])
+    np.testing.assert_array_equal(once, again)
+    assert not np.allclose(once, [0.2, 1.0])  # with the noise of the first local step,
+    assert not np.allclose(second, [-0.7, 3.0])  # of the second, elsewhere
+    np.testing.assert_allclose(third, [-0.7, 3.0])  # and of none: the algorithm asks twice
 
 
 MINE = """
@@ -296,16 +299,26 @@ def test_the_command(tmp_path):
     made = driftproof(*words, cwd=tmp_path)
     assert (made.returncode, made.stderr) == (1, "")
     assert made.stdout.startswith("mine is not FedAvg(local_steps=2): first in round 1, what all")
-    for function, algorithm, remedy in [
-        ("mine.py::mien", "fedavg", "did you mean mine?"),
-        ("mine.py", "fedavg", "take one of them"),
-        ("gone.py::mine", "fedavg", "check the path"),
-        ("mine.py::mine", "fedavgg", "did you mean fedavg"),
-        ("mine.py::mine", "fedavg(tau=2)", "driftproof show fedavg lists its parameters"),
-        ("mine.py::mine", "fedavg(2)", "driftproof show fedavg lists its parameters"),
-        ("mine.py::mine", "fedavg(1)+f(1)", "driftproof show fedavg lists its parameters"),
-        ("mine.py::mine", "fedavg(step_size=-1.0)", "step_size"),
-    ]:
-        made = driftproof("conform", function, algorithm, cwd=tmp_path)
-        assert made.returncode == 2, made.stdout
-        assert remedy in made.stderr
+    made = driftproof("conform", "mine.py::mien", "fedavg", cwd=tmp_path)
+    assert made.returncode == 2
+    assert "did you mean mine?" in made.stderr
+    for named in (str(tmp_path / "mine.py"), str(tmp_path / "gone.py::mine")):
+        with pytest.raises(DriftproofError, match="take one of them|check the path"):
+            conform._function(named)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("fedavgg", "did you mean fedavg"),
+        ("fedavg(tau=2)", "driftproof show fedavg lists its parameters"),
+        ("fedavg(2)", "driftproof show fedavg lists its parameters"),
+        ("FedAvg(1)+f(1)", "driftproof show fedavg lists its parameters"),
+        ("fedavg(step_size=-1.0)", "step_size"),
+    ],
+)
+def test_an_algorithm_that_there_is_not_is_told(text, told):
+    with pytest.raises(DriftproofError, match=told):
+        conform._algorithm(text)
+    assert conform._algorithm("Scaffold") is Scaffold
+    assert conform._algorithm("scaffold(local_steps=2)") == Scaffold(local_steps=2)

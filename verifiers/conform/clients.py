@@ -30,7 +30,7 @@ class Client:
     """One client: ``grad(x)``, and whatever else its problem's oracles can be asked.
 
     A question that the algorithm asks in this round, too, has that question's noise; one at another
-    point has that of the first question that is still open, and no noise where none is.
+    point has that of the first question that is still open, and no noise if none is.
 
     Attributes:
         size: how many samples it has.
@@ -42,7 +42,8 @@ class Client:
     def __init__(self, number: int, instance: Instance, of: Run, round_number: int) -> None:
         self.number, self.size = number, instance.sizes[number]
         self.weight = self.size / sum(instance.sizes)
-        self.open = list(of.rounds[round_number].questions)
+        self._questions = of.rounds[round_number].questions
+        self.open = list(self._questions)
         self.elsewhere: list[Elsewhere] = []
         self._run, self._oracles = of, instance.oracles
 
@@ -66,11 +67,14 @@ class Client:
                 f"{name} of client {self.number} with {len(given)} arguments",
                 f"{name}({', '.join(names)})", "leave the noise out: the algorithm's is taken",
             )  # fmt: skip
-        same = [(self._apart(q, points), q) for q in self.open if q.name == name]
-        apart, meant = next((one for one in same if not one[0]), same[0] if same else ([], None))
-        if meant is not None:
-            self.open.remove(meant)
-            self.elsewhere += [Elsewhere(meant, *one) for one in apart[:1]]
+        same = [q for q in self._questions if q.name == name]
+        near = [q for q in same if not self._apart(q, points)]
+        still_open = [q for q in (near or same) if q in self.open]
+        meant = next(iter(still_open or near), None)
+        if not near and meant is not None:
+            self.elsewhere.append(Elsewhere(meant, *self._apart(meant, points)[0]))
+        if still_open:
+            self.open.remove(still_open[0])
         noise = [meant.noise if meant is not None else None] if noisy else []
         answer = getattr(self._oracles, name)(*map(self._everywhere, points), *noise)
         return self._own(answer, next((x.dtype for x in given if isinstance(x, Tensor)), None))
