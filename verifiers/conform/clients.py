@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,15 +17,6 @@ SHORT = {"grad": "field_grad", "loss": "mean_loss"}
 """Shorter names of questions."""
 
 
-class Elsewhere(NamedTuple):
-    """A question asked at another point than the algorithm's: the argument that differs."""
-
-    meant: Question
-    argument: str
-    got: Any
-    wanted: Any
-
-
 class Client:
     """One client: ``grad(x)``, and whatever else its problem's oracles can be asked.
 
@@ -36,7 +27,7 @@ class Client:
         size: how many samples it has.
         weight: its share of all samples.
         open: the algorithm's questions of this round that it was not asked yet.
-        elsewhere: those that it was asked at another point.
+        elsewhere: those of them at whose turn it was asked at another point: argument, got, wanted.
     """
 
     def __init__(self, number: int, instance: Instance, of: Run, round_number: int) -> None:
@@ -44,7 +35,7 @@ class Client:
         self.weight = self.size / sum(instance.sizes)
         self._questions = of.rounds[round_number].questions
         self.open = list(self._questions)
-        self.elsewhere: list[Elsewhere] = []
+        self.elsewhere: dict[Question, tuple[str, Any, Any]] = {}
         self._run, self._oracles = of, instance.oracles
 
     def __getattr__(self, name: str) -> Any:
@@ -67,14 +58,14 @@ class Client:
                 f"{name} of client {self.number} with {len(given)} arguments",
                 f"{name}({', '.join(names)})", "leave the noise out: the algorithm's is taken",
             )  # fmt: skip
-        same = [q for q in self._questions if q.name == name]
-        near = [q for q in same if not self._apart(q, points)]
-        still_open = [q for q in (near or same) if q in self.open]
-        meant = next(iter(still_open or near), None)
-        if not near and meant is not None:
-            self.elsewhere.append(Elsewhere(meant, *self._apart(meant, points)[0]))
-        if still_open:
-            self.open.remove(still_open[0])
+        near = [q for q in self._questions if q.name == name and not self._apart(q, points)]
+        still_open = [q for q in self.open if q.name == name]
+        meant = next((q for q in near if q in still_open), None)
+        if meant is None and still_open:
+            self.elsewhere[still_open[0]] = self._apart(still_open[0], points)[0]
+        meant = meant or next(iter(near or still_open), None)
+        if meant in still_open:
+            self.open.remove(meant)
         noise = [meant.noise if meant is not None else None] if noisy else []
         answer = getattr(self._oracles, name)(*map(self._everywhere, points), *noise)
         return self._own(answer, next((x.dtype for x in given if isinstance(x, Tensor)), None))

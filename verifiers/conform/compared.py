@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,12 +26,12 @@ def departure(code: RoundFunction, instance: Instance) -> str | None:
     if made is None or not stable(instance, made):
         return None
     after: Any = None
-    for number, (now, then) in enumerate(pairwise(made.rounds)):
-        given = _given(code, instance, number, now)
-        before = after if number else code.begin(given)
+    for number, now in enumerate(made.rounds[:-1]):
+        before = after if number else code.begin(_given(code, instance, number, now))
         left = []
         for _ in range(2):
             clients = [Client(k, instance, made, number) for k in range(instance.problem.clients)]
+            given = _given(code, instance, number, now)  # it may be written to
             after = code.after(before, given | {"clients": clients})
             left.append(code.state(after))
         if not all(np.array_equal(x, left[1][name], equal_nan=True) for name, x in left[0].items()):
@@ -43,15 +43,13 @@ def departure(code: RoundFunction, instance: Instance) -> str | None:
             )
         wrong = _first(code, left[1], made, number + 1)
         if wrong is not None:
-            name, client, entry = wrong
-            got = np.broadcast_to(left[1][name], then.state[name].shape)[client, entry]
-            return _told(code, instance, number, made, clients, wrong, float(got))
+            return _told(code, instance, number, made, clients, wrong, left[1][wrong[0]])
     return ""
 
 
 def _given(code: RoundFunction, instance: Instance, number: int, now: Round) -> dict[str, Any]:
     """Return what a round may ask for, by name, but for its clients."""
-    cohorts = list(now.cohorts.values()) or [list(range(instance.problem.clients))]
+    cohorts = deepcopy(list(now.cohorts.values())) or [list(range(instance.problem.clients))]
     several = any(cohort != cohorts[0] for cohort in cohorts)
     for name, drawn in (("cohorts", ["several cohorts"] * several), ("draws", list(now.draws))):
         if drawn and name not in code.takes:
@@ -63,9 +61,9 @@ def _given(code: RoundFunction, instance: Instance, number: int, now: Round) -> 
             )
     state = {name: x if name in code.own else x[0] for name, x in now.state.items()}
     return instance.algorithm.values() | {
-        "state": {name: state[name] for name in code.fields}, "round": number,
+        "state": {name: state[name].copy() for name in code.fields}, "round": number,
         "cohort": cohorts[0], "cohorts": cohorts, "start": instance.problem.start(),
-        "draws": {name: x.numpy()[..., 0] for name, x in now.draws.items()},
+        "draws": {name: x[..., 0].numpy().copy() for name, x in now.draws.items()},
     }  # fmt: skip
 
 
@@ -77,7 +75,8 @@ def _first(
     Fields that the algorithm has equal to its iterate, as a client's model and the server's when a
     round begins, stand for each other: one has to be right.
     """
-    wanted, wrong = made.rounds[number].state, {}
+    wanted = made.rounds[number].state
+    wrong: dict[str, list[tuple[str, int, int]]] = {}
     for name, x in got.items():
         if x.shape not in (wanted[name].shape, wanted[name].shape[1:]):
             raise DriftproofError(
@@ -86,7 +85,7 @@ def _first(
                 "return one vector, or one for each client",
             )
         apart = ~(np.abs(x - wanted[name]) <= made.allowed(*made.of(name)))
-        wrong[name] = [(name, *map(int, at)) for at in np.argwhere(apart)]
+        wrong[name] = [(name, client, entry) for client, entry in np.argwhere(apart).tolist()]
     iterates = [name for name in got if np.array_equal(wanted[name], wanted[code.iterate])]
     if not iterates:
         raise DriftproofError(
@@ -101,27 +100,26 @@ def _first(
 
 def _told(
     code: RoundFunction, instance: Instance, number: int, made: Run, clients: list[Client],
-    wrong: tuple[str, int, int], got: float,
+    wrong: tuple[str, int, int], left: np.ndarray,
 ) -> str:  # fmt: skip
     """Return the first difference in words: at a point that was asked, or after the round."""
     now, (name, client, entry) = made.rounds[number], wrong
     before, wanted = (float(made.of(name)[number + k][client, entry]) for k in (0, 1))
+    got = float(left[(client, entry)[-left.ndim :]])
     place = f"client {client}" if name in code.own else "what all clients share"
     lines = [f"got:    {name}[{entry}] = {got} after the round", f"wanted: {wanted}"]
     ratio = _ratio(got - before, wanted - before)
     if ratio:
         lines.append(f"        its change in this round is {ratio} of the algorithm's")
     cohort = sorted(set().union(*now.cohorts.values())) or list(range(len(clients)))
-    elsewhere = [(one.meant.step, k, one) for k in cohort for one in clients[k].elsewhere]
-    left_out = [(one.step, k, one.name) for k in cohort for one in clients[k].open]
+    elsewhere = [(q.step, k, q.name, *row) for k in cohort
+                 for q, row in clients[k].elsewhere.items()]  # fmt: skip
+    left_out = [(q.step, k, q.name) for k in cohort for q in clients[k].open]
     if elsewhere:
-        step, k, one = min(elsewhere, key=lambda row: row[:2])
+        step, k, oracle, argument, asked, meant = min(elsewhere, key=lambda row: row[:2])
         place = f"client {k}, local step {step}"
-        lines = [
-            f"got:    {one.meant.name} asked at {one.argument} = {one.got}",
-            f"wanted: {one.argument} = {one.wanted}",
-            *(f"        {x}" for x in lines),
-        ]
+        lines = [f"got:    {oracle} asked at {argument} = {asked}",
+                 f"wanted: {argument} = {meant}", *(f"        {x}" for x in lines)]  # fmt: skip
     elif left_out:
         step, k, oracle = min(left_out)
         lines.append(f"        {oracle} was not asked of client {k} in local step {step}")

@@ -49,6 +49,12 @@ def first_departure(
     """Return where an implementation first differs from an algorithm, in words ("": nowhere)."""
     plain: Algorithm = algorithm() if isinstance(algorithm, type) else algorithm
     fields, own = fields_of(plain, examples_of(plain.needs))
+    diverges = DriftproofError(
+        f"{plain} diverges, or rounding shows, on every instance",
+        "an instance on which the two can be compared", "take smaller steps, or another seed",
+    )  # fmt: skip
+    if not fields:
+        raise diverges
     code = RoundFunction(implementation, plain.iterate, fields, own)
     if not code.samples and plain.participation < 1:
         raise DriftproofError(
@@ -73,9 +79,5 @@ def first_departure(
     if found is not None:
         return departure(code, Instance(*found)) or ""
     if not any(told is not None for told in compared):
-        raise DriftproofError(
-            f"{plain} on {len(compared)} instances: it diverges, or rounding shows, on each",
-            "an instance on which the two can be compared",
-            "take smaller steps, or another seed",
-        )
+        raise diverges
     return ""

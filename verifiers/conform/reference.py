@@ -134,7 +134,11 @@ class _Noting(BatchedContext):
     """One replicate, whose cohorts and draws are noted."""
 
     fusable = False
-    now = Round()
+
+    def __init__(self, instance: Instance) -> None:
+        words = Words("conform", str(instance.seed))
+        super().__init__(words, instance.problem.clients, replicates=1)
+        self.now = Round()
 
     def cohort(self, size: int, since: int, name: str = "cohort") -> Collective:
         made = super().cohort(size, since, name)
@@ -169,7 +173,7 @@ def played(instance: Instance, **changed: Any) -> Run | None:
     Args:
         changed: arguments of ``run``: jitter, or begun.
     """
-    ctx = _Noting(Words("conform", str(instance.seed)), instance.problem.clients, replicates=1)
+    ctx = _Noting(instance)
     oracles, rounds = copy(instance.oracles), list[Round]()
     for name in ARGUMENTS:
         if hasattr(oracles, name):
@@ -213,7 +217,9 @@ def fields_of(
     for problem in problems:
         instance = Instance(problem, algorithm, 3, (1,) * problem.clients)
         made = played(instance)
-        for name in made.rounds[0].state if made is not None else ():
+        if made is None:
+            continue
+        for name in made.rounds[0].state:
             if any(np.ptp(x, 0).any() for x in made.of(name)):
                 own.add(name)
             if name == algorithm.iterate or _reads(instance, name, made.rounds[1].raw):
