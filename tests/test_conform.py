@@ -307,7 +307,7 @@ def test_the_command(tmp_path):
     (tmp_path / "mine.py").write_text(MINE.replace("SUM", "np.mean"))
     made = driftproof("conform", "mine.py::mine", "fedavg", "--instances", "20", cwd=tmp_path)
     assert (made.returncode, made.stderr) == (0, "")
-    assert made.stdout == "mine.py::mine is fedavg on all instances: 20 were tried\n"
+    assert made.stdout == "mine.py::mine: no difference from fedavg in 20 instances\n"
     (tmp_path / "mine.py").write_text(MINE.replace("SUM", "np.sum"))
     words = ("conform", "mine.py::mine", "FedAvg(local_steps=2)", "--instances", "50")
     made = driftproof(*words, cwd=tmp_path)
