@@ -208,6 +208,10 @@ def asking(state, clients, cohort):
     return {"w": clients[0].hessian(state["w"])}
 
 
+def stacked(state, clients, cohort):
+    return {"w": clients[0].grad(state["w"][:, None])}
+
+
 def noisy(state, clients, cohort):
     return {"w": clients[0].grad(state["w"], None)}
 
@@ -223,6 +227,7 @@ def noisy(state, clients, cohort):
         (worded, FedAvg(), "w = 'none'"),
         (broken, FedAvg(), r"test_conform.py:\d+: in broken: KeyError: 'v'"),
         (asking, FedAvg(), r"in asking: unknown question to a client 'hessian'"),
+        (stacked, FedAvg(), r"field_grad of client 0 at x of shape \(1, 1\)"),
         (noisy, FedAvg(), "field_grad of client 0 with 2 arguments"),
         (written.q_fedavg(), DRFL(), "draws .*snapshot.*, and q_fedavg does not ask for them"),
         (sampled_once, FedNest(series="summed"), "several cohorts in a round"),

@@ -73,7 +73,13 @@ class Client:
     def _apart(self, question: Question, points: list[Any]) -> list[tuple[str, Any, Any]]:
         """Return the arguments that are not those of a question: name, got and wanted."""
         wanted = [x[self.number] if isinstance(x, np.ndarray) else x for x in question.points]
-        every = zip(ARGUMENTS[question.name][0], points, wanted, strict=True)
+        every = list(zip(ARGUMENTS[question.name][0], points, wanted, strict=True))
+        for name, x, y in every:
+            if np.shape(x) != np.shape(y):
+                raise DriftproofError(
+                    f"{question.name} of client {self.number} at {name} of shape {np.shape(x)}",
+                    f"shape {np.shape(y)}", "ask at one vector, of this client alone",
+                )  # fmt: skip
         return [(name, x, y) for name, x, y in every if not self._run.near(x, y)]
 
     def _everywhere(self, x: Any) -> Any:
