@@ -113,6 +113,7 @@ if TYPE_CHECKING:
     from driftproof.verifiers.claim_types.rate import Floor as Floor
     from driftproof.verifiers.claim_types.rate import Schedule as Schedule
     from driftproof.verifiers.claim_types.rate import rate as rate
+    from driftproof.verifiers.conform.conforming import assert_conforms as assert_conforms
     from driftproof.verifiers.verification import verify as verify
 
 __getattr__, __dir__, __all__ = exports(__name__, __file__)

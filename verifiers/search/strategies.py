@@ -8,15 +8,17 @@ does not do, parameters go back to plain ones, one after another, until the case
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from random import Random
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 try:
-    from hypothesis import assume
+    from hypothesis import HealthCheck, Phase, assume, find, settings
     from hypothesis import strategies as st
+    from hypothesis.errors import NoSuchExample
 except ImportError:
     from driftproof.toolkit.errors import MissingError
 
@@ -28,7 +30,9 @@ except ImportError:
 
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.cases import Case
+from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.oracles import OFFERS
 from driftproof.toolkit.parameters import Constraint, Parameters, constraints
 from driftproof.toolkit.problem import Problem
 from driftproof.toolkit.readings import ByProof, Undecided
@@ -45,12 +49,15 @@ from driftproof.verifiers.search.search import Space, spaces_of
 from driftproof.verifiers.search.structure import Choices, altered
 from driftproof.verifiers.search.units import judged
 
+T = TypeVar("T")
 P = TypeVar("P", bound=Parameters)
 A = TypeVar("A", bound=Algorithm)
 KINDS = ("field", "composition", "minimax", "bilevel")
 SMALL = (-2, -3, -5)
 MOST = 20
 """A number is at most so many units."""
+SIZES = 4
+"""A client has at most so many samples."""
 STEPS = (1, 2, 3, 5, 10)
 HORIZONS = (1, 2, 3, 5, 10)
 
@@ -118,6 +125,48 @@ def hyperparameters(algorithm: A | type[A]) -> st.SearchStrategy[A]:
     return _redrawn(start)
 
 
+def examples_of(needs: str) -> list[Problem]:
+    """Return the shipped problems with some oracles: of the piecewise family, if it has them."""
+    families = {choices.family for choices in choices_of(needs)} or leaves("problem")
+    members = [x for name in families for x in leaves("problem")[name].load().examples()]
+    return [member for member in members if needs in OFFERS[member.offers]]
+
+
+@st.composite
+def conditions(
+    draw: st.DrawFn, algorithm: A | type[A], named: Collection[str], cohorts: bool
+) -> tuple[Problem, A, int, tuple[int, ...], int]:
+    """Draw what an implementation runs under: problem, algorithm, rounds, sizes and a seed.
+
+    Args:
+        algorithm: a member; or a class, of whose fields those that are named are drawn.
+        cohorts: whether any number of clients may be sampled.
+    """
+    member: Any = algorithm() if isinstance(algorithm, type) else algorithm
+    every = examples_of(member.needs)
+    problem = draw(problems(member.needs) if choices_of(member.needs) else st.sampled_from(every))
+    if isinstance(algorithm, type):
+        other = draw(hyperparameters(algorithm)).values()
+        member = altered(member, {name: other[name] for name in other if name in named}) or member
+    member = _with_cohorts(draw, member, problem.clients) if cohorts else member
+    sizes = draw(st.tuples(*[st.integers(1, SIZES)] * problem.clients))
+    return problem, member, draw(st.integers(1, 3)), sizes, draw(st.integers(0, SIZES))
+
+
+def failing(
+    drawn: st.SearchStrategy[T], fails: Callable[[T], bool], *, instances: int, seed: int
+) -> T | None:
+    """Return the simplest draw that fails, as far as Hypothesis finds one (None: none does)."""
+    options = settings(
+        max_examples=instances, database=None, deadline=None,
+        suppress_health_check=list(HealthCheck), phases=(Phase.generate, Phase.shrink),
+    )  # fmt: skip
+    try:
+        return find(drawn, fails, settings=options, random=Random(seed))
+    except NoSuchExample:
+        return None
+
+
 def decides(form: Form) -> bool:
     """Say whether a form is judged on cases, and a print or a correction stands and falls by it."""
     if form.form == "sibling" or isinstance(form.right, ByProof | Undecided):
@@ -160,10 +209,7 @@ def _cases(
         case = Case(problem)
         if template.algorithm is not None:
             algorithm = draw(_redrawn(template.algorithm, options=False))
-            if "participation" in constraints(type(algorithm)):
-                left_out = draw(st.integers(0, problem.clients - 1))
-                share = (problem.clients - left_out) / problem.clients
-                algorithm = altered(algorithm, {"participation": share}) or algorithm
+            algorithm = _with_cohorts(draw, algorithm, problem.clients)
             case = Case(problem, algorithm, draw(st.sampled_from(HORIZONS)))
         start = template
         if plain is not None:
@@ -178,6 +224,14 @@ def _cases(
         return cast(Case, settled)
 
     return cases()  # without arguments, which Hypothesis would write out: claims are long
+
+
+def _with_cohorts(draw: st.DrawFn, algorithm: A, clients: int) -> A:
+    """Return an algorithm that samples any number of clients, if it samples."""
+    if "participation" not in constraints(type(algorithm)):
+        return algorithm
+    share = (clients - draw(st.integers(0, clients - 1))) / clients
+    return altered(algorithm, {"participation": share}) or algorithm
 
 
 def _plainer(case: Case, start: Case) -> Iterator[Case]:

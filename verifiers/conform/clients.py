@@ -1,0 +1,113 @@
+"""A client as a round function sees it: it answers as it answered the algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.verifiers.conform.reference import ARGUMENTS, Instance, Question, Run
+
+SHORT = {"grad": "field_grad", "loss": "mean_loss"}
+"""Shorter names of questions."""
+
+
+class Client:
+    """One client: ``grad(x)``, and whatever else its problem's oracles can be asked.
+
+    A question that the algorithm asks in this round, too, has that question's noise; one at another
+    point has that of the first question that is still open, and no noise if none is.
+
+    Attributes:
+        size: how many samples it has.
+        weight: its share of all samples.
+        open: the algorithm's questions of this round that it was not asked yet.
+        elsewhere: those of them at whose turn it was asked at another point: argument, got, wanted.
+    """
+
+    def __init__(self, number: int, instance: Instance, of: Run, round_number: int) -> None:
+        self.number, self.size = number, instance.sizes[number]
+        self.weight = self.size / sum(instance.sizes)
+        self._questions = of.rounds[round_number].questions
+        self.open = list(self._questions)
+        self.elsewhere: dict[Question, tuple[str, Any, Any]] = {}
+        self._run, self._oracles = of, instance.oracles
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        asked, given = SHORT.get(name, name), getattr(self._oracles, name, None)
+        if asked in ARGUMENTS and hasattr(self._oracles, asked):
+            return partial(self._answer, asked)
+        if isinstance(given, int | float):
+            return given
+        known = [*SHORT, *(word for word in ARGUMENTS if hasattr(self._oracles, word))]
+        raise unknown_name("question to a client", name, known)
+
+    def _answer(self, name: str, *given: Any) -> Any:
+        """Answer in numpy, unless a tensor is given."""
+        points = [_plain(x) for x in given]
+        names, noisy = ARGUMENTS[name]
+        if len(given) != len(names):
+            raise DriftproofError(
+                f"{name} of client {self.number} with {len(given)} arguments",
+                f"{name}({', '.join(names)})", "leave the noise out: the algorithm's is taken",
+            )  # fmt: skip
+        near = [q for q in self._questions if q.name == name and not self._apart(q, points)]
+        still_open = [q for q in self.open if q.name == name]
+        meant = next((q for q in near if q in still_open), None)
+        if meant is None and still_open:
+            self.elsewhere[still_open[0]] = self._apart(still_open[0], points)[0]
+        meant = meant or next(iter(near or still_open), None)
+        if meant in still_open:
+            self.open.remove(meant)
+        noise = [meant.noise if meant is not None else None] if noisy else []
+        answer = getattr(self._oracles, name)(*map(self._everywhere, points), *noise)
+        return self._own(answer, next((x.dtype for x in given if isinstance(x, Tensor)), None))
+
+    def _apart(self, question: Question, points: list[Any]) -> list[tuple[str, Any, Any]]:
+        """Return the arguments that are not those of a question: name, got and wanted."""
+        wanted = [x[self.number] if isinstance(x, np.ndarray) else x for x in question.points]
+        every = list(zip(ARGUMENTS[question.name][0], points, wanted, strict=True))
+        for name, x, y in every:
+            if np.shape(x) != np.shape(y):
+                raise DriftproofError(
+                    f"{question.name} of client {self.number} at {name} of shape {np.shape(x)}",
+                    f"shape {np.shape(y)}", "ask at one vector, of this client alone",
+                )  # fmt: skip
+        return [(name, x, y) for name, x, y in every if not self._run.near(x, y)]
+
+    def _everywhere(self, x: Any) -> Any:
+        if not isinstance(x, np.ndarray):
+            return x
+        return torch.from_numpy(x)[None, :, None].expand(self._oracles.clients, -1, 1)
+
+    def _own(self, answer: Any, kind: torch.dtype | None) -> Any:
+        """Return this client's part of what all answer."""
+        if isinstance(answer, tuple):
+            return tuple(self._own(part, kind) for part in answer)
+        if callable(answer):
+            return self._pullback(answer)
+        own = answer[self.number, ..., 0].detach()
+        if kind is not None:
+            return own.to(kind)
+        return own.numpy().copy() if own.dim() else float(own)
+
+    def _pullback(self, back: Callable[[Tensor], Tensor]) -> Callable[[Any], Any]:
+        def pulled(v: Any) -> Any:
+            kind = v.dtype if isinstance(v, Tensor) else None
+            return self._own(back(self._everywhere(_plain(v))), kind)
+
+        return pulled
+
+
+def _plain(x: Any) -> Any:
+    """Return a vector in doubles; a number as it is."""
+    if isinstance(x, int | float):
+        return x
+    return np.array(x.detach().cpu().numpy() if isinstance(x, Tensor) else x, dtype=np.float64)

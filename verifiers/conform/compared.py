@@ -1,0 +1,140 @@
+"""Where an implementation first differs from an algorithm on one instance, in words."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.tolerances import COMPUTED
+from driftproof.verifiers.conform.clients import Client
+from driftproof.verifiers.conform.reference import Instance, Round, Run, played, stable
+from driftproof.verifiers.conform.round_function import RoundFunction
+from driftproof.verifiers.expression import expression
+
+SIMPLE = 12
+"""Ratios whose numerator and denominator are at most so large are told."""
+
+
+def departure(code: RoundFunction, instance: Instance) -> str | None:
+    """Return where the two first differ ("": nowhere; None: rounding would show)."""
+    made = played(instance)
+    if made is None or not stable(instance, made):
+        return None
+    after: Any = None
+    for number, now in enumerate(made.rounds[:-1]):
+        before = after if number else code.begin(_given(code, instance, number, now))
+        left = []
+        for _ in range(2):
+            clients = [Client(k, instance, made, number) for k in range(instance.problem.clients)]
+            given = _given(code, instance, number, now)  # it may be written to
+            after = code.after(before, given | {"clients": clients})
+            left.append(code.state(after))
+        if not all(np.array_equal(x, left[1][name], equal_nan=True) for name, x in left[0].items()):
+            raise DriftproofError(
+                f"{code.name}, called twice with one state and one cohort, gives two results",
+                "a round that depends on its arguments alone",
+                "take cohort, and the noise in clients[k].grad(x), in place of draws of your own; "
+                "keep what later rounds need in the state",
+            )
+        wrong = _first(code, left[1], made, number + 1)
+        if wrong is not None:
+            return _told(code, instance, number, made, clients, wrong, left[1][wrong[0]])
+    return ""
+
+
+def _given(code: RoundFunction, instance: Instance, number: int, now: Round) -> dict[str, Any]:
+    """Return what a round may ask for, by name, but for its clients."""
+    cohorts = deepcopy(list(now.cohorts.values())) or [list(range(instance.problem.clients))]
+    several = any(cohort != cohorts[0] for cohort in cohorts)
+    for name, drawn in (("cohorts", ["several cohorts"] * several), ("draws", list(now.draws))):
+        if drawn and name not in code.takes:
+            raise DriftproofError(
+                f"{instance.algorithm} draws {', '.join(drawn)} in a round, and {code.name} does "
+                "not ask for them",
+                f"a parameter called {name}: all that the algorithm draws, in its order",
+                "take it in place of draws of your own, or choose values at which none is drawn",
+            )
+    state = {name: x if name in code.own else x[0] for name, x in now.state.items()}
+    return instance.algorithm.values() | {
+        "state": {name: state[name].copy() for name in code.fields}, "round": number,
+        "cohort": cohorts[0], "cohorts": cohorts, "start": instance.problem.start(),
+        "draws": {name: x[..., 0].numpy().copy() for name, x in now.draws.items()},
+    }  # fmt: skip
+
+
+def _first(
+    code: RoundFunction, got: dict[str, np.ndarray], made: Run, number: int
+) -> tuple[str, int, int] | None:
+    """Return the field, the client and the entry that differ first (None: none does).
+
+    Fields that the algorithm has equal to its iterate, as a client's model and the server's when a
+    round begins, stand for each other: one has to be right.
+    """
+    wanted = made.rounds[number].state
+    wrong: dict[str, list[tuple[str, int, int]]] = {}
+    for name, x in got.items():
+        if x.shape not in (wanted[name].shape, wanted[name].shape[1:]):
+            raise DriftproofError(
+                f"{name} of shape {x.shape} after a round of {code.name}",
+                f"{wanted[name].shape[name not in code.own :]}, as the state has it",
+                "return one vector, or one for each client",
+            )
+        apart = ~(np.abs(x - wanted[name]) <= made.allowed(*made.of(name)))
+        wrong[name] = [(name, client, entry) for client, entry in np.argwhere(apart).tolist()]
+    iterates = [name for name in got if np.array_equal(wanted[name], wanted[code.iterate])]
+    if not iterates:
+        raise DriftproofError(
+            f"{code.name} gives {', '.join(got) or 'no field of the state'}",
+            f"{code.iterate}, the iterate, among {', '.join(code.fields)}",
+            "return a dictionary with it, or have it as an attribute",
+        )
+    if not all(wrong[name] for name in iterates):
+        wrong |= {name: [] for name in iterates}
+    return next((places[0] for places in wrong.values() if places), None)
+
+
+def _told(
+    code: RoundFunction, instance: Instance, number: int, made: Run, clients: list[Client],
+    wrong: tuple[str, int, int], left: np.ndarray,
+) -> str:  # fmt: skip
+    """Return the first difference in words: at a point that was asked, or after the round."""
+    now, (name, client, entry) = made.rounds[number], wrong
+    before, wanted = (float(made.of(name)[number + k][client, entry]) for k in (0, 1))
+    got = float(left[(client, entry)[-left.ndim :]])
+    place = f"client {client}" if name in code.own else "what all clients share"
+    lines = [f"got:    {name}[{entry}] = {got} after the round", f"wanted: {wanted}"]
+    ratio = _ratio(got - before, wanted - before)
+    if ratio:
+        lines.append(f"        its change in this round is {ratio} of the algorithm's")
+    cohort = sorted(set().union(*now.cohorts.values())) or list(range(len(clients)))
+    elsewhere = [(q.step, k, q.name, *row) for k in cohort
+                 for q, row in clients[k].elsewhere.items()]  # fmt: skip
+    left_out = [(q.step, k, q.name) for k in cohort for q in clients[k].open]
+    if elsewhere:
+        step, k, oracle, argument, asked, meant = min(elsewhere, key=lambda row: row[:2])
+        place = f"client {k}, local step {step}"
+        lines = [f"got:    {oracle} asked at {argument} = {asked}",
+                 f"wanted: {argument} = {meant}", *(f"        {x}" for x in lines)]  # fmt: skip
+    elif left_out:
+        step, k, oracle = min(left_out)
+        lines.append(f"        {oracle} was not asked of client {k} in local step {step}")
+    case = Case(instance.problem, instance.algorithm, instance.rounds)
+    return "\n".join([
+        f"{code.name} is not {instance.algorithm}: first in round {number + 1}, {place}", *lines,
+        f"on:     {expression(case)}",
+        f"        clients of sizes {list(instance.sizes)}, cohort {cohort}",
+        "remedy: compare this step with the update that driftproof show "
+        f"{instance.algorithm.leaf_name} prints",
+    ])  # fmt: skip
+
+
+def _ratio(got: float, wanted: float) -> str:
+    """Return which simple fraction of a number another is ("": none)."""
+    ratio = got / wanted if wanted else np.nan
+    near = Fraction(ratio).limit_denominator(SIMPLE) if abs(ratio) <= SIMPLE else Fraction(0)
+    return str(near) if near and abs(got - near * wanted) <= COMPUTED.apart * abs(wanted) else ""

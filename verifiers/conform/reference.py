@@ -1,0 +1,244 @@
+"""What an algorithm does on an instance, round by round: its states, questions, cohorts and draws.
+
+It is run by ``toolkit.federation``. The context and the oracles note what is drawn and asked, so
+that a user's code can be answered as the algorithm was, and compared with it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from driftproof.toolkit import oracles as protocols
+from driftproof.toolkit.algorithm import Algorithm, Collective
+from driftproof.toolkit.draws import Law, Words
+from driftproof.toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.federation import run
+from driftproof.toolkit.problem import Problem, supposing
+from driftproof.toolkit.tolerances import COMPUTED
+
+
+def _arguments(method: Callable[..., Any]) -> tuple[tuple[str, ...], bool]:
+    """Return the names of a question's arguments, and whether a draw comes last."""
+    names = tuple(inspect.signature(method).parameters)[1:]
+    noisy = names[-1:] in (("xi",), ("zeta",))
+    return names[: len(names) - noisy], noisy
+
+
+ARGUMENTS = {
+    name: _arguments(method)
+    for protocol in vars(protocols).values() if getattr(protocol, "_is_protocol", False)
+    for name, method in inspect.getmembers(protocol, inspect.isfunction)
+    if not name.startswith("_") and not name.endswith("_law") and name != "at"
+}  # fmt: skip
+"""The questions that an algorithm may ask of oracles."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """What both sides run on.
+
+    Attributes:
+        sizes: each client's number of samples; its weight is its share of all.
+        seed: of the draws.
+    """
+
+    problem: Problem
+    algorithm: Algorithm
+    rounds: int
+    sizes: tuple[int, ...]
+    seed: int = 0
+
+    @cached_property
+    def oracles(self) -> Any:
+        """The problem's oracles, whose clients have these sizes."""
+        oracles = copy(self.problem.oracles(torch.float64))
+        sizes = torch.tensor(self.sizes, dtype=torch.float64)[:, None, None]
+        object.__setattr__(oracles, "client_weights", sizes / sizes.sum())
+        return oracles
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What the algorithm asked all clients: which oracle, in which local step (from 1), and where.
+
+    Attributes:
+        points: its arguments, [clients, size] each (numbers as they are).
+        noise: the draw that it was answered with.
+    """
+
+    name: str
+    step: int
+    points: tuple[Any, ...]
+    noise: Tensor | None
+
+
+@dataclass
+class Round:
+    """One round of the algorithm.
+
+    Attributes:
+        raw: the state as the round begins.
+        cohorts: the members of each cohort, by its name and the step at which it was drawn.
+        draws: what else was drawn, by name, but for noise that went into an oracle.
+    """
+
+    raw: Any = ()
+    questions: list[Question] = field(default_factory=list)
+    cohorts: dict[tuple[str, int], list[int]] = field(default_factory=dict)
+    draws: dict[str, Tensor] = field(default_factory=dict)
+
+    @cached_property
+    def state(self) -> dict[str, np.ndarray]:
+        """The state by field, [clients, size]."""
+        return {name: _plain(x) for name, x in self.raw._asdict().items()}
+
+
+@dataclass(frozen=True)
+class Run:
+    """The rounds of a run, and the state at the end as a round without questions."""
+
+    rounds: list[Round]
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest number of the run, of its states and of where it asked."""
+        asked = [x for each in self.rounds for q in each.questions for x in q.points]
+        return _largest(*asked, *(x for each in self.rounds for x in each.state.values()))
+
+    def allowed(self, *sizes: Any) -> float:
+        """Return by how much numbers of some size may differ and count as equal.
+
+        A thousandth of the largest of the run counts too: what cancels keeps its rounding error.
+        """
+        return float(COMPUTED.apart) * max(self.largest / 1000, _largest(*sizes))
+
+    def of(self, name: str) -> list[np.ndarray]:
+        """Return a field of the state as each round begins."""
+        return [each.state[name] for each in self.rounds]
+
+    def near(self, x: Any, wanted: Any) -> bool:
+        """Say whether a point is that of the algorithm."""
+        return _largest(x - wanted) <= self.allowed(wanted)
+
+
+class _Noting(BatchedContext):
+    """One replicate, whose cohorts and draws are noted."""
+
+    fusable = False
+
+    def __init__(self, instance: Instance) -> None:
+        words = Words("conform", str(instance.seed))
+        super().__init__(words, instance.problem.clients, replicates=1)
+        self.now = Round()
+
+    def cohort(self, size: int, since: int, name: str = "cohort") -> Collective:
+        made = super().cohort(size, since, name)
+        mask = self._cohorts[name][1]
+        members = torch.arange(self.clients) if mask is None else mask[:, 0, 0].nonzero().flatten()
+        self.now.cohorts[name, since] = members.tolist()
+        return made
+
+    def draw(self, law: Law | None, name: str) -> Tensor | None:
+        drawn = super().draw(law, name)
+        if drawn is not None:
+            self.now.draws[name] = drawn
+        return drawn
+
+    def server_draw(self, law: Law, name: str, since: int) -> Tensor:
+        drawn = self.now.draws[name] = super().server_draw(law, name, since)
+        return drawn
+
+    def asking(self, name: str, ask: Callable[..., Any], *given: Any) -> Any:
+        """Note a question, and answer it."""
+        names, noisy = ARGUMENTS[name]
+        noise = given[-1] if noisy else None
+        self.now.draws = {key: x for key, x in self.now.draws.items() if x is not given[-1]}
+        points = tuple(map(_plain, given[: len(names)]))
+        self.now.questions.append(Question(name, self.t % self.local_steps + 1, points, noise))
+        return ask(*given)
+
+
+def played(instance: Instance, **changed: Any) -> Run | None:
+    """Run the algorithm (None: an iterate was not finite).
+
+    Args:
+        changed: arguments of ``run``: jitter, or begun.
+    """
+    ctx = _Noting(instance)
+    oracles, rounds = copy(instance.oracles), list[Round]()
+    for name in ARGUMENTS:
+        if hasattr(oracles, name):
+            ask = partial(ctx.asking, name, getattr(instance.oracles, name))
+            object.__setattr__(oracles, name, ask)
+
+    def watch(number: int, state: Any) -> None:
+        ctx.now = Round(state)
+        rounds.append(ctx.now)
+
+    problem = supposing(instance.problem, oracles=lambda self, *args, **named: oracles)
+    run(problem, instance.algorithm, ctx, rounds=instance.rounds, watch=watch, kernels=False,
+        **changed)  # fmt: skip
+    for each in rounds:
+        of_cohorts = {name for name, _ in each.cohorts}
+        each.draws = {name: x for name, x in each.draws.items() if name not in of_cohorts}
+    whole = len(rounds) + changed.get("begun", (0,))[0] > instance.rounds
+    states = [x for each in rounds[1:] for x in each.state.values()]
+    return Run(rounds) if whole and all(np.isfinite(x).all() for x in states) else None
+
+
+def stable(instance: Instance, made: Run) -> bool:
+    """Say whether rounding errors, as another order of sums has, stay far below what is allowed."""
+    moved = played(instance, jitter=0)
+    return moved is not None and all(
+        _largest(np.subtract(made.of(name), moved.of(name))) <= made.allowed(*made.of(name)) / 1000
+        for name in made.rounds[0].state
+    )
+
+
+def fields_of(
+    algorithm: Algorithm, problems: list[Problem]
+) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return the fields of the state that a round reads, and which are each client's own.
+
+    Seen on problems whose clients differ. Where a round sets a field before it reads it, NaN there
+    changes nothing; the iterate is among the fields all the same.
+    """
+    read: dict[str, None] = {}
+    own = set()
+    for problem in problems:
+        instance = Instance(problem, algorithm, 3, (1,) * problem.clients)
+        made = played(instance)
+        if made is None:
+            continue
+        for name in made.rounds[0].state:
+            if any(np.ptp(x, 0).any() for x in made.of(name)):
+                own.add(name)
+            if name == algorithm.iterate or _reads(instance, name, made.rounds[1].raw):
+                read[name] = None
+    return tuple(read), frozenset(own)
+
+
+def _reads(instance: Instance, name: str, raw: Any) -> bool:
+    unknown = raw._replace(**{name: torch.full_like(getattr(raw, name), torch.nan)})
+    try:
+        return played(instance, begun=(1, unknown)) is None
+    except (RuntimeError, IndexError):  # it chooses by it, and NaN is no choice
+        return True
+
+
+def _plain(x: Any) -> Any:
+    """Return a copy of the single replicate of a tensor; anything else as it is."""
+    return x[..., 0].detach().cpu().numpy().copy() if isinstance(x, Tensor) else x
+
+
+def _largest(*numbers: Any) -> float:
+    return max((float(np.max(np.abs(x), initial=0.0)) for x in numbers), default=0.0)

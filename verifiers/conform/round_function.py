@@ -1,0 +1,101 @@
+"""Whatever shape a user's code has, as a function from what one round leaves to the next."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.located import telling_the_file
+
+
+class RoundFunction:
+    """A plain function, a class with ``step``, or one with ``fit`` and ``aggregate``.
+
+    Args:
+        code: the user's.
+        iterate: what the algorithm calls its iterate.
+        fields: of the algorithm's state, those with which a round begins.
+        own: those of them of which each client has its own.
+    """
+
+    def __init__(
+        self, code: Callable[..., Any], iterate: str, fields: tuple[str, ...], own: frozenset[str]
+    ) -> None:
+        self.iterate, self.fields, self.own = iterate, fields, own
+        self.name = getattr(code, "__name__", repr(code))
+        if not callable(code):
+            raise DriftproofError(
+                f"{self.name:.60} as an implementation",
+                "a function of (state, clients, cohort), or a class with step or fit and aggregate",
+                "pass the function or the class itself",
+            )
+        self._code = code
+        self._class = next((name for name in ("step", "fit") if hasattr(code, name)), "")
+        called = [code, getattr(code, self._class)] if self._class else [code]
+        self.takes = set().union(*(inspect.signature(each).parameters for each in called))
+        self.samples = not self.takes.isdisjoint(("cohort", "cohorts")) or self._class == "fit"
+
+    def begin(self, given: Mapping[str, Any]) -> Any:
+        """Return what the first round begins with: the state, or an object (and parameters)."""
+        if not self._class:
+            return given["state"]
+        made = self._called(self._code, given)
+        return made if self._class == "step" else (made, [given["start"]])
+
+    def after(self, before: Any, given: Mapping[str, Any]) -> Any:
+        """Return what a round leaves, and leave as it was what it began with."""
+        before = deepcopy(before)
+        if not self._class:
+            made = self._called(self._code, {**given, "state": before})
+            made = made._asdict() if hasattr(made, "_asdict") else made
+            return made if isinstance(made, Mapping) else {self.iterate: made}
+        if self._class == "step":
+            self._called(before.step, given)
+            return before
+        made, sent = before
+        clients = [given["clients"][k] for k in given["cohort"]]
+        results = [
+            self._called(made.fit, {**given, "parameters": deepcopy(sent), "client": client})
+            for client in clients
+        ]
+        return made, list(self._called(made.aggregate, {**given, "results": results}))
+
+    def state(self, after: Any) -> dict[str, np.ndarray]:
+        """Return those fields of the state that a round leaves, as arrays."""
+        held = after
+        if self._class == "fit":
+            held = {self.iterate: after[1][0]}
+        elif self._class:
+            held = {name: getattr(after, name) for name in self.fields if hasattr(after, name)}
+        return {name: _array(name, held[name]) for name in self.fields if name in held}
+
+    def _called(self, function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
+        """Call a function with what its parameters are called after."""
+        signature = inspect.signature(function)
+        chosen = {name: given[name] for name in signature.parameters if name in given}
+        try:
+            signature.bind(**chosen)
+        except TypeError as error:
+            raise DriftproofError(
+                f"{self.name}{signature}: {error}", f"parameters called {', '.join(given)}",
+                "rename them, or give them defaults",
+            ) from error  # fmt: skip
+        code = getattr(function, "__code__", None)  # a class has none
+        with telling_the_file(Path(code.co_filename if code else "")):
+            return function(**chosen)
+
+
+def _array(name: str, x: Any) -> np.ndarray:
+    try:
+        return np.array(x.detach().cpu().numpy() if isinstance(x, Tensor) else x, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DriftproofError(
+            f"{name} = {x!r:.60}", "numbers", "return a vector, or one for each client"
+        ) from error
