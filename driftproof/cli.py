@@ -103,12 +103,8 @@ def status(words: Sequence[str]) -> int:
             standalone_mode=False,
         )
     except (DriftproofError, ExceptionGroup) as error:
-        every: Sequence[Any] = getattr(error, "exceptions", [error])  # one of each claim, perhaps
-        for one in every:
-            if debug:
-                traceback.print_exception(one)
-            _tell(one)
-        return int(every[0].exit_code)
+        every: Sequence[Exception] = getattr(error, "exceptions", [error])  # one of each claim
+        return max(_told(one, debug) for one in every)
     except (click.exceptions.Abort, KeyboardInterrupt) as end:
         click.echo("driftproof: interrupted; the same command with --resume goes on", err=True)
         # click makes an Abort of either
@@ -124,17 +120,25 @@ def status(words: Sequence[str]) -> int:
         click.echo(f"driftproof: {error}\n    remedy: {after_system_error(error)}", err=True)
         return 2
     except Exception as error:  # noqa: BLE001 - a defect of ours, told as one
-        if debug:
-            traceback.print_exc()
-        click.echo(
-            f"driftproof: internal error, {type(error).__name__}: {error}\n"
-            "    remedy: --debug shows the traceback; please report it with the command",
-            err=True,
-        )
-        return INTERNAL
+        return _told(error, debug)
     finally:
         end_pool()
     return code if isinstance(code, int) else 0
+
+
+def _told(error: Exception, debug: bool) -> int:
+    """Print an error, one of ours as that, and return the exit status."""
+    if debug:
+        traceback.print_exception(error)
+    if isinstance(error, DriftproofError):
+        _tell(error)
+        return int(error.exit_code)
+    click.echo(
+        f"driftproof: internal error, {type(error).__name__}: {error}\n"
+        "    remedy: --debug shows the traceback; please report it with the command",
+        err=True,
+    )
+    return INTERNAL
 
 
 def _tell(error: DriftproofError) -> None:
