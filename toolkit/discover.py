@@ -28,6 +28,30 @@ from driftproof.toolkit.located import located
 from driftproof.toolkit.names import check_name
 
 
+def package_folder(package: str) -> Path:
+    """Return the folder of ``package`` while importing only its (light) top package."""
+    top, *rest = package.split(".")
+    spec = importlib.util.find_spec(top)
+    if spec is None or not spec.submodule_search_locations:
+        raise DriftproofError(
+            f"no package {top!r} on the path", "an installed driftproof", "pip install -e ."
+        )
+    # in a checkout most rooms are links to folders beside the package
+    return Path(next(iter(spec.submodule_search_locations)), *rest).resolve()
+
+
+def claim_types(folder: Path) -> tuple[str, ...]:
+    """Return the decorators of claims: a file of the folder ends in ``name = …Claim`` of its name.
+
+    They are read from the text, since the classes need torch.
+    """
+    return tuple(
+        path.stem
+        for path in sorted(folder.glob("*.py"))
+        if re.search(rf"^{path.stem} = \w+Claim$", path.read_text(encoding="utf-8"), re.M)
+    )
+
+
 @dataclass(frozen=True)
 class Kind:
     """One kind of leaf: which decorators mark it, and where driftproof's own are.
@@ -41,10 +65,13 @@ class Kind:
     decorators: tuple[str, ...]
 
 
+CLAIM_TYPES = "driftproof.verifiers.claim_types"
+"""The package whose files are the ways of stating a claim."""
+
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("claim", "claims", "", ("bound", "rate", "limit", "comparison", "proof")),
+        Kind("claim", "claims", "", claim_types(package_folder(CLAIM_TYPES))),
         Kind("problem", "problems", "driftproof.synthetic.problems", ("problem",)),
         Kind("algorithm", "algorithms", "driftproof.toolkit.algorithms", ("algorithm",)),
         Kind("dataset", "datasets", "driftproof.toolkit.datasets", ("dataset",)),
@@ -121,18 +148,6 @@ def kind_named(text: str) -> Kind:
         if text in (kind.name, kind.plural):
             return kind
     raise unknown_name("kind", text, [*(kind.plural for kind in KINDS.values()), "roles"])
-
-
-def package_folder(package: str) -> Path:
-    """Return the folder of ``package`` while importing only its (light) top package."""
-    top, *rest = package.split(".")
-    spec = importlib.util.find_spec(top)
-    if spec is None or not spec.submodule_search_locations:
-        raise DriftproofError(
-            f"no package {top!r} on the path", "an installed driftproof", "pip install -e ."
-        )
-    # in a checkout most rooms are links to folders beside the package
-    return Path(next(iter(spec.submodule_search_locations)), *rest).resolve()
 
 
 def _folder_of(point: EntryPoint) -> Path:
@@ -376,7 +391,7 @@ def claims_of(path: Path) -> tuple[dict[str, Any], list[str]]:
 
 
 def _is_claim(of: Any) -> bool:
-    return type(of).__module__.startswith("driftproof.verifiers.claim_types.")
+    return type(of).__module__.startswith(f"{CLAIM_TYPES}.")
 
 
 def is_own(module: str) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from driftproof.toolkit.constants import latex
-from driftproof.toolkit.discover import Leaf, leaves, parse, path_from_here
+from driftproof.toolkit.discover import KINDS, Leaf, leaves, parse, path_from_here
 from driftproof.toolkit.environment import check_device, environment
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.ledger import Ledger
@@ -68,7 +68,7 @@ def select(patterns: Sequence[str], note: Callable[[str], None] = lambda text: N
     Args:
         note: see ``claims_in``.
     """
-    known = leaves("claim")
+    known, ways = leaves("claim"), KINDS["claim"].decorators
     chosen: dict[str, Leaf] = {}
     for pattern in patterns or ("*",):
         file, _, within = pattern.partition("::")
@@ -91,7 +91,7 @@ def select(patterns: Sequence[str], note: Callable[[str], None] = lambda text: N
             if not matching:
                 raise DriftproofError(
                     f"{file} has no claim",
-                    "a function under @bound(name=…, …), @rate, @limit, @comparison or @proof",
+                    f"a function under one of {', '.join(f'@{way}' for way in ways)}",
                     "driftproof new claim NAME writes one to start from",
                 )
         else:
