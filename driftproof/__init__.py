@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from driftproof import problems as problems
     from driftproof import splits as splits
     from driftproof import strategies as strategies
-    from driftproof.synthetic.attacks import attack as attack
-    from driftproof.synthetic.audit import audit_algorithm as audit_algorithm
-    from driftproof.synthetic.audit import audit_problem as audit_problem
+    from driftproof.synthetic.attacks.search import attack as attack
+    from driftproof.synthetic.audit.algorithm import audit_algorithm as audit_algorithm
+    from driftproof.synthetic.audit.problem import audit_problem as audit_problem
     from driftproof.synthetic.certificates.robust import robust_optimum as robust_optimum
     from driftproof.toolkit import __version__ as __version__
     from driftproof.toolkit.algorithm import Algorithm as Algorithm

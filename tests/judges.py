@@ -27,6 +27,7 @@ MODULES = (
     "verifiers/claim_types/order_in_statement.py",
     "verifiers/claim_types/compared.py",
     "verifiers/algebra/conditioned.py",
+    "verifiers/judges/attacked.py",
     "verifiers/judges/declared.py",
     "verifiers/claim_types/derived.py",
     "verifiers/algebra/domains.py",

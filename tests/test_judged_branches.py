@@ -35,7 +35,7 @@ from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.claim_types.compared import components
 from driftproof.verifiers.claim_types.derived import Derived
 from driftproof.verifiers.claim_types.order_in_statement import PLACE, with_order
-from driftproof.verifiers.judges import assumed, bounds, comparisons, declared, enclosed
+from driftproof.verifiers.judges import assumed, attacked, bounds, comparisons, enclosed
 from driftproof.verifiers.judges.bands import bands
 from driftproof.verifiers.judges.bounds import Replicates, Sides
 from driftproof.verifiers.judges.decide import Comparisons, Interval, decide
@@ -227,11 +227,11 @@ def test_a_search_leaves_out_what_it_cannot_score(monkeypatch):
         looked_at.append(role)
         return SimpleNamespace(exceeded=False)
 
-    monkeypatch.setattr(declared, "searched", searched)
-    monkeypatch.setattr(declared, "Scores", lambda problem: SimpleNamespace(
+    monkeypatch.setattr(attacked, "searched", searched)
+    monkeypatch.setattr(attacked, "Scores", lambda problem: SimpleNamespace(
         has=["inner_gradient_bound", "initial_gap"].__contains__
     ))  # fmt: skip
-    assert declared.exceeded(CASE) == {}
+    assert attacked.exceeded(CASE) == {}
     assert looked_at == ["inner_gradient_bound", "initial_gap"]
 
 
@@ -412,21 +412,21 @@ class UsersAlgorithm(ComFedL):
 
 def test_what_is_checked_of_a_case_is_what_a_user_wrote(monkeypatch):
     looked = []
-    monkeypatch.setattr(declared, "_found", {})
+    monkeypatch.setattr(attacked, "_found", {})
     for name in ("audit_problem", "audit_algorithm", "exceeded"):
 
         def note(*parts, name=name):
             looked.append(name)
             return {}
 
-        monkeypatch.setattr(declared, name, note)
-    assert declared.look(Case(BoundedComposition(), UsersAlgorithm(), 1)) == {}
+        monkeypatch.setattr(attacked, name, note)
+    assert attacked.look(Case(BoundedComposition(), UsersAlgorithm(), 1)) == {}
     assert looked == ["audit_algorithm"]
     looked.clear()
     users = type("Users", (BoundedComposition,), {"__module__": "users"})
-    assert declared.look(Case(users())) == {}
+    assert attacked.look(Case(users())) == {}
     assert looked == ["audit_problem", "exceeded"]
-    assert declared.look(Case(users())) == {}  # once
+    assert attacked.look(Case(users())) == {}  # once
     assert looked == ["audit_problem", "exceeded"]
 
 

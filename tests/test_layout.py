@@ -138,6 +138,7 @@ LATE = {
     "driftproof.toolkit.engines.batched",  # numba, where a kernel draws
     "driftproof.toolkit.recorded_run",  # the page's parts, in a notebook
     "driftproof.verifiers.marked.compare",  # torch, where nothing changed
+    "driftproof.verifiers.running.jobs",  # attacks and audits, of what is a user's own
     "driftproof.verifiers.verify",  # Coq
     "driftproof.gpu_bench.roofline",  # numba
     "driftproof.synthetic.kernels.kl_dro_local_steps",  # Triton

@@ -184,15 +184,20 @@ def _points() -> list[EntryPoint]:
 
 
 @cache
-def leaves(kind: str) -> Mapping[str, Leaf]:
-    """Return every leaf of one kind by name, in the order of names."""
+def leaves(kind: str, name: str = "") -> Mapping[str, Leaf]:
+    """Return every leaf of one kind by name, in the order of names.
+
+    Args:
+        name: if it is given, only files whose text has it are parsed.
+    """
     folders = {point.value: _folder_of(point) for point in _points()}
     if package := KINDS[kind].package:
         folders = {package: package_folder(package)} | folders
     by_name: dict[str, Leaf] = {}
     for package, folder in folders.items():
         for path in _files(folder):
-            if not any(f"{decorator}(" in _text(path) for decorator in KINDS[kind].decorators):
+            text = _text(path)
+            if name not in text or not any(f"{of}(" in text for of in KINDS[kind].decorators):
                 continue
             module = ".".join((package, *path.relative_to(folder).with_suffix("").parts))
             for leaf in leaves_in(path, kind, module=module):

@@ -68,7 +68,7 @@ def select(patterns: Sequence[str], note: Callable[[str], None] = lambda text: N
     Args:
         note: see ``claims_in``.
     """
-    known, ways = leaves("claim"), KINDS["claim"].decorators
+    ways = KINDS["claim"].decorators
     chosen: dict[str, Leaf] = {}
     for pattern in patterns or ("*",):
         file, _, within = pattern.partition("::")
@@ -80,7 +80,7 @@ def select(patterns: Sequence[str], note: Callable[[str], None] = lambda text: N
                 if every and not matching:
                     raise unknown_name(f"claim of {file}", within, every)
             for name, leaf in matching.items():
-                other = chosen.get(name) or known.get(name)
+                other = chosen.get(name) or leaves("claim", name).get(name)
                 if other is not None and other.path.resolve() != leaf.path:
                     raise DriftproofError(
                         f"{file} and {path_from_here(other.path)} both have a claim called "
@@ -95,6 +95,7 @@ def select(patterns: Sequence[str], note: Callable[[str], None] = lambda text: N
                     "driftproof new claim NAME writes one to start from",
                 )
         else:
+            known = leaves("claim")
             matching = {name: leaf for name, leaf in known.items() if fnmatchcase(name, pattern)}
             if not matching:
                 raise unknown_name("claim", pattern, known, or_file=True)

@@ -231,7 +231,7 @@ def on_record(rows: list[Any]) -> str:
     new = len(rows) - len(known)
     if not known:
         claims = {row.claim for row in rows}
-        if claims & {*leaves("claim")}:
+        if any(name in leaves("claim", name) for name in claims):
             return "None of these verdicts is on record."
         own = "These are your own claims" if len(claims) > 1 else "This is your own claim"
         return f"{own}: there is no record to compare with."
