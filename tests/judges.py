@@ -43,7 +43,7 @@ MODULES = (
     "verifiers/judges/proofs.py",
     "verifiers/judges/rates.py",
     "verifiers/record.py",
-    "verifiers/second_moments.py",
+    "toolkit/engines/second_moments.py",
     "verifiers/judges/slope.py",
     "verifiers/algebra/symbolic.py",
     "verifiers/worst_case/check.py",

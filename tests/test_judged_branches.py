@@ -19,6 +19,7 @@ from driftproof.synthetic.problems import BoundedComposition, OpposedClients, Qu
 from driftproof.toolkit.algorithms import ComFedL, FedNest
 from driftproof.toolkit.balls import RefusedError
 from driftproof.toolkit.cases import Assumption, Case, numbers_of
+from driftproof.toolkit.engines.second_moments import second_moments
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.measure import each, sq
 from driftproof.toolkit.problem import supposing
@@ -43,7 +44,6 @@ from driftproof.verifiers.judges.enclosed import Enclosed
 from driftproof.verifiers.judges.evidence import Measured
 from driftproof.verifiers.judges.growth import Possible, _around_slope, _interval, possible
 from driftproof.verifiers.judges.slope import Grid, order_decided, with_exact
-from driftproof.verifiers.second_moments import second_moments
 from driftproof.verifiers.verify import Settings, judge
 from tests.test_claims import make
 from tests.test_evidence import CASE, CLAIM, exact, sampled

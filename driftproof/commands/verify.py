@@ -117,7 +117,14 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path, *, verbose: bool =
         verbose: print every form, with the reason of its verdict; so it is done of few forms.
     """
     from driftproof.toolkit.groups import grouped
-    from driftproof.toolkit.report.forms_table import COLUMNS, SPARE, cells, chance, meaning
+    from driftproof.toolkit.report.forms_table import (
+        COLUMNS,
+        SPARE,
+        cells,
+        chance,
+        meaning,
+        reasons,
+    )
     from driftproof.verifiers.record import is_news
 
     forms = [group for groups in grouped(rows).values() for group in groups]
@@ -125,11 +132,8 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path, *, verbose: bool =
     shown = forms if verbose or len(forms) <= FORMS_SHOWN else news
     if shown:
         shared.table(COLUMNS, [cells(form) for form in shown], spare=SPARE)
-    for group in shown:
-        if group.reason:
-            shared.tell(f"{group.claim}, {group.title}: {group.reason}")
-            if group.verdict is Verdict.REFUTED and "problem" in group.deciding.case:
-                shared.tell(f"    case: {group.deciding.case['label']}")
+    for line in reasons(shown):
+        shared.tell(line)
     own = {row.claim for row in rows if row.expected is None}
     for name, about in head["claims"].items():
         for form, said in about["unlike"].items():

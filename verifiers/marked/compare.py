@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from driftproof.toolkit.discover import Leaf
-from driftproof.toolkit.groups import Group, grouped, statements
-from driftproof.toolkit.verdict import Row, Verdict, together
+from driftproof.toolkit.groups import Group
+from driftproof.toolkit.report.claim_view import views
+from driftproof.toolkit.verdict import Row, Verdict
 from driftproof.verifiers import record
 from driftproof.verifiers.marked.bindings import ALGEBRA, EYE, Binding
 from driftproof.verifiers.marked.latex import Source, compact
@@ -78,7 +79,7 @@ def compared(theorem: Theorem, leaf: Leaf, rows: Sequence[Row], bound: Binding |
         rows: what became of the claim.
         bound: what was bound under its label.
     """
-    verdict, group = _verdict(rows)
+    verdict, group = _verdict(leaf.name, rows)
     code = stated(leaf)
     found: list[tuple[int, str]] = []
     unchanged = bound is not None and (theorem.source, code, theorem.right) == (
@@ -122,13 +123,10 @@ def compared(theorem: Theorem, leaf: Leaf, rows: Sequence[Row], bound: Binding |
     return Found(theorem, now, problems, said, unread)
 
 
-def _verdict(rows: Sequence[Row]) -> tuple[Verdict, Group | None]:
-    """Return the verdict on a claim as printed (its other forms', if nothing is), and its form."""
-    forms = [form for of_claim in grouped(rows).values() for form in of_claim]
-    printed = statements({"claims": {}}, rows)
-    verdict = printed[0].verdict if printed else together(form.verdict for form in forms)
-    deciding = [form for form in forms if form.verdict is verdict]
-    return verdict, next(iter(deciding), None)
+def _verdict(claim: str, rows: Sequence[Row]) -> tuple[Verdict, Group | None]:
+    """Return the verdict that stands for a claim, and the first form that has it."""
+    view = views({"claims": {claim: {}}}, rows)[claim]
+    return view.verdict, next((form for form in view.forms if form.verdict is view.verdict), None)
 
 
 def _by_algebra(theorem: Theorem, leaf: Leaf) -> tuple[str, str, str]:
