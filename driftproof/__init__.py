@@ -7,14 +7,14 @@ a data set or an experiment is written with is in ``driftproof.datasets`` and
 ``driftproof.experiments``. A name is imported when it is first used, so that importing driftproof
 costs next to nothing.
 
-A new name is a line of the imports below (``driftproof/_exports.py``).
+A new name is a line of the imports below (``toolkit/exports.py``).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from driftproof._exports import exports
+from driftproof.toolkit.exports import exports
 
 if TYPE_CHECKING:
     from driftproof import algorithms as algorithms

@@ -14,7 +14,7 @@ from driftproof.toolkit.discover import KINDS, Leaf, leaves, parse, path_from_he
 from driftproof.toolkit.environment import check_device, environment
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.ledger import Ledger
-from driftproof.toolkit.report.files import results_of, write_report
+from driftproof.toolkit.report.files import write_report
 from driftproof.toolkit.tolerances import LEVEL
 from driftproof.toolkit.verdict import Row
 from driftproof.verifiers import record
@@ -165,11 +165,6 @@ def verify(
         ledger.finish(head, [row.stored() for row in rows])
         write_report(out, head, rows, plots=False)
     return head, rows
-
-
-def public(head: dict[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
-    """Return what ``results.json`` holds."""
-    return results_of(head, rows)
 
 
 def union_bound(rows: Sequence[Row]) -> float:

@@ -63,6 +63,7 @@ def command(
     Exit status 0 if every verdict is the one on record (SUPPORTED, where none is), 1 otherwise; 2
     bad usage or input, 3 something needed is missing, 130 interrupted.
     """
+    from driftproof.toolkit.report.files import results_of
     from driftproof.verifiers import record as records
     from driftproof.verifiers import verify as judging
 
@@ -83,24 +84,22 @@ def command(
             profile=profile, seed=seed, workers=workers, device=device, resume=resume, prove=prove
         )  # fmt: skip
         while rows is None:
-            with shared.progress("verify", quiet=ctx.obj["quiet"]) as (started, ended, progress):
-                try:
-                    head, rows = judging.verify(
-                        chosen, settings, out, failed=failed, started=started, ended=ended,
-                        progress=progress,
-                    )  # fmt: skip
-                except DriftproofError as error:
-                    others = [leaf for leaf in chosen if leaf.name != error.claim]
-                    if record or len(others) in (0, len(chosen)):
-                        raise
-                    # of one claim: once more, for the others
-                    chosen, settings = others, replace(settings, resume=True)
-                    failed[str(error.claim)] = error
+            try:
+                head, rows = shared.verified(
+                    chosen, settings, out, quiet=ctx.obj["quiet"], failed=failed
+                )
+            except DriftproofError as error:
+                others = [leaf for leaf in chosen if leaf.name != error.claim]
+                if record or len(others) in (0, len(chosen)):
+                    raise
+                # of one claim: once more, for the others
+                chosen, settings = others, replace(settings, resume=True)
+                failed[str(error.claim)] = error
     if record:
         records.write(rows, profile)
         rows = records.expected(rows)
     if as_json:
-        shared.print_json(judging.public(head, rows))
+        shared.print_json(results_of(head, rows))
     else:
         summary(head, rows, out, verbose=verbose)
     if failed:

@@ -38,10 +38,9 @@ def shown_verdicts(
     plots = {}
     for claim, figures in figures_of(rows).items() if len(claims) <= CLAIMS_IN_FULL else ():
         over_cases = sides([row for group in claims[claim].forms for row in group.rows])
-        drawn = (
-            [] if over_cases is None else [{"title": claim, "address": address(svg(over_cases))}]
-        )
-        plots[claim] = [*drawn, *map(plot, figures)]
+        plots[claim] = [*map(plot, figures)]
+        if over_cases is not None:
+            plots[claim].insert(0, {"title": claim, "address": address(svg(over_cases))})
     return _filled(
         "verdicts.html.j2", claims=claims.values(), in_full=bool(entries),
         notes=notes, plots=plots, sentences=list(sentences),
@@ -58,9 +57,7 @@ def shown_run(
         table: of each measure its name, replicates, and first and last mean, low and high.
         panels: of each measure that has curves, as those of an experiment are.
     """
-    plots = []
-    for panel in panels:
-        plots.append({"title": panel["title"], "address": address(svg(drawn(panel)))})
+    plots = [{"title": x["title"], "address": address(svg(drawn(x)))} for x in panels]
     return _filled("run.html.j2", told=told, table=table, plots=plots)
 
 

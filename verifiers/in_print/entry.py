@@ -27,13 +27,11 @@ def _right_sides(claim: Claim[Any]) -> dict[str, str]:
 
 def claim_entry(source: Source) -> dict[str, Any]:
     """Return what the page says of a claim: all of it is known before anything is run."""
+    leaf = source if isinstance(source, Leaf) else None
     with blaming(source):
-        return _entry(loaded(source), source if isinstance(source, Leaf) else None)
-
-
-def _entry(claim: Claim[Any], leaf: Leaf | None) -> dict[str, Any]:
-    notation = claim.notation(claim.judged_on[0]) if claim.judged_on else {}
-    said = unlike(claim)
+        claim = loaded(source)
+        notation = claim.notation(claim.judged_on[0]) if claim.judged_on else {}
+        forms, said = _right_sides(claim), unlike(claim)
     return {
         "kind": claim.kind,
         "source": claim.source,
@@ -42,7 +40,7 @@ def _entry(claim: Claim[Any], leaf: Leaf | None) -> dict[str, Any]:
             [a.name, a.statement, [x for x, role in notation.items() if role in a.roles]]
             for a in claim.assumes
         ],
-        "forms": _right_sides(claim),
+        "forms": forms,
         "unlike": said if isinstance(said, dict) else {},
         "unread": said if isinstance(said, str) and claim.bounds and not claim.is_existence else "",
         "notes": {form.form: form.note for form in claim.forms if form.note},
