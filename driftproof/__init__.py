@@ -7,14 +7,14 @@ a data set or an experiment is written with is in ``driftproof.datasets`` and
 ``driftproof.experiments``. A name is imported when it is first used, so that importing driftproof
 costs next to nothing.
 
-A new name is a line of the imports below (``driftproof/_exports.py``).
+A new name is a line of the imports below (``toolkit/exports.py``).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from driftproof._exports import exports
+from driftproof.toolkit.exports import exports
 
 if TYPE_CHECKING:
     from driftproof import algorithms as algorithms
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from driftproof import problems as problems
     from driftproof import splits as splits
     from driftproof import strategies as strategies
-    from driftproof.synthetic.attacks import attack as attack
-    from driftproof.synthetic.audit import audit_algorithm as audit_algorithm
-    from driftproof.synthetic.audit import audit_problem as audit_problem
+    from driftproof.synthetic.attacks.search import attack as attack
+    from driftproof.synthetic.audit.algorithm import audit_algorithm as audit_algorithm
+    from driftproof.synthetic.audit.problem import audit_problem as audit_problem
     from driftproof.synthetic.certificates.robust import robust_optimum as robust_optimum
     from driftproof.toolkit import __version__ as __version__
     from driftproof.toolkit.algorithm import Algorithm as Algorithm

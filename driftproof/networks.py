@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from driftproof._exports import exports
+from driftproof.toolkit.exports import exports
 
 if TYPE_CHECKING:
     from driftproof.synthetic.network_problems.adapted import AdaptedLosses as AdaptedLosses

@@ -62,7 +62,7 @@ class ClaimFile(pytest.File):
     def collect(self) -> Iterator[ClaimItem]:
         """Yield a test for each claim."""
         from driftproof.toolkit.errors import DriftproofError
-        from driftproof.verifiers.own_claims import claims_in
+        from driftproof.verifiers.claim_types.sources import claims_in
 
         try:
             found = claims_in(self.path)

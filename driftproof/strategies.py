@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from driftproof._exports import exports
+from driftproof.toolkit.exports import exports
 
 if TYPE_CHECKING:
     from driftproof.verifiers.search.strategies import hyperparameters as hyperparameters

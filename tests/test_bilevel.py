@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize, root
 from torch.autograd.functional import jacobian
 
-from driftproof.synthetic.attacks import attack
 from driftproof.synthetic.attacks.outcomes import outcomes
+from driftproof.synthetic.attacks.search import attack
 from driftproof.synthetic.certificates import logistic
 from driftproof.synthetic.problems import (
     CompositionalBilevel,

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from driftproof.synthetic.attacks import attack
 from driftproof.synthetic.attacks.scores import Scores
+from driftproof.synthetic.attacks.search import attack
 from driftproof.synthetic.pieces.losses import LOSSES
 from driftproof.synthetic.problems import (
     KLDRO,

@@ -10,7 +10,8 @@ import sympy
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.audit import audit_algorithm, audit_problem
+from driftproof.synthetic.audit.algorithm import audit_algorithm
+from driftproof.synthetic.audit.problem import audit_problem
 from driftproof.synthetic.problems import (
     BoundedComposition,
     CompositeQuadratic,
@@ -25,7 +26,7 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.ledger import Ledger
 from driftproof.toolkit.problem import Solution, supposing
 from driftproof.toolkit.verdict import Verdict
-from driftproof.verifiers.judges import declared
+from driftproof.verifiers.judges import attacked, declared
 from driftproof.verifiers.verify import Settings, judge
 from tests.leaves import pairs, problems
 from tests.users import UsersQuadratic, convex_claim, smooth_claim
@@ -246,7 +247,7 @@ def test_a_term_may_be_infinite_but_not_at_the_start():
 
 def test_half_of_the_true_diameter_is_exceeded():
     constants = {"diameter": 0.5 * BOX.constants["diameter"]}
-    assert "it is 1.73205 (largest dist" in declared.exceeded(Case(altered(
+    assert "it is 1.73205 (largest dist" in attacked.exceeded(Case(altered(
         BOX, constants=constants)))["diameter"]  # fmt: skip
 
 
@@ -343,8 +344,8 @@ def test_an_algorithm_that_does_not_fit_is_told(mistake):
 def test_the_attack_is_a_unit_of_work(tmp_path, monkeypatch):
     """Committed once, whichever claims rest on it, and taken from the ledger by --resume."""
     calls = []
-    look = declared.look
-    monkeypatch.setattr(declared, "look", lambda case: calls.append(case) or look(case))
+    look = attacked.look
+    monkeypatch.setattr(attacked, "look", lambda case: calls.append(case) or look(case))
     settings = Settings(resume=True)
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         first = judge([smooth_claim(UsersQuadratic(declared=0.5))], settings, ledger=ledger)
@@ -363,5 +364,5 @@ def test_driftproofs_own_problems_are_not_checked_again():
 
 @pytest.mark.parametrize(("factor", "exceeded"), [(1 - 1e-7, False), (1 - 1e-5, True)])
 def test_a_constant_may_be_short_by_the_rounding_of_a_quotient(factor, exceeded):
-    made = declared.exceeded(Case(UsersQuadratic(declared=factor)))
+    made = attacked.exceeded(Case(UsersQuadratic(declared=factor)))
     assert ("objective_smoothness" in made) is exceeded

@@ -17,9 +17,9 @@ from driftproof import Assumption, bound, each, grid, sq
 from driftproof.algorithms import ComFedL, FedAvg
 from driftproof.problems import BoundedComposition
 from driftproof.synthetic.problems.piecewise_losses import PiecewiseLosses
+from driftproof.toolkit.case_text import case_of
 from driftproof.toolkit.discover import leaves
 from driftproof.verifiers.claim_types.sources import loaded
-from driftproof.verifiers.expression import case_of
 from driftproof.verifiers.search.equalities import given
 from driftproof.verifiers.search.families import FAMILIES
 from driftproof.verifiers.search.finding import CANDIDATE, NOTHING

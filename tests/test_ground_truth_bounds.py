@@ -11,13 +11,14 @@ from driftproof.synthetic.problems import BoundedComposition
 from driftproof.toolkit.cases import Assumption, grid
 from driftproof.toolkit.groups import grouped
 from driftproof.toolkit.report.figures import draw, headline
+from driftproof.toolkit.report.files import results_of
 from driftproof.toolkit.report.page import figures, render
 from driftproof.toolkit.verdict import Evidence, Verdict
 from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.claim_types.comparison import comparison
 from driftproof.verifiers.judges.comparisons import judge
 from driftproof.verifiers.judges.judge import pack_rows, unpack_rows
-from driftproof.verifiers.verify import Settings, header, public
+from driftproof.verifiers.verify import Settings, header
 from driftproof.verifiers.verify import judge as judge_claims
 
 
@@ -132,7 +133,7 @@ def test_rows_survive_the_ledger_and_are_public():
     row = row_of((0.5, 0.6))
     assert unpack_rows(pack_rows([row])) == [row]
     head = header([], Settings())
-    assert json.dumps(public(head | {"union_bound": 0.0}, [row]))
+    assert json.dumps(results_of(head | {"union_bound": 0.0}, [row]))
 
 
 @pytest.mark.parametrize(

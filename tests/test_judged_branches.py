@@ -19,6 +19,7 @@ from driftproof.synthetic.problems import BoundedComposition, OpposedClients, Qu
 from driftproof.toolkit.algorithms import ComFedL, FedNest
 from driftproof.toolkit.balls import RefusedError
 from driftproof.toolkit.cases import Assumption, Case, numbers_of
+from driftproof.toolkit.engines.second_moments import second_moments
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.measure import each, sq
 from driftproof.toolkit.problem import supposing
@@ -35,7 +36,7 @@ from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.claim_types.compared import components
 from driftproof.verifiers.claim_types.derived import Derived
 from driftproof.verifiers.claim_types.order_in_statement import PLACE, with_order
-from driftproof.verifiers.judges import assumed, bounds, comparisons, declared, enclosed
+from driftproof.verifiers.judges import assumed, attacked, bounds, comparisons, enclosed
 from driftproof.verifiers.judges.bands import bands
 from driftproof.verifiers.judges.bounds import Replicates, Sides
 from driftproof.verifiers.judges.decide import Comparisons, Interval, decide
@@ -43,7 +44,6 @@ from driftproof.verifiers.judges.enclosed import Enclosed
 from driftproof.verifiers.judges.evidence import Measured
 from driftproof.verifiers.judges.growth import Possible, _around_slope, _interval, possible
 from driftproof.verifiers.judges.slope import Grid, order_decided, with_exact
-from driftproof.verifiers.second_moments import second_moments
 from driftproof.verifiers.verify import Settings, judge
 from tests.test_claims import make
 from tests.test_evidence import CASE, CLAIM, exact, sampled
@@ -227,11 +227,11 @@ def test_a_search_leaves_out_what_it_cannot_score(monkeypatch):
         looked_at.append(role)
         return SimpleNamespace(exceeded=False)
 
-    monkeypatch.setattr(declared, "searched", searched)
-    monkeypatch.setattr(declared, "Scores", lambda problem: SimpleNamespace(
+    monkeypatch.setattr(attacked, "searched", searched)
+    monkeypatch.setattr(attacked, "Scores", lambda problem: SimpleNamespace(
         has=["inner_gradient_bound", "initial_gap"].__contains__
     ))  # fmt: skip
-    assert declared.exceeded(CASE) == {}
+    assert attacked.exceeded(CASE) == {}
     assert looked_at == ["inner_gradient_bound", "initial_gap"]
 
 
@@ -412,21 +412,21 @@ class UsersAlgorithm(ComFedL):
 
 def test_what_is_checked_of_a_case_is_what_a_user_wrote(monkeypatch):
     looked = []
-    monkeypatch.setattr(declared, "_found", {})
+    monkeypatch.setattr(attacked, "_found", {})
     for name in ("audit_problem", "audit_algorithm", "exceeded"):
 
         def note(*parts, name=name):
             looked.append(name)
             return {}
 
-        monkeypatch.setattr(declared, name, note)
-    assert declared.look(Case(BoundedComposition(), UsersAlgorithm(), 1)) == {}
+        monkeypatch.setattr(attacked, name, note)
+    assert attacked.look(Case(BoundedComposition(), UsersAlgorithm(), 1)) == {}
     assert looked == ["audit_algorithm"]
     looked.clear()
     users = type("Users", (BoundedComposition,), {"__module__": "users"})
-    assert declared.look(Case(users())) == {}
+    assert attacked.look(Case(users())) == {}
     assert looked == ["audit_problem", "exceeded"]
-    assert declared.look(Case(users())) == {}  # once
+    assert attacked.look(Case(users())) == {}  # once
     assert looked == ["audit_problem", "exceeded"]
 
 

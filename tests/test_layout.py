@@ -17,7 +17,7 @@ from jaxtyping import TypeCheckError
 
 import driftproof
 from driftproof.synthetic.problems import OpposedClients
-from driftproof.toolkit.discover import KINDS, find, leaves
+from driftproof.toolkit.discover import KINDS, claim_types, find, leaves
 from driftproof.toolkit.errors import DriftproofError, MissingError
 from driftproof.toolkit.kernels.registry import kernel_of, names
 from driftproof.verifiers.verify import select
@@ -39,6 +39,15 @@ def test_leaves_say_what_they_are(kind):
         assert not computed(leaf)
         # two literals that were glued together
         assert not re.search(r"\\q?quad[a-zA-Z]", str(leaf.metadata.get("statement", "")))
+
+
+def test_a_claim_type_is_found_by_its_file(tmp_path):
+    assert KINDS["claim"].decorators == ("bound", "comparison", "limit", "proof", "rate")
+    assert {*KINDS["claim"].decorators} <= {*driftproof.__all__}
+    (tmp_path / "odd.py").write_text("class OddClaim:\n    pass\n\n\nodd = OddClaim\n")
+    (tmp_path / "claim.py").write_text("class Claim:\n    pass\n")
+    (tmp_path / "terms.py").write_text("from odd import OddClaim\n\nodd = OddClaim\n")
+    assert claim_types(tmp_path) == ("odd",)
 
 
 def computed(leaf):
@@ -129,6 +138,7 @@ LATE = {
     "driftproof.toolkit.engines.batched",  # numba, where a kernel draws
     "driftproof.toolkit.recorded_run",  # the page's parts, in a notebook
     "driftproof.verifiers.marked.compare",  # torch, where nothing changed
+    "driftproof.verifiers.running.jobs",  # attacks and audits, of what is a user's own
     "driftproof.verifiers.verify",  # Coq
     "driftproof.gpu_bench.roofline",  # numba
     "driftproof.synthetic.kernels.kl_dro_local_steps",  # Triton

@@ -45,7 +45,7 @@ from driftproof.classes import (
 from driftproof.problems import CompositeQuadratic, PiecewiseLosses
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.verdict import Verdict
-from driftproof.verifiers.own_claims import claims_in
+from driftproof.verifiers.claim_types.sources import claims_in
 from driftproof.verifiers.verify import Settings, judge
 from tests.commands import driftproof
 

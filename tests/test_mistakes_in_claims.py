@@ -29,7 +29,7 @@ from driftproof.toolkit.oracles import OFFERS
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.judges import at_numbers
-from driftproof.verifiers.judges.declared import exceeded
+from driftproof.verifiers.judges.attacked import exceeded
 from driftproof.verifiers.verify import Settings, judge
 from tests.users import UsersQuadratic
 

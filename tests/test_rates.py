@@ -19,6 +19,7 @@ from driftproof.synthetic.problems import (
 from driftproof.toolkit.algorithms import ComFedL, FedDRO, FedNest
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.engines.second_moments import second_moments
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run_exactly
 from driftproof.toolkit.measure import average, each, sq
@@ -38,7 +39,6 @@ from driftproof.verifiers.judges.inherited import inherit
 from driftproof.verifiers.judges.judge import ClaimTask
 from driftproof.verifiers.judges.slope import judge_slope, order_decided
 from driftproof.verifiers.papers.feddro.claims._theorem import squared_gradient
-from driftproof.verifiers.second_moments import second_moments
 from driftproof.verifiers.verify import Settings, header, judge, select
 from tests.calibration import rates as calibration
 
@@ -108,7 +108,7 @@ def test_an_exponent_of_its_own_is_refused():
 
 @pytest.mark.parametrize("name", RATES)
 def test_what_a_page_shows_of_a_rate_is_its_order(name):
-    from driftproof.verifiers.verify import claim_entry
+    from driftproof.verifiers.in_print.entry import claim_entry
 
     leaf = leaves("claim")[name]
     held, shown = leaf.load(), claim_entry(leaf)["forms"]

@@ -14,7 +14,19 @@ import pytest
 import sympy
 import torch
 
-from driftproof import States, Steps, average, bound, each, given_past, grid, smallest, sq
+from driftproof import (
+    Comparison,
+    States,
+    Steps,
+    average,
+    bound,
+    comparison,
+    each,
+    given_past,
+    grid,
+    smallest,
+    sq,
+)
 from driftproof.synthetic.problems import (
     BoundedComposition,
     PiecewiseBilevel,
@@ -407,6 +419,11 @@ def odd(view: States):
 NOISY = QuadraticMinimax(gradient_noise=1.0)
 
 
+@comparison(name="tests/compared", source="tests", statement="x", right=1.0, cases=grid(NOISY))
+def compared(case: Case, right: float) -> list[Comparison]:
+    return [Comparison("one", 2.0, 2.0, right)]
+
+
 @pytest.mark.parametrize(
     ("claim", "case", "reason"),
     [
@@ -416,6 +433,7 @@ NOISY = QuadraticMinimax(gradient_noise=1.0)
             Case(NOISY, FedAvg(), 9),
             "it compares means of more outcomes than can be listed",
         ),
+        (compared, Case(NOISY, FedAvg(), 9), "no run decides it .@comparison., so there is none"),
     ],
 )
 def test_what_has_no_script_says_why(claim, case, reason):

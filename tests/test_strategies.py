@@ -28,13 +28,13 @@ from driftproof.problems import (
     PiecewiseMinimax,
 )
 from driftproof.strategies import hyperparameters, instances, problems
+from driftproof.toolkit.case_text import case_of, expression
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.measure import each, sq
 from driftproof.toolkit.oracles import OFFERS
 from driftproof.toolkit.parameters import constraints, sweep
 from driftproof.toolkit.verdict import Evidence, Verdict
 from driftproof.verifiers import asserting
-from driftproof.verifiers.expression import case_of, expression
 from driftproof.verifiers.search.inside import is_inside, moved_inside
 from driftproof.verifiers.search.members import CLIENTS, DIMENSIONS
 

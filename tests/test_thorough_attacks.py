@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from driftproof.synthetic.attacks import searched
 from driftproof.synthetic.attacks.scores import Scores
+from driftproof.synthetic.attacks.thorough import searched
 from driftproof.synthetic.problems import (
     AnalyticMAML,
     BoundedComposition,

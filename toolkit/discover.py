@@ -28,6 +28,30 @@ from driftproof.toolkit.located import located
 from driftproof.toolkit.names import check_name
 
 
+def package_folder(package: str) -> Path:
+    """Return the folder of ``package`` while importing only its (light) top package."""
+    top, *rest = package.split(".")
+    spec = importlib.util.find_spec(top)
+    if spec is None or not spec.submodule_search_locations:
+        raise DriftproofError(
+            f"no package {top!r} on the path", "an installed driftproof", "pip install -e ."
+        )
+    # in a checkout most rooms are links to folders beside the package
+    return Path(next(iter(spec.submodule_search_locations)), *rest).resolve()
+
+
+def claim_types(folder: Path) -> tuple[str, ...]:
+    """Return the decorators of claims: a file of the folder ends in ``name = …Claim`` of its name.
+
+    They are read from the text, since the classes need torch.
+    """
+    return tuple(
+        path.stem
+        for path in sorted(folder.glob("*.py"))
+        if re.search(rf"^{path.stem} = \w+Claim$", path.read_text(encoding="utf-8"), re.M)
+    )
+
+
 @dataclass(frozen=True)
 class Kind:
     """One kind of leaf: which decorators mark it, and where driftproof's own are.
@@ -41,10 +65,13 @@ class Kind:
     decorators: tuple[str, ...]
 
 
+CLAIM_TYPES = "driftproof.verifiers.claim_types"
+"""The package whose files are the ways of stating a claim."""
+
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("claim", "claims", "", ("bound", "rate", "limit", "comparison", "proof")),
+        Kind("claim", "claims", "", claim_types(package_folder(CLAIM_TYPES))),
         Kind("problem", "problems", "driftproof.synthetic.problems", ("problem",)),
         Kind("algorithm", "algorithms", "driftproof.toolkit.algorithms", ("algorithm",)),
         Kind("dataset", "datasets", "driftproof.toolkit.datasets", ("dataset",)),
@@ -123,18 +150,6 @@ def kind_named(text: str) -> Kind:
     raise unknown_name("kind", text, [*(kind.plural for kind in KINDS.values()), "roles"])
 
 
-def package_folder(package: str) -> Path:
-    """Return the folder of ``package`` while importing only its (light) top package."""
-    top, *rest = package.split(".")
-    spec = importlib.util.find_spec(top)
-    if spec is None or not spec.submodule_search_locations:
-        raise DriftproofError(
-            f"no package {top!r} on the path", "an installed driftproof", "pip install -e ."
-        )
-    # in a checkout most rooms are links to folders beside the package
-    return Path(next(iter(spec.submodule_search_locations)), *rest).resolve()
-
-
 def _folder_of(point: EntryPoint) -> Path:
     """Return the folder of the package that an entry point names."""
     try:
@@ -169,15 +184,20 @@ def _points() -> list[EntryPoint]:
 
 
 @cache
-def leaves(kind: str) -> Mapping[str, Leaf]:
-    """Return every leaf of one kind by name, in the order of names."""
+def leaves(kind: str, name: str = "") -> Mapping[str, Leaf]:
+    """Return every leaf of one kind by name, in the order of names.
+
+    Args:
+        name: if it is given, only files whose text has it are parsed.
+    """
     folders = {point.value: _folder_of(point) for point in _points()}
     if package := KINDS[kind].package:
         folders = {package: package_folder(package)} | folders
     by_name: dict[str, Leaf] = {}
     for package, folder in folders.items():
         for path in _files(folder):
-            if not any(f"{decorator}(" in _text(path) for decorator in KINDS[kind].decorators):
+            text = _text(path)
+            if name not in text or not any(f"{of}(" in text for of in KINDS[kind].decorators):
                 continue
             module = ".".join((package, *path.relative_to(folder).with_suffix("").parts))
             for leaf in leaves_in(path, kind, module=module):
@@ -376,7 +396,7 @@ def claims_of(path: Path) -> tuple[dict[str, Any], list[str]]:
 
 
 def _is_claim(of: Any) -> bool:
-    return type(of).__module__.startswith("driftproof.verifiers.claim_types.")
+    return type(of).__module__.startswith(f"{CLAIM_TYPES}.")
 
 
 def is_own(module: str) -> bool:

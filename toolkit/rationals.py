@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
+from math import ulp
+from typing import Any
+
+import numpy as np
+
+from driftproof.toolkit.ratios import Ratio
 
 DENOMINATOR = 2**20
 """A double that is the nearest to a fraction of at most this denominator stands for it."""
+SIMPLE, DECIMALS = 10**4, 12
+"""A double may stand for a fraction of at most this denominator, or a decimal of so many digits."""
+ROUNDINGS = 4
+"""How many roundings may part the two: 1 − 1/3 is the double above the one nearest to 2/3."""
+INEXACT: list[float] = []
+"""The doubles of a run that are no short fraction, as √2: the decimals that Python prints stand
+for them."""
 
 
 @lru_cache(maxsize=4096)
@@ -18,3 +31,25 @@ def meant(value: float) -> Fraction:
     """
     near = Fraction(value).limit_denominator(DENOMINATOR)
     return near if float(near) == value else Fraction(value)
+
+
+def decimal(value: Any) -> Any:
+    """Return the fraction that a number of an algorithm or a claim stands for.
+
+    That is the simple one, or the decimal of few digits, that at most a few roundings part from it;
+    else the decimal that Python prints. A letter stays one.
+
+    >>> decimal(0.1), decimal(2 / 1.1), decimal(1 - 1 / 3), decimal(0.95**4) == Fraction(19, 20)**4
+    (Fraction(1, 10), Fraction(20, 11), Fraction(2, 3), True)
+    """
+    if isinstance(value, np.generic):  # repr writes its type, too
+        value = value.item()
+    if isinstance(value, Ratio):
+        return value
+    if isinstance(value, Fraction | int):
+        return Fraction(value)
+    for near in (Fraction(value).limit_denominator(SIMPLE), Fraction(f"{value:.{DECIMALS}g}")):
+        if abs(float(near) - value) <= ROUNDINGS * ulp(value):
+            return near
+    INEXACT.append(value)
+    return Fraction(repr(value))

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from driftproof.toolkit.case_text import expression, repetition
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.groups import Group, grouped, number
 from driftproof.toolkit.statements import ReadingVerdict, verdict_on
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.claim_types.claim import Claim, Form
-from driftproof.verifiers.expression import expression, repetition
 from driftproof.verifiers.judges.decide import settled
 from driftproof.verifiers.record import unsound
 from driftproof.verifiers.search.finding import FAILED, Finding, remade

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from driftproof.toolkit.groups import grouped
 from driftproof.toolkit.verdict import Row, Verdict
 from driftproof.verifiers import record
-from driftproof.verifiers.verify import Settings, judge, select
 
 
 @dataclass(frozen=True)
@@ -31,19 +30,6 @@ class Check:
     def answer(self) -> str:
         """Whether it is as it must be, in a word or two."""
         return "yes" if self.good else "NO" if self.recorded else "not on record"
-
-
-def check(
-    patterns: Sequence[str],
-    *,
-    seed: int,
-    workers: int,
-    started: Callable[[int], None] = lambda total: None,
-    ended: Callable[[str], None] = lambda claim: None,
-) -> list[Check]:
-    """Judge the false siblings of the selected claims beside their own forms."""
-    settings = Settings(seed=seed, workers=workers, siblings=True)
-    return checked(judge(select(patterns), settings, started=started, ended=ended))
 
 
 def checked(rows: Sequence[Row]) -> list[Check]:

@@ -22,11 +22,8 @@ from driftproof.verifiers import record
 
 def refuted(claim: str) -> list[str]:
     """Return the printed forms of a claim that are on record as REFUTED."""
-    return [
-        form
-        for form, cases in record.read().get(claim, {}).items()
-        if form.startswith("printed") and "REFUTED" in cases.values()
-    ]
+    recorded = record.refuted_on_record()
+    return [form for of, form in recorded if of == claim and form.startswith("printed")]
 
 
 def folder(paper: str) -> Path:

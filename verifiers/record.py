@@ -51,14 +51,14 @@ def errata() -> list[dict[str, Any]]:
     return entries
 
 
-def refuted_on_record() -> set[tuple[str, str]]:
+def refuted_on_record() -> list[tuple[str, str]]:
     """Return claim and form, by key, of everything that is on record as refuted."""
-    return {
+    return [
         (claim, form)
         for claim, forms in read().items()
         for form, cases in forms.items()
         if Verdict.REFUTED in cases.values()
-    }
+    ]
 
 
 def expected(rows: Sequence[Row]) -> list[Row]:

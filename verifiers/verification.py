@@ -12,19 +12,21 @@ from typing import TYPE_CHECKING, Any, overload
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.groups import Group, grouped, statements
+from driftproof.toolkit.groups import Group, grouped
+from driftproof.toolkit.report.claim_view import views
 from driftproof.toolkit.report.figures import Figure
 from driftproof.toolkit.report.files import write_report
-from driftproof.toolkit.report.forms_table import COLUMNS, SPARE, cells, chance, meaning
+from driftproof.toolkit.report.forms_table import COLUMNS, SPARE, cells, chance, meaning, reasons
 from driftproof.toolkit.report.notebook import CLAIMS_IN_FULL, shown_verdicts
 from driftproof.toolkit.report.page import figures
 from driftproof.toolkit.report.results_table import frame
 from driftproof.toolkit.report.text_table import text_table
-from driftproof.toolkit.verdict import Row, Verdict, together
+from driftproof.toolkit.verdict import Row, Verdict
 from driftproof.verifiers.claim_types.claim import Claim
 from driftproof.verifiers.claim_types.sources import Source, loaded
+from driftproof.verifiers.in_print.entry import claim_entry
 from driftproof.verifiers.search.shrink import shrunk
-from driftproof.verifiers.verify import Settings, claim_entry, header, judge, select, union_bound
+from driftproof.verifiers.verify import Settings, header, judge, select, union_bound
 
 if TYPE_CHECKING:
     import pandas
@@ -77,13 +79,10 @@ class Verification(Sequence[Row]):
     def verdicts(self) -> dict[str, Verdict]:
         """The verdict on each claim as printed, in the best of its admissible readings.
 
-        Where nothing is printed, the worst of its forms.
+        Where nothing is printed, that on what it states.
         """
-        printed = {one.claim: one.verdict for one in statements({"claims": {}}, self.rows)}
-        return {
-            claim: printed.get(claim, together(form.verdict for form in forms))
-            for claim, forms in grouped(self.rows).items()
-        }
+        claims = views({"claims": {}}, self.rows)
+        return {name: view.verdict for name, view in claims.items()}
 
     @property
     def verdict(self) -> Verdict:
@@ -173,17 +172,13 @@ class Verification(Sequence[Row]):
         if len(shown) < len(self.forms):
             lines.append(f"{len(self.forms) - len(shown)} more forms: made.frame() has them all.")
         elif len(self.verdicts) <= CLAIMS_IN_FULL:
-            for form in shown:
-                if form.reason:
-                    lines.append(f"{form.claim}, {form.title}: {form.reason}")
-                    if form.verdict is Verdict.REFUTED and "problem" in form.deciding.case:
-                        lines.append(f"    case: {form.deciding.case['label']}")
+            lines += reasons(shown)
         return "\n".join([*lines, *self._sentences()])
 
     def _repr_html_(self) -> str:
         whole = len(self.verdicts) <= CLAIMS_IN_FULL
         entries = {one.name: claim_entry(one) for one in self.sources} if whole else {}
-        return shown_verdicts(self.rows, self.verdicts, entries, self._sentences())
+        return shown_verdicts(self.rows, entries, self._sentences())
 
 
 def verify(

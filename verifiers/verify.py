@@ -10,25 +10,18 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from driftproof.toolkit.constants import latex
-from driftproof.toolkit.discover import Leaf, leaves, parse, path_from_here
+from driftproof.toolkit.discover import KINDS, Leaf, leaves, parse, path_from_here
 from driftproof.toolkit.environment import check_device, environment
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.ledger import Ledger
-from driftproof.toolkit.report.files import results_of, write_report
+from driftproof.toolkit.report.files import write_report
 from driftproof.toolkit.tolerances import LEVEL
 from driftproof.toolkit.verdict import Row
 from driftproof.verifiers import record
-from driftproof.verifiers.claim_types.claim import Claim
-from driftproof.verifiers.claim_types.rate import Schedule
-from driftproof.verifiers.claim_types.sources import Source, blaming, loaded, users_file
-from driftproof.verifiers.counterexamples import scripts
-from driftproof.verifiers.in_print.citations import PUBLISHED, cited
-from driftproof.verifiers.in_print.comparison import unlike
-from driftproof.verifiers.in_print.formulas import right_sides_of
+from driftproof.verifiers.claim_types.sources import Source, blaming, claims_in, loaded, users_file
+from driftproof.verifiers.in_print.entry import claim_entry
 from driftproof.verifiers.judges.inherited import inherit
 from driftproof.verifiers.judges.judge import BUDGETS
-from driftproof.verifiers.own_claims import claims_in
 from driftproof.verifiers.running.jobs import jobs_for
 from driftproof.verifiers.running.scheduler import Cache, Job, run_jobs
 
@@ -68,7 +61,7 @@ def select(patterns: Sequence[str], note: Callable[[str], None] = lambda text: N
     Args:
         note: see ``claims_in``.
     """
-    known = leaves("claim")
+    ways = KINDS["claim"].decorators
     chosen: dict[str, Leaf] = {}
     for pattern in patterns or ("*",):
         file, _, within = pattern.partition("::")
@@ -80,7 +73,7 @@ def select(patterns: Sequence[str], note: Callable[[str], None] = lambda text: N
                 if every and not matching:
                     raise unknown_name(f"claim of {file}", within, every)
             for name, leaf in matching.items():
-                other = chosen.get(name) or known.get(name)
+                other = chosen.get(name) or leaves("claim", name).get(name)
                 if other is not None and other.path.resolve() != leaf.path:
                     raise DriftproofError(
                         f"{file} and {path_from_here(other.path)} both have a claim called "
@@ -91,10 +84,11 @@ def select(patterns: Sequence[str], note: Callable[[str], None] = lambda text: N
             if not matching:
                 raise DriftproofError(
                     f"{file} has no claim",
-                    "a function under @bound(name=…, …), @rate, @limit, @comparison or @proof",
+                    f"a function under one of {', '.join(f'@{way}' for way in ways)}",
                     "driftproof new claim NAME writes one to start from",
                 )
         else:
+            known = leaves("claim")
             matching = {name: leaf for name, leaf in known.items() if fnmatchcase(name, pattern)}
             if not matching:
                 raise unknown_name("claim", pattern, known, or_file=True)
@@ -173,11 +167,6 @@ def verify(
     return head, rows
 
 
-def public(head: dict[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
-    """Return what ``results.json`` holds."""
-    return results_of(head, rows)
-
-
 def union_bound(rows: Sequence[Row]) -> float:
     """Return the probability, at most, that chance made any of these verdicts wrong."""
     return LEVEL * sum(row.alpha is not None for row in rows)
@@ -194,7 +183,7 @@ def header(chosen: Sequence[Source], settings: Settings) -> dict[str, Any]:
             source.name if (file := users_file(source)) is None else f"{file.name} ({source.name})"
             for source in chosen
         ],
-        "claims": {source.name: _entry_or_blame(source) for source in chosen},
+        "claims": {source.name: claim_entry(source) for source in chosen},
         "problems": _problems(chosen),
         "environment": environment(settings.device, settings.workers),
     }
@@ -210,54 +199,3 @@ def _problems(chosen: Sequence[Source]) -> dict[str, Any]:
             about = ast.get_docstring(parse(known[name].path)) or ""
             problems[name] = {"statement": known[name].metadata["statement"], "about": about}
     return problems
-
-
-def _entry_or_blame(source: Source) -> dict[str, Any]:
-    with blaming(source):
-        return claim_entry(source)
-
-
-def _right_sides(claim: Claim[Any]) -> dict[str, str]:
-    """Return the LaTeX of each form's right side, by the form's key."""
-    orders = {form.key: form.right for form in claim.forms if form.form != "sibling"}
-    orders = {key: x.latex() for key, x in orders.items() if isinstance(x, Schedule)}
-    if orders:
-        return {key: rf"\mathcal{{O}}\left({order}\right)" for key, order in orders.items()}
-    measured = getattr(claim, "measured", {})
-    return {form.key: latex(right, measured) for form, right in right_sides_of(claim)}
-
-
-def claim_entry(source: Source) -> dict[str, Any]:
-    """Return what the page says of a claim: all of it is known before anything is run."""
-    claim = loaded(source)
-    leaf = source if isinstance(source, Leaf) else None
-    notation = claim.notation(claim.judged_on[0]) if claim.judged_on else {}
-    with blaming(source):
-        forms = _right_sides(claim)
-    return {
-        "kind": claim.kind,
-        "source": claim.source,
-        "statement": claim.statement,
-        "assumes": [
-            [a.name, a.statement, [x for x, role in notation.items() if role in a.roles]]
-            for a in claim.assumes
-        ],
-        "forms": forms,
-        "unlike": said if isinstance(said := unlike(claim), dict) else {},
-        "unread": said if isinstance(said, str) and claim.bounds and not claim.is_existence else "",
-        "notes": {form.form: form.note for form in claim.forms if form.note},
-        "readings": {form.key: form.quote for form in claim.forms if form.quote},
-        "erratum": None if claim.erratum is None else vars(claim.erratum),
-        "counted": {
-            "sentence": claim.sentence,
-            "display": claim.display,
-            "published": claim.name.startswith(PUBLISHED),
-        },
-        "explain": claim.explain,
-        "papers": cited(leaf.path, claim.source) if leaf else [],
-        # a claim that was handed over as an object has no file that is known
-        "command": f"driftproof verify {leaf.typed if leaf else 'FILE.py'}",
-        "counterexample": f"driftproof counterexample {claim.name}"
-        if scripts(claim.name)
-        else None,
-    }

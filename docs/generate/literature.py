@@ -29,22 +29,10 @@ def statements() -> dict[str, Leaf]:
     return {name: leaf for name, leaf in leaves("claim").items() if name.startswith(PUBLISHED)}
 
 
-def table() -> dict[str, Any]:
-    """Return a row for each statement, and what is said of all of them.
-
-    Of the false ones: how many there are, how many are refuted on natural cases, with the known
-    instances and by the search, and how many the search was run on; of the true ones likewise.
-    """
+def table() -> list[dict[str, Any]]:
+    """Return a row for each statement."""
     found = json.loads(FILE.read_text(encoding="utf-8"))
-    rows = [row(leaf) | found[name] for name, leaf in statements().items()]
-    false = [one for one in rows if one["truth"].startswith("false")]
-    true = [one for one in rows if one not in false]
-    return {
-        "rows": rows,
-        "false": false,
-        "true": true,
-        "searched": [one for one in false if one["falsify"] != "not searched"],
-    }
+    return [row(leaf) | found[name] for name, leaf in statements().items()]
 
 
 def row(leaf: Leaf) -> dict[str, Any]:
@@ -61,6 +49,7 @@ def row(leaf: Leaf) -> dict[str, Any]:
         "address": address[0] if address else "",
         "at_hand": not text.startswith("not at hand"),
         "truth": truth,
+        "false": truth.startswith("false"),
         "natural": together(natural),
         "informed": together(map(Verdict, cases.values())),
         "lines": leaf.lines,

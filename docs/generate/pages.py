@@ -90,12 +90,13 @@ def claim_of(name: str) -> ClaimView:
     """Return a claim with the verdicts on record."""
     if name not in leaves("claim"):
         raise unknown_name("claim", name, leaves("claim"))
-    if name not in on_record():
+    view = on_record().get(name)
+    if view is None or not view.forms:
         raise DriftproofError(
             f"{name}, of which no verdict is on record", "a claim on record",
             f"driftproof verify {name} --record",
         )  # fmt: skip
-    return on_record()[name]
+    return view
 
 
 def printed(paper: str) -> list[ClaimView]:

@@ -9,7 +9,7 @@ import json
 import re
 import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -86,21 +86,21 @@ def copy_plots(page: Path, runs: Mapping[str, Head]) -> None:
             plot.unlink()
 
 
-def at_hand(verdict: str, why: str) -> str:
+def at_hand(row: re.Match[str]) -> str:
     """Return what the runs show of a comparison, one of KINDS.
 
     Of an undecided one that is what it would be if it were neither too small nor too early.
 
-    >>> at_hand("undecided", "size: 8 of 32 (it would be reproduced: …)")
+    >>> at_hand(ROW.match("| x | y | undecided | size: 8 of 32 (it would be reproduced: …) |"))
     'reproduced'
     """
-    if verdict != "undecided":
-        return verdict
-    if "trivial: " in why:
+    if row["verdict"] != "undecided":
+        return row["verdict"]
+    if "trivial: " in row["why"]:
         return "trivial models"
-    if would := re.search(r"\(it would be (reproduced|not reproduced): ", why):
+    if would := re.search(r"\(it would be (reproduced|not reproduced): ", row["why"]):
         return would[1]
-    effect = EFFECT.search(why)
+    effect = EFFECT.search(row["why"])
     if effect is None:
         return "not run"
     return "neither shown" if effect["margin"] else "no difference shown"
@@ -118,17 +118,12 @@ def summary(sections: Mapping[str, str]) -> dict[str, Any]:
     """
     rows = []
     for name, section in sections.items():
-        sentences: dict[str, list[re.Match[str]]] = {}
-        for row in ROW.finditer(section):
-            sentences.setdefault(row["text"], []).append(row)
-        for text, own in sentences.items():
-            kinds = [at_hand(row["verdict"], row["why"]) for row in own]
-            kind = min(kinds, key=KINDS.index)
-            effects = [
-                _effect(effect, row["where"])
-                for row, its in zip(own, kinds, strict=True)
-                if its == kind and (effect := EFFECT.search(row["why"]))
-            ]
+        found = [row.groupdict() | {"kind": at_hand(row)} for row in ROW.finditer(section)]
+        for text in dict.fromkeys(row["text"] for row in found):
+            own = [row for row in found if row["text"] == text]
+            kind = min((row["kind"] for row in own), key=KINDS.index)
+            shown = [row for row in own if row["kind"] == kind]
+            effects = [of for row in shown for of in _effect(row)]
             most = max if kind == "not reproduced" else min
             rows.append(
                 {
@@ -136,7 +131,7 @@ def summary(sections: Mapping[str, str]) -> dict[str, Any]:
                     "text": text,
                     "verdict": min((row["verdict"] for row in own), key=VERDICTS.index),
                     "kind": kind,
-                    "count": f"{kinds.count(kind)} of {len(kinds)}",
+                    "count": f"{len(shown)} of {len(own)}",
                     "effect": most(effects, key=lambda one: one[0], default=(0.0, "–"))[1],
                 }
             )
@@ -148,11 +143,12 @@ def summary(sections: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _effect(effect: re.Match[str], where: str) -> tuple[float, str]:
-    """Return how far an effect is from the least that its test asks for, and a cell about it."""
-    margin = effect["margin"]
-    far = abs(float(effect["mean"]) + float(f"{effect['sign']}{margin}" if margin else 0))
-    asked = f" ({'has to exceed' if effect['sign'] else 'margin'} {margin})" if margin else ""
-    numbers = f"{effect['mean']} {effect['interval'] or '(no interval)'}"
-    short = NUMBER.sub(lambda number: f"{float(number[0]):+.2g}", numbers)
-    return far, f"{short}{asked}: {FATE.sub(' (diverged)', where)}"
+def _effect(row: Mapping[str, str]) -> Iterator[tuple[float, str]]:
+    """Yield how far an effect is from the least that its test asks for, and a cell about it."""
+    if effect := EFFECT.search(row["why"]):
+        mean, sign, margin = effect["mean"], effect["sign"], effect["margin"]
+        far = abs(float(mean) + float(f"{sign}{margin}" if margin else 0))
+        asked = f" ({'has to exceed' if sign else 'margin'} {margin})" if margin else ""
+        numbers = f"{mean} {effect['interval'] or '(no interval)'}"
+        short = NUMBER.sub(lambda number: f"{float(number[0]):+.2g}", numbers)
+        yield far, f"{short}{asked}: {FATE.sub(' (diverged)', row['where'])}"

@@ -213,6 +213,16 @@ def progress(
         yield *_plain(what), lambda text: click.echo(f"{what}: {text}", err=True)
 
 
+def verified(
+    chosen: Sequence[Any], settings: Any, out: Path, *, quiet: bool, **others: Any
+) -> tuple[dict[str, Any], list[Any]]:
+    """Verify claims into a folder with their progress shown (``verifiers.verify.verify``)."""
+    from driftproof.verifiers.verify import verify
+
+    with progress("verify", quiet=quiet) as (started, ended, told):
+        return verify(chosen, settings, out, started=started, ended=ended, progress=told, **others)
+
+
 def note(text: str) -> None:
     """Say something on standard error that changes nothing."""
     click.echo(f"note: {text}", err=True)

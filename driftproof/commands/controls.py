@@ -23,20 +23,23 @@ def command(
         shared.working_on(cluster, workers) as workers,
         shared.progress("controls", quiet=ctx.obj["quiet"]) as (started, ended, _),
     ):
-        from driftproof.verifiers.controls import check
+        from driftproof.verifiers import verify as judging
+        from driftproof.verifiers.controls import checked
 
-        checks = check(select, seed=seed, workers=workers, started=started, ended=ended)
+        settings = judging.Settings(seed=seed, workers=workers, siblings=True)
+        chosen = judging.select(select)
+        checks = checked(judging.judge(chosen, settings, started=started, ended=ended))
     if as_json:
-        shared.print_json([vars(checked) for checked in checks])
+        shared.print_json([vars(one) for one in checks])
     else:
         shared.table(
             ["claim", "control", "verdict", "as it must be"],
             [(c.claim, c.control, c.verdict, c.answer) for c in checks],
         )
-        for checked in checks:
-            if not checked.recorded:
-                shared.tell(f"{checked.claim}, {checked.control}: {_unrecorded(checked.claim)}")
-    return 0 if all(checked.good for checked in checks) else 1
+        for one in checks:
+            if not one.recorded:
+                shared.tell(f"{one.claim}, {one.control}: {_unrecorded(one.claim)}")
+    return 0 if all(one.good for one in checks) else 1
 
 
 def _unrecorded(claim: str) -> str:

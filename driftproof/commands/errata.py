@@ -66,13 +66,4 @@ def _of_files(files: list[str], *, quiet: bool) -> list[dict[str, Any]]:
 
     chosen = judging.select(files, shared.note)
     out = shared.folder(None, "-".join(Path(file).stem for file in files))
-    with shared.progress("verify", quiet=quiet) as (started, ended, progress):
-        head, rows = judging.verify(
-            chosen,
-            judging.Settings(resume=True),
-            out,
-            started=started,
-            ended=ended,
-            progress=progress,
-        )
-    return of_run(head, rows)
+    return of_run(*shared.verified(chosen, judging.Settings(resume=True), out, quiet=quiet))

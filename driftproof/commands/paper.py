@@ -68,14 +68,11 @@ def command(
     out = shared.folder(out, "paper")
 
     def judge(key: str) -> Any:
-        from driftproof.verifiers.verify import Settings, verify
+        from driftproof.verifiers.verify import Settings
 
         settings = Settings(profile=profile, workers=workers, resume=True)
-        with shared.progress("verify", quiet=ctx.obj["quiet"]) as (started, ended, progress):
-            return verify(
-                [*chosen.values()], settings, out, started=started, ended=ended, progress=progress,
-                about={KEY: key},
-            )  # fmt: skip
+        leaves, quiet = [*chosen.values()], ctx.obj["quiet"]
+        return shared.verified(leaves, settings, out, quiet=quiet, about={KEY: key})
 
     rows = rows_of([*chosen.values()], claims, out, judge, profile)
     bound = bindings.read(main)

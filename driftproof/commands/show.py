@@ -12,7 +12,6 @@ import click
 from driftproof.commands._shared import as_json, names_of, print_json, table, tell
 from driftproof.toolkit.discover import KINDS, Leaf, leaves, leaves_in
 from driftproof.toolkit.errors import DriftproofError, unknown_name
-from driftproof.verifiers.own_claims import claims_in
 
 ALL_ROLES = ("roles", "letters")
 """What NAME may be to see all of them."""
@@ -42,6 +41,8 @@ def command(name: str, latex: bool, as_json: bool) -> None:
     own = name.endswith(".py")
     found = [one for one in every if name in (one.name, one.kind in CLASSES and one.symbol)]
     if own:  # claims that a call makes, or a loop, too
+        from driftproof.verifiers.claim_types.sources import claims_in
+
         others = (leaf for leaf in leaves_in(Path(name)) if leaf.kind != "claim")
         found = [*claims_in(Path(name)), *others]
     if own and not found:
@@ -176,10 +177,10 @@ def _details(leaf: Leaf) -> dict[str, Any]:
 
 
 def _claim(leaf: Leaf, claim: Any) -> dict[str, Any]:
-    from driftproof.verifiers import record
-    from driftproof.verifiers.verify import claim_entry
+    from driftproof.verifiers.in_print.errata import viewed
 
-    about = claim_entry(leaf)
+    view = viewed({leaf.name: leaf})[leaf.name]
+    about = view.about
     return {
         "statement": about["statement"],
         "assumptions": about["assumes"],
@@ -187,9 +188,9 @@ def _claim(leaf: Leaf, claim: Any) -> dict[str, Any]:
         "explanation": about["explain"],
         "cases": [str(case) for case in claim.judged_on],
         "verdicts_on_record": [
-            (form, verdict, count)
-            for form, cases in record.read().get(leaf.name, {}).items()
-            for verdict, count in Counter(cases.values()).items()
+            (form.title, str(verdict), count)
+            for form in view.forms
+            for verdict, count in Counter(row.verdict for row in form.rows).items()
         ],
         "counterexample": about["counterexample"],
     }

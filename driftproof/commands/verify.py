@@ -63,6 +63,7 @@ def command(
     Exit status 0 if every verdict is the one on record (SUPPORTED, where none is), 1 otherwise; 2
     bad usage or input, 3 something needed is missing, 130 interrupted.
     """
+    from driftproof.toolkit.report.files import results_of
     from driftproof.verifiers import record as records
     from driftproof.verifiers import verify as judging
 
@@ -83,24 +84,22 @@ def command(
             profile=profile, seed=seed, workers=workers, device=device, resume=resume, prove=prove
         )  # fmt: skip
         while rows is None:
-            with shared.progress("verify", quiet=ctx.obj["quiet"]) as (started, ended, progress):
-                try:
-                    head, rows = judging.verify(
-                        chosen, settings, out, failed=failed, started=started, ended=ended,
-                        progress=progress,
-                    )  # fmt: skip
-                except DriftproofError as error:
-                    others = [leaf for leaf in chosen if leaf.name != error.claim]
-                    if record or len(others) in (0, len(chosen)):
-                        raise
-                    # of one claim: once more, for the others
-                    chosen, settings = others, replace(settings, resume=True)
-                    failed[str(error.claim)] = error
+            try:
+                head, rows = shared.verified(
+                    chosen, settings, out, quiet=ctx.obj["quiet"], failed=failed
+                )
+            except DriftproofError as error:
+                others = [leaf for leaf in chosen if leaf.name != error.claim]
+                if record or len(others) in (0, len(chosen)):
+                    raise
+                # of one claim: once more, for the others
+                chosen, settings = others, replace(settings, resume=True)
+                failed[str(error.claim)] = error
     if record:
         records.write(rows, profile)
         rows = records.expected(rows)
     if as_json:
-        shared.print_json(judging.public(head, rows))
+        shared.print_json(results_of(head, rows))
     else:
         summary(head, rows, out, verbose=verbose)
     if failed:
@@ -117,7 +116,14 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path, *, verbose: bool =
         verbose: print every form, with the reason of its verdict; so it is done of few forms.
     """
     from driftproof.toolkit.groups import grouped
-    from driftproof.toolkit.report.forms_table import COLUMNS, SPARE, cells, chance, meaning
+    from driftproof.toolkit.report.forms_table import (
+        COLUMNS,
+        SPARE,
+        cells,
+        chance,
+        meaning,
+        reasons,
+    )
     from driftproof.verifiers.record import is_news
 
     forms = [group for groups in grouped(rows).values() for group in groups]
@@ -125,11 +131,8 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path, *, verbose: bool =
     shown = forms if verbose or len(forms) <= FORMS_SHOWN else news
     if shown:
         shared.table(COLUMNS, [cells(form) for form in shown], spare=SPARE)
-    for group in shown:
-        if group.reason:
-            shared.tell(f"{group.claim}, {group.title}: {group.reason}")
-            if group.verdict is Verdict.REFUTED and "problem" in group.deciding.case:
-                shared.tell(f"    case: {group.deciding.case['label']}")
+    for line in reasons(shown):
+        shared.tell(line)
     own = {row.claim for row in rows if row.expected is None}
     for name, about in head["claims"].items():
         for form, said in about["unlike"].items():
@@ -231,7 +234,7 @@ def on_record(rows: list[Any]) -> str:
     new = len(rows) - len(known)
     if not known:
         claims = {row.claim for row in rows}
-        if claims & {*leaves("claim")}:
+        if any(name in leaves("claim", name) for name in claims):
             return "None of these verdicts is on record."
         own = "These are your own claims" if len(claims) > 1 else "This is your own claim"
         return f"{own}: there is no record to compare with."

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.attacks import maximise
+from driftproof.synthetic.attacks.search import maximise
 from driftproof.synthetic.audit.asked import REPLICATES
 from driftproof.synthetic.audit.oracles import audit_oracles
 from driftproof.synthetic.audit.terms import audit_term

@@ -9,7 +9,7 @@ from typing import Any
 from driftproof.synthetic.classes.conditions import FunctionClass
 from driftproof.synthetic.classes.inequalities import condition
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.gram.tensor import decimal
+from driftproof.toolkit.rationals import decimal
 from driftproof.toolkit.ratios import Ratio
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from driftproof.synthetic.classes.conditions import Constraint
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm, Second, Vector
-from driftproof.toolkit.gram.tensor import INEXACT, decimal
+from driftproof.toolkit.rationals import INEXACT, decimal
 from driftproof.toolkit.ratios import Ratio, vanishes
 
 ROUNDED = Fraction(1, 10**13)

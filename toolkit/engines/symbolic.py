@@ -33,7 +33,6 @@ from driftproof.toolkit.engines.round_number import REMEDY, RoundNumber, place_o
 from driftproof.toolkit.errors import DriftproofError, UndecidableError
 from driftproof.toolkit.gram.exact import GramForm, Vector
 from driftproof.toolkit.gram.tensor import (
-    INEXACT,
     LARGEST,
     REFUSED,
     GramForms,
@@ -44,7 +43,7 @@ from driftproof.toolkit.gram.tensor import (
 )
 from driftproof.toolkit.measure import MOMENTS, Measure, Moment, Reduction
 from driftproof.toolkit.oracles import OFFERS
-from driftproof.toolkit.rationals import meant
+from driftproof.toolkit.rationals import INEXACT, meant
 from driftproof.toolkit.ratios import Ratio
 from driftproof.toolkit.recorder import Recorder, same
 from driftproof.toolkit.untouched import contents, in_place, written

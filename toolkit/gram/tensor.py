@@ -20,7 +20,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from linecache import getline
-from math import ulp
 from pathlib import Path
 from typing import Any
 
@@ -31,18 +30,11 @@ from torch import Tensor
 from driftproof.toolkit.carrier import Carrier
 from driftproof.toolkit.errors import UndecidableError
 from driftproof.toolkit.gram.exact import GramForm, Vector
-from driftproof.toolkit.rationals import meant
-from driftproof.toolkit.ratios import Ratio, vanishes
+from driftproof.toolkit.rationals import decimal, meant
+from driftproof.toolkit.ratios import vanishes
 
 SIZES: dict[str, Any] = {"dimension": 7, "upper": 3, "unit": 1.0}
 """The stand-ins for the dimension, for that of x in a point (x, y), and for the size of vectors."""
-SIMPLE, DECIMALS = 10**4, 12
-"""A double may stand for a fraction of at most this denominator, or a decimal of so many digits."""
-ROUNDINGS = 4
-"""How many roundings may part the two: 1 − 1/3 is the double above the one nearest to 2/3."""
-INEXACT: list[float] = []
-"""The doubles of a run that are no short fraction, as √2: the decimals that Python prints stand
-for them."""
 REFUSED: list[Exception] = []
 """What was refused, and what oracles raised: a text that catches it is refused all the same."""
 LARGEST = [0]
@@ -241,28 +233,6 @@ class GramForms(Unknown):
 
 NUMPYS = {"axis": "dim", "keepdims": "keepdim"}
 """numpy's words for torch's, which torch takes too."""
-
-
-def decimal(value: Any) -> Any:
-    """Return the fraction that a number of an algorithm or a claim stands for.
-
-    That is the simple one, or the decimal of few digits, that at most a few roundings part from it;
-    else the decimal that Python prints. A letter stays one.
-
-    >>> decimal(0.1), decimal(2 / 1.1), decimal(1 - 1 / 3), decimal(0.95**4) == Fraction(19, 20)**4
-    (Fraction(1, 10), Fraction(20, 11), Fraction(2, 3), True)
-    """
-    if isinstance(value, np.generic):  # repr writes its type, too
-        value = value.item()
-    if isinstance(value, Ratio):
-        return value
-    if isinstance(value, Fraction | int):
-        return Fraction(value)
-    for near in (Fraction(value).limit_denominator(SIMPLE), Fraction(f"{value:.{DECIMALS}g}")):
-        if abs(float(near) - value) <= ROUNDINGS * ulp(value):
-            return near
-    INEXACT.append(value)
-    return Fraction(repr(value))
 
 
 def part_of(entries: np.ndarray, *, second: bool) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import Any
 
 from driftproof.toolkit.groups import Group, grouped, statements
 from driftproof.toolkit.statements import Statement
-from driftproof.toolkit.verdict import Row, Verdict
+from driftproof.toolkit.verdict import Row, Verdict, together
 
 FIELD = re.compile(r"^\s*(\w+)\s*=\s*[{\"](.*?)[}\"],?$", re.MULTILINE | re.DOTALL)
 
@@ -77,7 +77,7 @@ class ClaimView:
 
     Attributes:
         name: ``paper/statement``.
-        about: what is known before anything is run (``verifiers.verify.claim_entry``).
+        about: what is known before anything is run (``verifiers.in_print.entry``).
         forms: its forms, each with its rows and its verdict.
         printed: what is printed of it, with the verdict (None: it is a result of our own).
     """
@@ -102,7 +102,7 @@ class ClaimView:
         """The verdict that stands for it: on its print, else on what it states."""
         if self.printed is not None:
             return self.printed.verdict
-        return (self.corrected or self.forms[0]).verdict
+        return together(form.verdict for form in self.forms if form.form != "sibling")
 
     @property
     def headline(self) -> list[tuple[Verdict, str]]:
@@ -122,11 +122,11 @@ class ClaimView:
 
 
 def views(head: Mapping[str, Any], rows: Sequence[Row]) -> dict[str, ClaimView]:
-    """Return the claims of a run by name, in the order of their rows."""
-    printed = {one.claim: one for one in statements(head, rows)}
+    """Return the claims of a run by name, in the order of their rows; then those without rows."""
+    printed, forms = {one.claim: one for one in statements(head, rows)}, grouped(rows)
     return {
-        name: ClaimView(name, head["claims"].get(name, {}), forms, printed.get(name))
-        for name, forms in grouped(rows).items()
+        name: ClaimView(name, head["claims"].get(name, {}), forms.get(name, ()), printed.get(name))
+        for name in dict.fromkeys((*forms, *head["claims"]))
     }
 
 

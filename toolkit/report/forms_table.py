@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from driftproof.toolkit.groups import Group, grouped
 from driftproof.toolkit.readings import ReadingKind
@@ -35,6 +35,17 @@ def notes(group: Group) -> str:
         "not as on record": group.changed,
     }
     return ", ".join(note for note, holds in notes.items() if holds)
+
+
+def reasons(forms: Iterable[Group]) -> list[str]:
+    """Return lines that say why forms have their verdicts, and on which case one is refuted."""
+    lines = []
+    for form in forms:
+        if form.reason:
+            lines.append(f"{form.claim}, {form.title}: {form.reason}")
+            if form.verdict is Verdict.REFUTED and "problem" in form.deciding.case:
+                lines.append(f"    case: {form.deciding.case['label']}")
+    return lines
 
 
 def meaning(rows: Sequence[Row], folder: str) -> list[str]:

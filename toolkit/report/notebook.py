@@ -19,35 +19,30 @@ from driftproof.toolkit.report.page import asset, filled
 from driftproof.toolkit.report.page import figures as figures_of
 from driftproof.toolkit.report.panels import drawn
 from driftproof.toolkit.report.sides import sides
-from driftproof.toolkit.verdict import Row, Verdict
+from driftproof.toolkit.verdict import Row
 
 CLAIMS_IN_FULL = 3
 """So many claims are shown with formula and plots; more are a table."""
 
 
 def shown_verdicts(
-    rows: Sequence[Row],
-    verdicts: Mapping[str, Verdict],
-    entries: Mapping[str, Mapping[str, Any]],
-    sentences: Iterable[str],
+    rows: Sequence[Row], entries: Mapping[str, Mapping[str, Any]], sentences: Iterable[str]
 ) -> str:
     """Return what was judged, as HTML.
 
     Args:
-        verdicts: of each claim.
         entries: what is known of a claim before it is judged: statement, kind, source and forms.
         sentences: what a reader has to know of all the verdicts.
     """
     claims = views({"claims": entries}, rows)
     plots = {}
-    for claim, figures in figures_of(rows).items() if len(verdicts) <= CLAIMS_IN_FULL else ():
+    for claim, figures in figures_of(rows).items() if len(claims) <= CLAIMS_IN_FULL else ():
         over_cases = sides([row for group in claims[claim].forms for row in group.rows])
-        drawn = (
-            [] if over_cases is None else [{"title": claim, "address": address(svg(over_cases))}]
-        )
-        plots[claim] = [*drawn, *map(plot, figures)]
+        plots[claim] = [*map(plot, figures)]
+        if over_cases is not None:
+            plots[claim].insert(0, {"title": claim, "address": address(svg(over_cases))})
     return _filled(
-        "verdicts.html.j2", claims=claims.values(), verdicts=verdicts, in_full=bool(entries),
+        "verdicts.html.j2", claims=claims.values(), in_full=bool(entries),
         notes=notes, plots=plots, sentences=list(sentences),
     )  # fmt: skip
 
@@ -62,9 +57,7 @@ def shown_run(
         table: of each measure its name, replicates, and first and last mean, low and high.
         panels: of each measure that has curves, as those of an experiment are.
     """
-    plots = []
-    for panel in panels:
-        plots.append({"title": panel["title"], "address": address(svg(drawn(panel)))})
+    plots = [{"title": x["title"], "address": address(svg(drawn(x)))} for x in panels]
     return _filled("run.html.j2", told=told, table=table, plots=plots)
 
 

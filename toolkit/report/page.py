@@ -41,7 +41,7 @@ def figures(rows: Sequence[Row]) -> dict[str, list[Figure]]:
 
 def render(head: Mapping[str, Any], rows: Sequence[Row]) -> str:
     """Return the page of a verification."""
-    claims = views(head, rows)
+    claims = {name: view for name, view in views(head, rows).items() if view.forms}
     printed = {name: one.printed for name, one in claims.items() if one.printed is not None}
     own = findings_among(printed.values())
     counts = dict.fromkeys(Verdict, 0) | Counter(one.verdict for one in sentences(own))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.gram.tensor import decimal
+from driftproof.toolkit.rationals import decimal
 from driftproof.verifiers.algebra import conditioned, domains
 from driftproof.verifiers.algebra.fractions import is_zero_fraction
 

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 
 from driftproof.toolkit.cases import Assumption, Case
 from driftproof.toolkit.constants import Notation
@@ -20,9 +20,11 @@ from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.names import check_latex, check_name
 from driftproof.toolkit.readings import ByProof, Erratum, R, ReadingKind, Stated, Undecided
 from driftproof.toolkit.verdict import form_key
-from driftproof.verifiers.algebra.symbolic import Step
 from driftproof.verifiers.claim_types.signatures import check_signatures
 from driftproof.verifiers.claim_types.ties import Tie, as_assumptions, tied
+
+if TYPE_CHECKING:
+    from driftproof.verifiers.algebra.symbolic import Step
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from driftproof.toolkit.readings import R
-from driftproof.verifiers.algebra.symbolic import Step
 from driftproof.verifiers.claim_types.claim import Claim
+
+if TYPE_CHECKING:
+    from driftproof.verifiers.algebra.symbolic import Step
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from driftproof.toolkit.discover import Leaf
+from driftproof.toolkit.discover import Leaf, claims_of, leaves_in
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.located import telling_the_file
 from driftproof.verifiers.claim_types.claim import Claim
@@ -39,3 +40,35 @@ def users_file(source: Source) -> Path | None:
 
 def _is_users(source: Source) -> TypeGuard[Leaf]:
     return isinstance(source, Leaf) and source.module is None
+
+
+def claims_in(path: Path, note: Callable[[str], None] = lambda text: None) -> list[Leaf]:
+    """Return the claims of a user's file: those that its text shows, and what importing it makes.
+
+    Args:
+        note: called with what is said of claims that another file makes.
+
+    Raises:
+        DriftproofError: a claim that stands above no function; or two of one name.
+    """
+    shown = list(leaves_in(path, "claim"))
+    names = [leaf.name for leaf in shown]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise DriftproofError(
+            f"{path} has two claims called {twice!r}", "a name of its own for each claim",
+            "rename one of them",
+        )  # fmt: skip
+    path = shown[0].path if shown else Path(os.path.realpath(path))
+    made, imported = claims_of(path)
+    for name, claim in made.items():
+        if not claim.complete:
+            raise DriftproofError(
+                f"claim {name}, which stands above no function", f"@{claim.way}(…) above def …",
+                f"write it above the function that is its {claim.function}, or call it with that",
+            )  # fmt: skip
+        if name not in names:
+            said = {"name": name, "source": claim.source, "statement": claim.statement}
+            shown.append(Leaf("claim", name, "", path, metadata=said, decorator=claim.way))
+    if imported:
+        note(f"{path.name} imports {', '.join(imported)}: judged where they are made, not here")
+    return shown

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.discover import Leaf, leaves
 from driftproof.toolkit.readings import Undecided
 from driftproof.toolkit.report.claim_view import ClaimView, views
 from driftproof.toolkit.statements import Statement, worst_first
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers import record
 from driftproof.verifiers.claim_types.claim import Claim
+from driftproof.verifiers.in_print.entry import claim_entry
 from driftproof.verifiers.in_print.formulas import as_written
 from driftproof.verifiers.judges.decide import Decision
 from driftproof.verifiers.judges.rows import row_of
-from driftproof.verifiers.verify import claim_entry
 
 EVIDENCE = {
     "proof": Evidence.SYMBOLIC, "schedule": Evidence.SYMBOLIC, "slope": Evidence.ASYMPTOTIC,
@@ -26,11 +26,20 @@ EVIDENCE = {
 
 @cache
 def on_record() -> dict[str, ClaimView]:
-    """Return every claim with the verdicts on record, and its right sides as they were written."""
-    known, recorded = leaves("claim"), record.read()
+    """Return every claim of driftproof's papers by name, with the verdicts on record."""
+    return viewed(leaves("claim"))
+
+
+def viewed(known: Mapping[str, Leaf]) -> dict[str, ClaimView]:
+    """Return claims with the verdicts on record; ours with their right sides as they were written.
+
+    Those of a user's file may be functions that do not go through without sympy's evaluation.
+    """
+    recorded = record.read()
     head: dict[str, Any] = {"claims": {name: claim_entry(leaf) for name, leaf in known.items()}}
     for name, entry in head["claims"].items():
-        entry["forms"] |= as_written(known[name].load())
+        if known[name].module is not None:
+            entry["forms"] |= as_written(known[name].load())
     rows = (_rows(leaf.load(), recorded.get(name, {})) for name, leaf in known.items())
     return views(head, [row for of_claim in rows for row in of_claim])
 

@@ -24,7 +24,7 @@ from driftproof.toolkit.constants import (
     stated,
 )
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.gram.tensor import decimal
+from driftproof.toolkit.rationals import decimal
 from driftproof.toolkit.tolerances import EDGE, ROUNDED
 from driftproof.toolkit.verdict import Row, Verdict
 from driftproof.verifiers.claim_types.claim import Claim, Form

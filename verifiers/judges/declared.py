@@ -1,9 +1,8 @@
-"""What a user's problem and algorithm declare is checked and attacked before a verdict rests on it.
+"""What becomes of verdicts that rest on what a user's problem and algorithm declare.
 
-Driftproof's own leaves are checked in its tests. Of any other, one unit of work a problem and
-algorithm audits both (``synthetic.audit``) and searches for points that exceed the constants
-(``synthetic.attacks``). A form that uses a constant which is exceeded is INAPPLICABLE; the rows of
-others say so beside their verdict.
+Driftproof's own leaves are checked in its tests; any other is attacked before (``attacked``). A
+form that uses a constant which is exceeded is INAPPLICABLE; the rows of others say so beside their
+verdict.
 """
 
 from __future__ import annotations
@@ -12,26 +11,17 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from driftproof.synthetic.attacks import Attack, searched
-from driftproof.synthetic.attacks.scores import Scores
-from driftproof.synthetic.attacks.thorough import LEVEL
-from driftproof.synthetic.audit import audit_algorithm, audit_problem
-from driftproof.synthetic.audit.problem import shown
 from driftproof.toolkit.cases import Case
-from driftproof.toolkit.constants import MODULI, ROLES, RUN_ROLES, Letters, stated
-from driftproof.toolkit.located import is_shipped, telling_the_method
+from driftproof.toolkit.constants import Letters, stated
+from driftproof.toolkit.located import is_shipped
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.judges.assumed import relation_of
 
-EFFORT = 0.25
-"""How much of ``falsify``'s search is made before a verdict."""
 GAP = "initial_gap"
 
 DECLARED = " is declared "
 """What follows the role in the reason of a row whose constant is exceeded."""
-
-_found: dict[tuple[Any, ...], dict[str, str]] = {}
 
 
 def to_check(case: Case) -> bool:
@@ -45,61 +35,6 @@ def key_of(case: Case) -> str:
     parts = [part for part in (case.problem, case.algorithm) if part is not None]
     named = [[type(part).__qualname__, part.leaf_name, part.changed()] for part in parts]
     return json.dumps(named, sort_keys=True, default=str)
-
-
-def look(case: Case) -> dict[str, str]:
-    """Audit a case's user's own parts; return the constants that are exceeded, and how.
-
-    Raises:
-        DriftproofError: something does not fit, say the gradient the objective.
-    """
-    key = (type(case.problem), type(case.algorithm), key_of(case))
-    if key not in _found:
-        if not is_shipped(case.problem):
-            with telling_the_method(type(case.problem)):
-                audit_problem(case.problem)
-        if case.algorithm is not None:
-            with telling_the_method(type(case.algorithm)):
-                audit_algorithm(case.algorithm, case.problem)
-        _found[key] = {} if is_shipped(case.problem) else exceeded(case)
-    return _found[key]
-
-
-def exceeded(case: Case) -> dict[str, str]:
-    """Return the constants of a case's problem that a search exceeds: role → sentence."""
-    scores, sentences = Scores(case.problem), {}
-    for role in (*case.problem.constants, GAP):
-        if not scores.has(role):
-            continue
-        worst = searched(case.problem, role, effort=EFFORT)
-        if worst.exceeded:
-            sentences[role] = f"{case.problem.leaf_name}: {in_words(worst)}"
-    return sentences
-
-
-def in_words(attack: Attack) -> str:
-    """Return the sentence that names a constant, where it is exceeded, and its true size."""
-    at = where(attack)
-    size = "only " if attack.role in MODULI else ""
-    meaning = {**ROLES, **RUN_ROLES}[attack.role]
-    if attack.draws:
-        meaning += f"; {attack.draws} draws, tested at level {LEVEL:g}"
-    return (
-        f"{attack.role}{DECLARED}{attack.declared:g}, but {at} it is {size}{attack.found:.6g} "
-        f"({meaning})"
-    )
-
-
-def where(attack: Attack) -> str:
-    """Return the point, or the two, of an attack, and whose they are."""
-    import torch
-
-    tensors = [torch.tensor(p, dtype=torch.float64) for p in attack.points]
-    points = [shown(p, digits=6) for p in tensors]
-    if attack.exceeded or len(set(points)) < len(points):  # two close points are told apart
-        points = [shown(p, digits=15) for p in tensors]
-    at = f"between x = {points[0]} and z = {points[1]}" if points[1:] else f"at x = {points[0]}"
-    return at if attack.client is None else f"{at} of client {attack.client}"
 
 
 def exceeded_in(rows: Sequence[Row]) -> dict[str, int]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.readings import ByProof
 from driftproof.toolkit.series import ProofSteps
 from driftproof.toolkit.verdict import Evidence, Row
-from driftproof.verifiers.algebra.symbolic import Step
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.judges.decide import settled
 from driftproof.verifiers.judges.judge import ClaimTask, Judge, pack_rows
 from driftproof.verifiers.judges.rows import row_of
+
+if TYPE_CHECKING:
+    from driftproof.verifiers.algebra.symbolic import Step
 
 
 def judge(claim: Claim[Any], form: Form, steps: Sequence[Step]) -> Row:

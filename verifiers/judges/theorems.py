@@ -19,8 +19,8 @@ from driftproof.synthetic.classes.relations import start_within
 from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.gram.tensor import decimal
 from driftproof.toolkit.letters import Letter, shown
+from driftproof.toolkit.rationals import decimal
 from driftproof.toolkit.ratios import Ratio
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import RunClaim

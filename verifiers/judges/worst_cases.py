@@ -24,8 +24,8 @@ from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.engines.symbolic import ROUNDS
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm, Second, Vector
-from driftproof.toolkit.gram.tensor import decimal
 from driftproof.toolkit.letters import Letter
+from driftproof.toolkit.rationals import decimal
 from driftproof.toolkit.series import Counterexample
 from driftproof.toolkit.tolerances import CLASS
 from driftproof.toolkit.verdict import Evidence, Row, Verdict

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from driftproof.toolkit.discover import Leaf
-from driftproof.toolkit.groups import Group, grouped, statements
-from driftproof.toolkit.verdict import Row, Verdict, together
+from driftproof.toolkit.report.claim_view import views
+from driftproof.toolkit.verdict import Row
 from driftproof.verifiers import record
 from driftproof.verifiers.marked.bindings import ALGEBRA, EYE, Binding
 from driftproof.verifiers.marked.latex import Source, compact
@@ -78,7 +78,9 @@ def compared(theorem: Theorem, leaf: Leaf, rows: Sequence[Row], bound: Binding |
         rows: what became of the claim.
         bound: what was bound under its label.
     """
-    verdict, group = _verdict(rows)
+    view = views({"claims": {leaf.name: {}}}, rows)[leaf.name]
+    verdict = view.verdict
+    group = next((form for form in view.forms if form.verdict is verdict), None)
     code = stated(leaf)
     found: list[tuple[int, str]] = []
     unchanged = bound is not None and (theorem.source, code, theorem.right) == (
@@ -122,20 +124,10 @@ def compared(theorem: Theorem, leaf: Leaf, rows: Sequence[Row], bound: Binding |
     return Found(theorem, now, problems, said, unread)
 
 
-def _verdict(rows: Sequence[Row]) -> tuple[Verdict, Group | None]:
-    """Return the verdict on a claim as printed (its other forms', if nothing is), and its form."""
-    forms = [form for of_claim in grouped(rows).values() for form in of_claim]
-    printed = statements({"claims": {}}, rows)
-    verdict = printed[0].verdict if printed else together(form.verdict for form in forms)
-    deciding = [form for form in forms if form.verdict is verdict]
-    return verdict, next(iter(deciding), None)
-
-
 def _by_algebra(theorem: Theorem, leaf: Leaf) -> tuple[str, str, str]:
     """Return how the right sides can be compared, the theorem's where they differ, or why not."""
-    from driftproof.verifiers.in_print.comparison import (
-        unlike,  # sympy and torch, where something changed
-    )
+    # sympy and torch, where something changed
+    from driftproof.verifiers.in_print.comparison import unlike
 
     claim = leaf.load()
     if measured := getattr(claim, "measured", None):

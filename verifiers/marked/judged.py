@@ -11,8 +11,8 @@ from driftproof.toolkit.discover import Leaf, leaves, leaves_in
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.ledger import Ledger
 from driftproof.toolkit.verdict import Row, row_from
+from driftproof.verifiers.claim_types.sources import claims_in
 from driftproof.verifiers.marked.theorems import Theorem
-from driftproof.verifiers.own_claims import claims_in
 from driftproof.verifiers.running.fingerprint import code_of
 
 KEY = "paper"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from driftproof.synthetic.attacks import attack
+from driftproof.synthetic.attacks.search import attack
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import Letters, evaluate
 from driftproof.verifiers.claim_types.bound import RightSide

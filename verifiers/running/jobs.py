@@ -98,7 +98,9 @@ def _attacked(claim: Claim[Any], group: Group, ask: ClaimTask) -> Any:
 
 def _attack(claim: Claim[Any], task: ClaimTask) -> bytes:
     """Do the task of auditing a case's user's own parts, and attacking declared constants."""
-    return json.dumps(declared.look(claim.every_case[task.number])).encode()
+    from driftproof.verifiers.judges.attacked import look
+
+    return json.dumps(look(claim.every_case[task.number])).encode()
 
 
 def _judged(judge: Judge, claim: Claim[Any], group: Group, ask: ClaimTask, profile: str) -> Tasks:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from driftproof.toolkit.case_text import case_of, pasted
 from driftproof.toolkit.cases import Case
 from driftproof.verifiers.claim_types.claim import Claim
-from driftproof.verifiers.expression import case_of, pasted
 
 NOT_SEARCHED, NOTHING, FAILED = "not searched", "nothing found", "failed"
 CANDIDATE = "candidate"

@@ -47,7 +47,7 @@ def script_of(claim: Any, form: Form, case: Case) -> str:
         NoScriptError: with the reason why there is none.
     """
     if not claim.measures or case.algorithm is None:
-        raise NoScriptError("a function of the claim computes both its sides, and runs nothing")
+        raise NoScriptError(f"no run decides it (@{claim.way}), so there is none to repeat")
     left = form.left or claim.left
     assert left is not None
     outcome, digits = _outcome(case, left)

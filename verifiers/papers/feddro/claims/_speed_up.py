@@ -6,7 +6,7 @@ fixed; exact second moments, since the constants of the bound are not in the tex
 **Instance.** Theorem 5.1's schedule η = √(|b|K/T), β = 4B_g⁴L_f²η, I = 1 ≤ T^{1/4}/(|b|K)^{3/4};
 clients with different h and g, noise of variance v² in g and σ_h² in ∇h, which a larger K or |b|
 has to average. h and g are affine and f is quadratic on the whole run (a Huber function with its
-knee at 20), so that the left side is known exactly (``verifiers.second_moments``).
+knee at 20), so that the left side is known exactly (``toolkit.engines.second_moments``).
 
 **Floor.** f = 0, h(x) = x²/2 near 0, noise of variance 1 in ∇h: E(x̄^{t+1})² = (1 − η)²E(x̄^t)² +
 η²/(|b|K) tends to η/((2 − η)|b|K), so the left side is at least η/(3|b|K) = 1/(3√(|b|KT)) for long
@@ -21,9 +21,9 @@ from driftproof.synthetic.problems.averaged_composition import AveragedCompositi
 from driftproof.toolkit.algorithms.feddro import FedDRO
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.engines.second_moments import second_moments
 from driftproof.verifiers.claim_types.rate import Exact, Floor, Schedule
 from driftproof.verifiers.papers.feddro.claims import _theorem as parts
-from driftproof.verifiers.second_moments import second_moments
 
 n = symbols("n", positive=True)
 K, b, T = symbols("K b T", positive=True)

@@ -22,7 +22,7 @@ from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.algorithms._nested import Nested
 from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
 from driftproof.toolkit.cases import Case
-from driftproof.verifiers.second_moments import Recursion, of_cohort
+from driftproof.toolkit.engines.second_moments import Recursion, of_cohort
 
 DUST = 1e-25
 """A mean square below this is what rounding left of 0."""

@@ -40,11 +40,11 @@ from driftproof.toolkit.algorithms.fednest import FedNest
 from driftproof.toolkit.bilevel import BilevelProblem
 from driftproof.toolkit.cases import Assumption, Case
 from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.engines.second_moments import second_moments
 from driftproof.toolkit.measure import Reduction, States, Steps, average, sq
 from driftproof.verifiers.algebra.symbolic import Step, finite_limit, nonnegative, vanishes
 from driftproof.verifiers.claim_types.bound import Measure
 from driftproof.verifiers.claim_types.rate import Exact, Floor, Schedule
-from driftproof.verifiers.second_moments import second_moments
 
 K = symbols("K", positive=True)
 TERMS = symbols("N", positive=True)
@@ -72,7 +72,8 @@ PROBLEM = QuadraticBilevel(
 """Different noisy clients; with a slope on x, ∇_y f is not 0 at the solution.
 
 The noise is bounded and the runs stay far inside the quadratic part of the Huber function,
-‖y − a_i‖ ≤ 20, so that second moments are known at every horizon (``verifiers.second_moments``).
+‖y − a_i‖ ≤ 20, so that second moments are known at every horizon
+(``toolkit.engines.second_moments``).
 """
 
 

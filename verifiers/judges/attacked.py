@@ -1,0 +1,78 @@
+"""A user's problem and algorithm are audited, and their constants attacked, before any verdict.
+
+That is one unit of work for each problem and algorithm: an audit of both (``synthetic.audit``), and
+a search for points that exceed the constants (``synthetic.attacks``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from driftproof.synthetic.attacks.scores import Scores
+from driftproof.synthetic.attacks.search import Attack
+from driftproof.synthetic.attacks.thorough import LEVEL, searched
+from driftproof.synthetic.audit.algorithm import audit_algorithm
+from driftproof.synthetic.audit.problem import audit_problem, shown
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.constants import MODULI, ROLES, RUN_ROLES
+from driftproof.toolkit.located import is_shipped, telling_the_method
+from driftproof.verifiers.judges.declared import DECLARED, GAP, key_of
+
+EFFORT = 0.25
+"""How much of ``falsify``'s search is made before a verdict."""
+_found: dict[tuple[Any, ...], dict[str, str]] = {}
+
+
+def look(case: Case) -> dict[str, str]:
+    """Audit a case's user's own parts; return the constants that are exceeded, and how.
+
+    Raises:
+        DriftproofError: something does not fit, say the gradient the objective.
+    """
+    key = (type(case.problem), type(case.algorithm), key_of(case))
+    if key not in _found:
+        if not is_shipped(case.problem):
+            with telling_the_method(type(case.problem)):
+                audit_problem(case.problem)
+        if case.algorithm is not None:
+            with telling_the_method(type(case.algorithm)):
+                audit_algorithm(case.algorithm, case.problem)
+        _found[key] = {} if is_shipped(case.problem) else exceeded(case)
+    return _found[key]
+
+
+def exceeded(case: Case) -> dict[str, str]:
+    """Return the constants of a case's problem that a search exceeds: role → sentence."""
+    scores, sentences = Scores(case.problem), {}
+    for role in (*case.problem.constants, GAP):
+        if not scores.has(role):
+            continue
+        worst = searched(case.problem, role, effort=EFFORT)
+        if worst.exceeded:
+            sentences[role] = f"{case.problem.leaf_name}: {in_words(worst)}"
+    return sentences
+
+
+def in_words(attack: Attack) -> str:
+    """Return the sentence that names a constant, where it is exceeded, and its true size."""
+    at = where(attack)
+    size = "only " if attack.role in MODULI else ""
+    meaning = {**ROLES, **RUN_ROLES}[attack.role]
+    if attack.draws:
+        meaning += f"; {attack.draws} draws, tested at level {LEVEL:g}"
+    return (
+        f"{attack.role}{DECLARED}{attack.declared:g}, but {at} it is {size}{attack.found:.6g} "
+        f"({meaning})"
+    )
+
+
+def where(attack: Attack) -> str:
+    """Return the point, or the two, of an attack, and whose they are."""
+    tensors = [torch.tensor(p, dtype=torch.float64) for p in attack.points]
+    points = [shown(p, digits=6) for p in tensors]
+    if attack.exceeded or len(set(points)) < len(points):  # two close points are told apart
+        points = [shown(p, digits=15) for p in tensors]
+    at = f"between x = {points[0]} and z = {points[1]}" if points[1:] else f"at x = {points[0]}"
+    return at if attack.client is None else f"{at} of client {attack.client}"
