@@ -501,18 +501,22 @@ class Measure:
         self.how: tuple[str, ...] = ()
         self.asked = Asked()
         self.memory: dict[str, tuple[int, Tensor]] = {}
+        self._calls = 0
 
     def __call__(self, moment: Moment) -> Any:
         """Return what the measure says of a moment: a Reduction, or None.
 
         Raises:
-            DriftproofError: it writes to the state, or reduces some moments otherwise than others.
+            DriftproofError: it writes to the state, reduces some moments otherwise than others, or
+                takes several replicates together.
         """
         state = contents(moment.state)
-        if self.of_states:
-            said = self._left(States(moment, self.asked))
-        else:
-            said = self._left(Steps(moment, self.asked, self.memory))
+        self._calls += 1
+        looked = self._calls & (self._calls - 1) == 0  # the first calls, and fewer and fewer then
+        memory = dict(self.memory) if looked else {}
+        said = self._said(moment, self.memory)
+        if looked and isinstance(said, Reduction):
+            self._check_apart(moment, said, memory)
         if written(state, moment.state):
             raise DriftproofError(
                 f"{place_of(self._left)} writes to the state of the run",
@@ -522,6 +526,53 @@ class Measure:
         if self.how:
             self._check_alike(said)
         return said
+
+    def _said(self, moment: Moment, memory: dict[str, tuple[int, Tensor]]) -> Any:
+        if self.of_states:
+            return self._left(States(moment, self.asked))
+        return self._left(Steps(moment, self.asked, memory))
+
+    def _check_apart(self, moment: Moment, said: Reduction, memory: Mapping[str, Any]) -> None:
+        """Raise if a replicate's value depends on another's state: then they are no sample.
+
+        Half of the replicates are given the other half's states. What the others measure stays.
+        """
+        values, count = (said.value, *said.parts.values()), said.value.shape[-1]
+        half = count // 2
+        if not half or any(type(x) is not Tensor or x.is_meta for x in (*values, *moment.state)):
+            return
+        halves, marks = (slice(half), slice(count - half, count)), moment.ctx.marks
+        for kept, other in (halves, halves[::-1]):
+
+            def swapped(x: Any, kept: slice = kept, other: slice = other) -> Any:
+                if not isinstance(x, Tensor) or x.shape[-1:] != (count,):
+                    return x
+                x = x.clone()
+                x[..., other] = x[..., kept]
+                return x
+
+            def states(of: Any, swapped: Any = swapped) -> Any:
+                return of if of is None else type(of)(*map(swapped, of))
+
+            fields = {name: states(getattr(moment, name)) for name in STATES}
+            moment.ctx.marks = {name: swapped(x) for name, x in marks.items()}
+            try:
+                again = self._said(moment._replace(**fields), dict(memory))
+            finally:
+                moment.ctx.marks = marks
+            parts = (again.value, *again.parts.values()) if isinstance(again, Reduction) else ()
+            same = len(parts) == len(values) and all(
+                _near(one[..., kept], new[..., kept])
+                for one, new in zip(values, parts, strict=True)
+            )
+            if not same:
+                raise DriftproofError(
+                    f"{place_of(self._left)} takes several replicates together: what it returns "
+                    "for one changes with the states of others",
+                    "a value for each replicate, of its own state alone: the last axis is never "
+                    "summed, sliced or sorted",
+                    "of a mean w[0] is the first coordinate, and w[:, :1] the first replicate",
+                )
 
     def _check_alike(self, said: Any) -> None:
         if said is None and self.how[0] == "average":
@@ -537,6 +588,16 @@ class Measure:
                 "one way to reduce all moments of a run",
                 "return None where the statement says nothing",
             )
+
+
+STATES = ("state", "start", "before", "previous")
+"""The fields of a moment that are states."""
+
+
+def _near(one: Tensor, other: Tensor) -> bool:
+    """Say whether two values are equal, but for the order in which a kernel added."""
+    size = 1e-9 * float(torch.nan_to_num(one).abs().max()) if one.numel() else 0.0
+    return torch.allclose(one, other, rtol=1e-5, atol=size, equal_nan=True)
 
 
 def _annotation(left: Callable[[Any], Any]) -> Any:

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from driftproof.toolkit.case_text import expression
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.tolerances import COMPUTED
 from driftproof.verifiers.conform.clients import Client
 from driftproof.verifiers.conform.reference import Instance, Round, Run, played, stable
 from driftproof.verifiers.conform.round_function import RoundFunction
-from driftproof.verifiers.expression import expression
 
 SIMPLE = 12
 """Ratios whose numerator and denominator are at most so large are told."""
