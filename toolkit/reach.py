@@ -10,10 +10,12 @@ Nothing depends on which: any z will do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate, repeat
 from math import inf, sqrt
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -24,6 +26,9 @@ from driftproof.toolkit.extent import Extent
 from driftproof.toolkit.located import is_shipped
 from driftproof.toolkit.oracles import OFFERS, has_term, on_every_client
 from driftproof.toolkit.problem import Problem
+
+Radii: TypeAlias = Iterator[Mapping[str, float]]
+"""What ``Algorithm.radii`` yields: name → radius, before the first step and after each."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,9 @@ class Around:
         monotonicity: m, if each G_i is m-strongly monotone (None: it is not).
         noise: ρ, which a sample's distance from G_i(x) never exceeds.
         largest: G, which no sample of a field, or of a composition's gradient, exceeds.
+        mean_slope: ‖(1/n) Σ G_i(z)‖.
+        size: ‖z‖.
+        entries: the dimension of z.
     """
 
     start: float
@@ -47,6 +55,17 @@ class Around:
     monotonicity: float | None = None
     noise: float = inf
     largest: float = inf
+    mean_slope: float = inf
+    size: float = inf
+    entries: float = inf
+
+    @property
+    def shared(self) -> Around:
+        """Return what is proven of the mean field, at a point that all clients share.
+
+        Bounds and moduli of every G_i are bounds and moduli of their mean.
+        """
+        return replace(self, slope=self.mean_slope)
 
     def stepped(self, r: float, eta: float) -> float:
         r"""Bound ‖x − ηg − z‖, for ‖x − z‖ ≤ r and g a minibatch of a client's field at x.
@@ -63,14 +82,49 @@ class Around:
 
         Besides, ‖x − ηg − z‖ ≤ r + ηG. A mean of such points, whichever its weights, is as near.
         """
+        return min(self._contracted(r, eta) + eta * self.slope, r + eta * self.largest)
+
+    def drifted(self, apart: float, eta: float, push: float) -> float:
+        r"""Bound ‖y − η(g − c_i + c) − x‖, for ‖y − x‖ ≤ apart and g as in ``stepped``, at y.
+
+        c_i and c are control variates, ‖G_i(x) − c_i + c‖ ≤ push. As above A(y) − A(x) is shorter
+        than y − x by q. Besides, each of g, c_i and c is 0 or a mean of samples, G at most.
+        """
+        moved = self._contracted(apart, eta) + eta * push
+        return min(moved, apart + 3 * eta * self.largest)
+
+    def _contracted(self, r: float, eta: float) -> float:
         factors = [1 + eta * self.smoothness]
         if self.convexity is not None:
             factors.append(max(abs(1 - eta * self.convexity), abs(1 - eta * self.smoothness)))
         if self.monotonicity is not None:
             square = 1 - 2 * eta * self.monotonicity + (eta * self.smoothness) ** 2
             factors.append(sqrt(max(square, 0.0)))
-        moved = (min(factors) * r if r else 0.0) + eta * (self.slope + self.noise)
-        return min(moved, r + eta * self.largest)
+        return (min(factors) * r if r else 0.0) + eta * self.noise
+
+    def rise(self, r: float) -> float:
+        """Bound ‖G_i(x) − G_i(y)‖, for ‖x − y‖ ≤ r."""
+        return self.smoothness * r if r else 0.0
+
+    def longest(self, r: float) -> float:
+        """Bound ‖g‖, for g as in ``stepped``."""
+        return min(self.slope + self.rise(r) + self.noise, self.largest)
+
+    def descent(self, step_sizes: Iterable[float]) -> Iterator[float]:
+        """Yield the radius of local steps of these sizes, before the first and after each.
+
+        An average, whichever its weights, is no farther than all of them.
+        """
+        r = self.start
+        for eta in step_sizes:
+            yield r
+            r = self.stepped(r, eta)
+
+    def bounded(self, eta: float, iterate: str, direction: str, times: float = 1.0) -> Radii:
+        """Yield the radii of steps of η along directions no larger than G, so many times."""
+        largest = self.largest * times
+        for r in accumulate(repeat(eta * largest), initial=self.start):
+            yield {iterate: r, direction: largest}
 
 
 class Enclosed:
@@ -102,16 +156,21 @@ class Enclosed:
     def _around(self, start: Tensor) -> Around:
         problem, known = self._problem, self._proven
         away, offered = float((start - self.z).norm()), OFFERS[problem.offers]
+        around = Around(away, size=float(self.z.norm()), entries=len(self.z))
         if "field" in offered and problem.offers != "class":
             oracles: Any = problem.oracles(torch.float64)
             slopes = oracles.field_grad(on_every_client(self.z, problem.clients), None)
             none = oracles.field_law(1) is None
-            return Around(
-                away, float(slopes.norm(dim=1).max()), known.get("field_smoothness", inf),
-                known.get("client_strong_convexity"), known.get("field_monotonicity"),
-                0.0 if none else known.get("field_noise_bound", inf),
-                known.get("field_gradient_bound", inf),
-            )  # fmt: skip
+            return replace(
+                around,
+                slope=float(slopes.norm(dim=1).max()),
+                mean_slope=float(slopes.mean(0).norm()),
+                smoothness=known.get("field_smoothness", inf),
+                convexity=known.get("client_strong_convexity"),
+                monotonicity=known.get("field_monotonicity"),
+                noise=0.0 if none else known.get("field_noise_bound", inf),
+                largest=known.get("field_gradient_bound", inf),
+            )
         if "composition" in offered:
             composed: Any = problem
             shipped = is_shipped(problem) and not any(role.startswith("plain_") for role in known)
@@ -121,8 +180,8 @@ class Enclosed:
             rest = 0.0 if none else known.get("plain_gradient_bound", inf)
             # an estimate of an inner value is a mean of values, and no value itself
             if getattr(composed, "outer_everywhere", False) and inner and outer:
-                return Around(away, largest=inner * outer + rest)
-        return Around(away)
+                return replace(around, largest=inner * outer + rest)
+        return around
 
     @cached_property
     def _slope(self) -> Tensor:
