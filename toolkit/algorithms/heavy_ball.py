@@ -9,6 +9,7 @@ from torch import Tensor
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import BelowOne, One, Positive, PositiveInt
+from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -63,6 +64,18 @@ class HeavyBall(Algorithm):
     def anywhere(self, ctx: Context, oracles: GradientField, start: Tensor, own: Tensor) -> State:
         """Begin in any motion: the mean of ``own`` is the point before."""
         return State(ctx.everywhere(start), ctx.everywhere(own.mean(0)))
+
+    def radii(self, around: Around) -> Radii:
+        """A step adds β times the last move, which is no longer than v to a gradient step.
+
+        The next move is at most βv + α‖g‖ long, and no longer than from one point to the other.
+        """
+        shared, w, before, v = around.shared, around.start, around.start, 0.0
+        while True:
+            yield {"w": w, "before": before + around.size}
+            after = shared.stepped(w, self.step_size) + self.momentum * v
+            v = min(self.momentum * v + self.step_size * shared.longest(w), w + after)
+            w, before = after, w
 
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One step along the mean gradient and the last move."""

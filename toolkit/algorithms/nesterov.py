@@ -2,6 +2,7 @@ r"""Nesterov's accelerated gradient method, in both of its forms, on one machine
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Literal, NamedTuple, Self
 
 from torch import Tensor
@@ -9,6 +10,7 @@ from torch import Tensor
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import BelowOne, One, Positive, PositiveInt
+from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -67,10 +69,26 @@ class Nesterov(Algorithm):
         """Begin in any motion: the mean of ``own`` is y."""
         return State(ctx.everywhere(start), ctx.everywhere(own.mean(0)))
 
+    def radii(self, around: Around) -> Radii:
+        """x_{k+1} is a gradient step from y_k, which is ‖y_k − x_k‖ + η‖g‖ from x_k at most.
+
+        Nor is it farther from x_k than both are from z together. y_{k+1} is m_k times that beyond.
+        """
+        shared, w, beyond = around.shared, around.start, 0.0
+        for t in count():
+            y = w + beyond
+            yield {"w": w, "y": y + around.size}
+            after = shared.stepped(y, self.step_size)
+            moved = min(beyond + self.step_size * shared.longest(y), w + after)
+            w, beyond = after, self.momentum_at(t) * moved
+
+    def momentum_at(self, t: int) -> float:
+        """Return m_t."""
+        return self.momentum if self.form == "constant" else t / (t + 3)
+
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One gradient step from y, and the move beyond it."""
         xi = ctx.draw(oracles.field_law(self.batch), "xi")
         (g,) = ctx.average(oracles.field_grad(state.y, xi))
         w = state.y - self.step_size * g
-        m = self.momentum if self.form == "constant" else ctx.t / (ctx.t + 3)
-        return State(w, w + m * (w - state.w))
+        return State(w, w + self.momentum_at(ctx.t) * (w - state.w))
