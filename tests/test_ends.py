@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import islice
 from math import isfinite
+from pathlib import Path
+from re import findall
 
 import numpy as np
 import pytest
@@ -233,6 +235,16 @@ class Unreached(Scaffold):
 
     def step(self, ctx, oracles, state):
         return super().step(ctx, oracles, state)
+
+
+def test_the_page_lists_every_method_and_says_which_have_radii():
+    page = Path(__file__).parents[1] / "docs" / "verdicts.md"
+    rows = [row.split("|")[1:3] for row in page.read_text().split("\n") if row.startswith("| `")]
+    listed = {name: ends.strip() for names, ends in rows for name in findall(r"`(\w+)`", names)}
+    shipped = {leaf.load().__name__: leaf.name for leaf in leaves("algorithm").values()}
+    assert listed.keys() == shipped.keys()
+    for name, ends in listed.items():
+        assert ends.startswith(("none", "not needed")) is (shipped[name] not in WITH_RADII), name
 
 
 # -- verdicts

@@ -120,6 +120,28 @@ class Around:
             yield r
             r = self.stepped(r, eta)
 
+    def momentum(
+        self, eta: float, weights: Iterable[float], *, looks_ahead: bool
+    ) -> Iterator[tuple[float, float]]:
+        r"""Yield the radii of x and of the point of the gradient, for x⁺ = x + md − ηg.
+
+        d is the last move, 0 at first, and g is at y = x + md if the method looks ahead, else at x.
+        So x⁺ is a step from y, or one from x and md; and d⁺ = md − ηg. While m is the same,
+        p = x + md/(1 − m) moves to p − ηg/(1 − m), and x⁺ = (1 − m)p⁺ + mx: a step of η/(1 − m)
+        from p, off by the field's rise from there to the gradient's point.
+        """
+        x = ahead = self.start
+        move, last = 0.0, None
+        for m in weights:
+            carried, long = m * move, eta / (1 - m)
+            at = x + carried if looks_ahead else x
+            yield x, at
+            off = self.rise(carried / (1 - m) - (carried if looks_ahead else 0.0))
+            ahead = self.stepped(ahead, long) + long * off if last in (None, m) else inf
+            after = self.stepped(at, eta) + (0.0 if looks_ahead else carried)
+            after = min(after, (1 - m) * ahead + m * x)
+            move, x, last = min(carried + eta * self.longest(at), x + after), after, m
+
     def bounded(self, eta: float, iterate: str, direction: str, times: float = 1.0) -> Radii:
         """Yield the radii of steps of η along directions no larger than G, so many times."""
         largest = self.largest * times

@@ -2,7 +2,6 @@ r"""DRFL: distributionally robust federated averaging, by ascent on the clients'
 
 from __future__ import annotations
 
-from itertools import repeat
 from typing import NamedTuple
 
 import torch
@@ -12,7 +11,6 @@ from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descende
 from driftproof.toolkit.draws import Indices, Subset, Uniforms
 from driftproof.toolkit.oracles import Losses
 from driftproof.toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
-from driftproof.toolkit.reach import Around, Radii
 from driftproof.toolkit.simplex import project_on_simplex
 
 
@@ -90,13 +88,6 @@ class DRFL(Algorithm):
         """Every client starts at the same point, and λ is uniform."""
         w = ctx.everywhere(start)
         return State(w, w, ctx.everywhere(torch.full((ctx.clients,), 1.0 / ctx.clients)))
-
-    def radii(self, around: Around) -> Radii:
-        """As of FedAvg; the snapshot is a mean of models that were met, and λ is in the simplex."""
-        farthest = 0.0
-        for w in around.descent(repeat(self.step_size)):
-            farthest = max(farthest, w)
-            yield {"w": w, "snapshot": farthest + around.size, "weights": 1.0}
 
     def step(self, ctx: Context, oracles: Losses, state: State) -> State:
         """One local step; the last of a round is followed by the server's two updates."""

@@ -2,6 +2,7 @@ r"""Heavy ball: gradient descent with momentum, on one machine."""
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import NamedTuple, Self
 
 from torch import Tensor
@@ -66,16 +67,13 @@ class HeavyBall(Algorithm):
         return State(ctx.everywhere(start), ctx.everywhere(own.mean(0)))
 
     def radii(self, around: Around) -> Radii:
-        """A step adds β times the last move, which is no longer than v to a gradient step.
-
-        The next move is at most βv + α‖g‖ long, and no longer than from one point to the other.
-        """
-        shared, w, before, v = around.shared, around.start, around.start, 0.0
-        while True:
+        """The gradient is at w; ``before`` is the last w."""
+        before = around.start
+        for w, _ in around.shared.momentum(
+            self.step_size, repeat(self.momentum), looks_ahead=False
+        ):
             yield {"w": w, "before": before + around.size}
-            after = shared.stepped(w, self.step_size) + self.momentum * v
-            v = min(self.momentum * v + self.step_size * shared.longest(w), w + after)
-            w, before = after, w
+            before = w
 
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One step along the mean gradient and the last move."""

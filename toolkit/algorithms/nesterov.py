@@ -2,7 +2,7 @@ r"""Nesterov's accelerated gradient method, in both of its forms, on one machine
 
 from __future__ import annotations
 
-from itertools import count
+from itertools import chain, count
 from typing import Literal, NamedTuple, Self
 
 from torch import Tensor
@@ -70,17 +70,10 @@ class Nesterov(Algorithm):
         return State(ctx.everywhere(start), ctx.everywhere(own.mean(0)))
 
     def radii(self, around: Around) -> Radii:
-        """x_{k+1} is a gradient step from y_k, which is ‖y_k − x_k‖ + η‖g‖ from x_k at most.
-
-        Nor is it farther from x_k than both are from z together. y_{k+1} is m_k times that beyond.
-        """
-        shared, w, beyond = around.shared, around.start, 0.0
-        for t in count():
-            y = w + beyond
-            yield {"w": w, "y": y + around.size}
-            after = shared.stepped(y, self.step_size)
-            moved = min(beyond + self.step_size * shared.longest(y), w + after)
-            w, beyond = after, self.momentum_at(t) * moved
+        """The gradient is at y, by the weight of the step before."""
+        weights = chain([self.momentum_at(0)], map(self.momentum_at, count()))
+        points = around.shared.momentum(self.step_size, weights, looks_ahead=True)
+        return ({"w": w, "y": y + around.size} for w, y in points)
 
     def momentum_at(self, t: int) -> float:
         """Return m_t."""
