@@ -127,7 +127,7 @@ POWER = {
         from_the_minimiser, Case(CONVEX, FedAvg(local_steps=5, step_size=0.1), 100),
     ),
     "heavy ball, strongly convex: ‖w − x*‖²": (
-        from_the_minimiser, Case(CONVEX, HeavyBall(step_size=0.1, momentum=0.3), 100),
+        from_the_minimiser, Case(CONVEX, HeavyBall(step_size=0.1, momentum=0.5), 100),
     ),
     "SCAFFOLD, strongly convex: ‖x − x*‖²": (
         of_the_server, Case(CONVEX, Scaffold(local_steps=5, step_size=0.03), 100),
