@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from driftproof.toolkit.statistics import Tail
 from driftproof.toolkit.tolerances import BALLS, COMPUTED, COUNTED, EXACT, RUN, Tolerance
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.judges.bounds import Replicates
@@ -115,12 +116,13 @@ def test_a_proof_is_one_comparison():
 def test_the_level_is_divided_among_refutations_alone():
     """Of n comparisons one false one refutes; all have to be tested for support anyway."""
     x = np.tile([0.0, 1.0], 400)[None]
-    one = decide(Comparisons(Replicates(x), Interval(0.4, 0.4)), level=1e-5)
-    many = decide(Comparisons(Replicates(np.repeat(x, 10_000, 0)), Interval(0.4, 0.4)), level=1e-5)
-    assert (one.verdict, many.verdict) == (REFUTED, INCONCLUSIVE)
-    for n in (1, 50):
-        left = Replicates(np.repeat(x, n, 0))
-        assert decide(Comparisons(left, Interval(0.6, 0.6)), level=1e-5).verdict is SUPPORTED
+
+    def verdict(count, right):
+        left = Replicates(np.repeat(x, count, 0), tails=[Tail(1.0)] * count)
+        return decide(Comparisons(left, Interval(right, right)), level=1e-5).verdict
+
+    assert (verdict(1, 0.4), verdict(10_000, 0.4)) == (REFUTED, INCONCLUSIVE)
+    assert verdict(1, 0.6) is verdict(50, 0.6) is SUPPORTED
 
 
 numbers = st.floats(-1e6, 1e6)

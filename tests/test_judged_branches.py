@@ -24,7 +24,7 @@ from driftproof.toolkit.measure import each, sq
 from driftproof.toolkit.problem import supposing
 from driftproof.toolkit.rounded import rounding
 from driftproof.toolkit.statements import ReadingVerdict, Statement, at_odds, statement
-from driftproof.toolkit.statistics import replicates_needed
+from driftproof.toolkit.statistics import Tail, replicates_needed
 from driftproof.toolkit.tolerances import DUST, SLACK
 from driftproof.toolkit.verdict import Evidence, Row, Verdict, tightness
 from driftproof.verifiers.algebra import conditioned
@@ -490,7 +490,7 @@ def test_a_sampled_run_that_ended_refutes_if_what_is_missing_cannot_be_negative(
     [(1, 1.0, INCONCLUSIVE), (1, 1.01, SUPPORTED), (0, 1.0, SUPPORTED)],
 )
 def test_a_mean_of_all_that_is_possible_is_not_below_it(value, right, verdict):
-    left = Replicates(np.full((1, 64), float(value)))
+    left = Replicates(np.full((1, 64), float(value)), tails=[Tail(1.0)])
     assert decide(Comparisons(left, Interval(right, right)), level=1e-5).verdict is verdict
 
 

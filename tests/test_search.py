@@ -129,6 +129,17 @@ def test_a_false_bound_is_refuted_and_its_case_made_simple():
     assert finding.lhs["mean"] > finding.rhs
 
 
+def test_the_case_that_is_shown_is_the_simplest_or_the_strongest():
+    simple, strong = (
+        falsify([FALSE], Effort(climbs=4, strongest=strongest))[0] for strongest in (False, True)
+    )
+    assert simple.ratio > 1.99
+    assert simple.strongest["ratio"] > simple.ratio
+    assert len(simple.python) < len(simple.strongest["python"])
+    assert strong.status == VERIFIED
+    assert strong.ratio >= simple.strongest["ratio"] * 0.98
+
+
 def test_a_true_bound_is_not_refuted_but_met():
     (finding,) = falsify([TRUE], Effort(climbs=6))
     assert finding.status == NOTHING

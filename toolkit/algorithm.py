@@ -103,6 +103,8 @@ class Algorithm(Parameters, ABC):
     fitted: ClassVar[frozenset[str]] = frozenset()
     """Fields that have to fit the problem: whoever draws hyperparameters leaves them as they are.
     """
+    in_mean: ClassVar[bool] = False
+    """Whether ``radii`` of the same class bounds (E‖·‖⁴)^{1/4} too (see there)."""
     local_steps: int
     participation: float = 1.0
     """The share of clients that take part in a round; a field of those that sample."""
@@ -144,6 +146,11 @@ class Algorithm(Parameters, ABC):
         marks the norm, whichever client's it is, before an average and after. A name that is left
         out may be anywhere.
 
+        ``in_mean`` says that (E‖·‖⁴)^{1/4} is bounded as well, if that of the noise is all that is
+        used of it (``Around.in_mean``). It is where the proof uses triangle inequalities, Lipschitz
+        maps, and averages whose weights do not depend on the iterates, and ``stepped`` of a draw
+        that its point does not depend on. Products of two random distances are not.
+
         Args:
             around: what is proven of the problem around a point z.
 
@@ -155,9 +162,13 @@ class Algorithm(Parameters, ABC):
     def proven_radii(self, around: Around) -> Radii:
         """Yield ``radii`` unless a subclass has methods that they were not proven of.
 
-        Whatever a step calls may be overridden, and not ``step`` alone.
+        Whatever a step calls may be overridden, and not ``step`` alone. In the mean the class that
+        has ``radii`` has to say ``in_mean`` itself.
         """
-        below = takewhile(lambda cls: "radii" not in vars(cls), type(self).__mro__)
+        order = type(self).__mro__
+        if around.mean and not next(c for c in order if "radii" in vars(c)).__dict__.get("in_mean"):
+            return
+        below = takewhile(lambda cls: "radii" not in vars(cls), order)
         others = [
             name for cls in below for name, of in vars(cls).items()
             if isinstance(of, FunctionType) and not name.startswith("__")

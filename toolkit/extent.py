@@ -4,12 +4,16 @@ An ``Extent`` stands for any tensor of a shape with
 
     ‖v − c‖ ≤ r for each vector v along the last axis but one, and low ≤ each entry ≤ high.
 
-c is a tensor; r, low and high are numbers, and may be infinite. A measure is called with Extents in
-place of the states, and torch hands each of its functions to the table below. What an entry returns
-follows from what is known of the arguments by the triangle inequality, Cauchy–Schwarz and monotony
-alone. So the value that a measure returns encloses the value of every replicate. Of the result of a
-function without an entry nothing is known but its shape. A measure that reads a value, to branch on
-it say, is refused: another replicate may branch otherwise.
+c is a tensor; r, low and high are numbers, and may be infinite. r bounds every outcome (p = ∞), or
+the mean: (E‖v − c‖^p)^{1/p} ≤ r. A product of two has half the power (Hölder's inequality); below
+p = 2 nothing is kept.
+
+A measure is called with Extents in place of the states, and torch hands each of its functions to
+the table below. What an entry returns follows from what is known of the arguments by the triangle
+inequality, Cauchy–Schwarz and monotony alone. So the value that a measure returns encloses the
+value of every replicate. Of the result of a function without an entry nothing is known but its
+shape. A measure that reads a value, to branch on it say, is refused: another replicate may branch
+otherwise.
 
 >>> w = Extent.ball(torch.zeros(2, 3, dtype=torch.float64), 0.5)
 >>> v = w + 1.0
@@ -57,6 +61,8 @@ class Extent(Tensor):
         centre, radius: c and r.
         low, high: bounds of each entry.
         mass: of a product of vectors, bounds of its sum along the last axis but one (None: none).
+        p: the power, 2 or more.
+        moved: how far the sum of v − c along that axis may be from 0.
     """
 
     centre: Tensor
@@ -64,16 +70,24 @@ class Extent(Tensor):
     low: float
     high: float
     mass: tuple[float, float] | None
+    p: float
+    moved: float
 
     @classmethod
-    def ball(cls, centre: Tensor, radius: float, low: float = -inf, high: float = inf) -> Any:
+    def ball(
+        cls, centre: Tensor, radius: float, low: float = -inf, high: float = inf, p: float = inf,
+        moved: float = inf,
+    ) -> Any:  # fmt: skip
         """Return what lies within ``radius`` of ``centre``, with entries from low to high."""
         with torch._C.DisableTorchFunctionSubclass():
             made: Any = torch.Tensor._make_subclass(cls, torch.empty_like(centre, device="meta"))
             least, most = map(float, centre.aminmax()) if centre.numel() else (-inf, inf)
-        radius = inf if math.isnan(radius) else radius
-        made.centre, made.radius, made.mass = centre, radius, None
-        made.low, made.high = max(low, least - radius), min(high, most + radius)
+        radius = inf if math.isnan(radius) or p < 2 else radius
+        made.centre, made.radius, made.mass, made.p = centre, radius, None, max(p, 2.0)
+        made.moved = min(radius * math.sqrt(_length(centre)), inf if p < 2 else moved)
+        made.low, made.high = low, high
+        if p == inf or radius == 0:
+            made.low, made.high = max(low, least - radius), min(high, most + radius)
         return made
 
     @classmethod
@@ -87,11 +101,17 @@ class Extent(Tensor):
 
     @property
     def sizes(self) -> tuple[float, float]:
-        """Bounds of the norm along the last axis but one."""
+        """Bounds of the norm along the last axis but one, whatever the outcome."""
         c, largest = self.centre, max(abs(self.low), abs(self.high))
-        norms = c.abs() if c.ndim < 2 else torch.linalg.vector_norm(c, dim=-2)
-        most = min(float(norms.max()) + self.radius, largest * math.sqrt(_length(c)))
-        return max(0.0, float(norms.min()) - self.radius), most
+        norms, radius = _norms(c), self.radius if self.p == inf else inf
+        most = min(float(norms.max()) + radius, largest * math.sqrt(_length(c)))
+        return max(0.0, float(norms.min()) - radius), most
+
+    @property
+    def root(self) -> float:
+        """What (E v²)^{1/2} of each entry is at most."""
+        most = float(self.centre.abs().max()) + self.radius
+        return min(most, max(abs(self.low), abs(self.high)))
 
     @classmethod
     def __torch_function__(
@@ -115,13 +135,18 @@ class Extent(Tensor):
             return Extent.within(plain)
         x = args[0]
         kept = name in KEEPS or (name == "__getitem__" and _keeps_vectors(x, args[1]))
-        return Extent.ball(plain, _spread(x, plain) if kept else inf, x.low, x.high)
+        return Extent.ball(plain, _spread(x, plain) if kept else inf, x.low, x.high, x.p)
 
     def __repr__(self, **_: Any) -> str:  # type: ignore[override]
         return f"Extent({list(self.centre.shape)}, ±{self.radius:g}, [{self.low:g}, {self.high:g}])"
 
     def __iter__(self) -> NoReturn:
         raise OpaqueError("__iter__")
+
+
+def power_of(x: Any) -> float:
+    """Return p of a tensor, of which every outcome is known if it is no Extent."""
+    return x.p if isinstance(x, Extent) else inf
 
 
 def extent_of(x: Any) -> Any:
@@ -135,6 +160,12 @@ def _centres(x: Any) -> Any:
     if isinstance(x, dict):
         return {key: _centres(value) for key, value in x.items()}
     return x.centre if isinstance(x, Extent) else x
+
+
+def _norms(c: Tensor) -> Tensor:
+    """Return the norm along the last axis but one, of what has no such axis the size."""
+    norms: Tensor = c.abs() if c.ndim < 2 else torch.linalg.vector_norm(c, dim=-2)
+    return norms
 
 
 def _length(x: Tensor) -> int:
@@ -175,7 +206,7 @@ def _add(x: Any, y: Any, *, alpha: float = 1) -> Any:
     x, y = extent_of(x), extent_of(y if alpha == 1 else _mul(y, alpha))
     centre = x.centre + y.centre
     radius = _spread(x, centre) + _spread(y, centre)
-    return Extent.ball(centre, radius, x.low + y.low, x.high + y.high)
+    return Extent.ball(centre, radius, x.low + y.low, x.high + y.high, min(x.p, y.p))
 
 
 @handles("sub", "__sub__", "subtract")
@@ -190,7 +221,7 @@ def _rsub(x: Any, y: Any) -> Any:
 
 @handles("neg", "__neg__", "negative")
 def _neg(x: Any) -> Any:
-    return Extent.ball(-x.centre, x.radius, -x.high, -x.low)
+    return Extent.ball(-x.centre, x.radius, -x.high, -x.low, x.p)
 
 
 @handles("mul", "__mul__", "__rmul__", "multiply")
@@ -200,19 +231,32 @@ def _mul(x: Any, y: Any) -> Any:
     x, y = extent_of(x), extent_of(y)
     centre = x.centre * y.centre
     corners = [_times(a, b) for a in (x.low, x.high) for b in (y.low, y.high)]
-    # xy − cd = x(y − d) + (x − c)d
-    radius = _times(max(abs(x.low), abs(x.high)), _spread(y, centre))
-    radius += _times(_spread(x, centre), float(y.centre.abs().max()))
-    made = Extent.ball(centre, radius, min(corners), max(corners))
-    if x.centre.shape == y.centre.shape and centre.ndim > 1:
-        most = _times(x.sizes[1], y.sizes[1])
-        made.mass = -most, most
+    r, q = _spread(x, centre), _spread(y, centre)
+    # xy − cd = (x − c)d + c(y − d) + (x − c)(y − d)
+    steep, flat = (float(v.centre.abs().max()) for v in (x, y))
+    p = 1 / (1 / x.p + 1 / y.p) if x.p < inf or y.p < inf else inf
+    radius = _times(r, flat) + _times(steep, q) + _times(r, q)
+    if p == inf:
+        radius = min(radius, _times(max(abs(x.low), abs(x.high)), q) + _times(r, flat))
+    if x.centre.shape != y.centre.shape or centre.ndim < 2:
+        return Extent.ball(centre, radius, min(corners), max(corners), p)
+    long, wide = (float(_norms(v.centre).max()) for v in (x, y))
+    moved = _times(r, wide) + _times(long, q) + _times(r, q)
+    made = Extent.ball(centre, radius, min(corners), max(corners), p, moved)
+    most = _times(x.sizes[1], y.sizes[1])
+    made.mass = -most, most
     return made
 
 
 @handles("square")
 def _square(x: Any) -> Any:
-    made = Extent.within(x.centre, *(end**2 for end in _apart_from_zero(x)))
+    low, high = (end**2 for end in _apart_from_zero(x))
+    if x.p == inf:
+        made = Extent.within(x.centre, low, high)
+    else:  # v² − c² = 2c(v − c) + (v − c)²
+        sizes = float(x.centre.abs().max()), float(_norms(x.centre).max())
+        radius, moved = (2 * _times(size, x.radius) + x.radius**2 for size in sizes)
+        made = Extent.ball(x.centre**2, radius, low, high, x.p / 2, moved)
     made.mass = tuple(size**2 for size in x.sizes) if x.centre.ndim > 1 else None
     return made
 
@@ -239,7 +283,8 @@ def _div(x: Any, y: Any) -> Any:
 
 @handles("abs", "__abs__", "absolute")
 def _abs(x: Any) -> Any:
-    return Extent.within(x.centre, *_apart_from_zero(x))
+    low, high = _apart_from_zero(x)
+    return Extent.ball(x.centre.abs(), x.radius, low, high, x.p)
 
 
 @handles("sqrt")
@@ -268,11 +313,11 @@ def _sum(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     centre, count = x.centre.sum(axis, keepdim=keepdim), x.centre.shape[axis]
     low, high = _times(count, x.low), _times(count, x.high)
     if axis != -2:
-        return Extent.ball(centre, count * x.radius, low, high)
+        return Extent.ball(centre, count * x.radius, low, high, x.p)
     if x.mass is not None:
         low, high = max(low, x.mass[0]), min(high, x.mass[1])
-    # |Σ(v − c)| ≤ √k ‖v − c‖; as many such sums stand beside each other as the result is long
-    return Extent.ball(centre, x.radius * math.sqrt(count * _length(centre)), low, high)
+    # as many such sums stand beside each other as the result is long
+    return Extent.ball(centre, x.moved * math.sqrt(_length(centre)), low, high, x.p)
 
 
 @handles("mean")
@@ -285,4 +330,7 @@ def _norm(x: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, **more
     axis = _axis(x, dim)
     like = torch.linalg.vector_norm(x.centre, dim=axis, keepdim=keepdim)
     euclidean = more.get("ord", p) in (None, 2, "fro") and axis == -2
-    return Extent.within(like, *(x.sizes if euclidean else (0.0, inf)))
+    if not euclidean:
+        return Extent.within(like, 0.0, inf)
+    low, high = x.sizes
+    return Extent.ball(like, x.radius * math.sqrt(_length(like)), low, high, x.p)

@@ -1,8 +1,9 @@
 r"""How far a run can go: what is proven of a problem around a point z, and what follows of it.
 
 Noise has finite support. So each replicate stays within a distance of z that the constants give: an
-algorithm says how that distance grows in a step (``Algorithm.radii``). ``Around`` has the numbers
-that it may use, and ``Enclosed`` is the problem as a measure sees it that is given Extents.
+algorithm says how that distance grows in a step (``Algorithm.radii``). In the mean it grows less:
+noise of mean 0 adds to squares, not to distances. ``Around`` has the numbers that an algorithm may
+use, and ``Enclosed`` is the problem as a measure sees it that is given Extents.
 
 z is the certified minimiser (with y*(z), of a minimax problem), or the start where there is none.
 Nothing depends on which: any z will do.
@@ -14,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, repeat
-from math import inf, sqrt
+from math import inf, isfinite, sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,7 +23,7 @@ import torch
 from torch import Tensor
 
 from driftproof.toolkit.composition import NoPlainPart
-from driftproof.toolkit.extent import Extent
+from driftproof.toolkit.extent import Extent, power_of
 from driftproof.toolkit.located import is_shipped
 from driftproof.toolkit.oracles import OFFERS, has_term, on_every_client
 from driftproof.toolkit.problem import Problem
@@ -43,6 +44,8 @@ class Around:
         monotonicity: m, if each G_i is m-strongly monotone (None: it is not).
         noise: ρ, which a sample's distance from G_i(x) never exceeds.
         largest: G, which no sample of a field, or of a composition's gradient, exceeds.
+        deviation: σ, where E‖sample − G_i(x)‖² ≤ σ².
+        mean: whether distances are (E‖·‖⁴)^{1/4}, not those that no outcome exceeds. Of noise, too.
         mean_slope: ‖(1/n) Σ G_i(z)‖.
         size: ‖z‖.
         entries: the dimension of z.
@@ -55,6 +58,8 @@ class Around:
     monotonicity: float | None = None
     noise: float = inf
     largest: float = inf
+    deviation: float = inf
+    mean: bool = False
     mean_slope: float = inf
     size: float = inf
     entries: float = inf
@@ -66,6 +71,12 @@ class Around:
         Bounds and moduli of every G_i are bounds and moduli of their mean.
         """
         return replace(self, slope=self.mean_slope)
+
+    @property
+    def in_mean(self) -> Around:
+        """What is known of distances in the mean: E‖noise‖⁴ ≤ ρ²σ², as it is within ρ."""
+        small = min(self.noise, self.deviation)
+        return replace(self, noise=sqrt(small * self.noise) if small else 0.0, mean=True)
 
     def stepped(self, r: float, eta: float) -> float:
         r"""Bound ‖x − ηg − z‖, for ‖x − z‖ ≤ r and g a minibatch of a client's field at x.
@@ -81,8 +92,18 @@ class Around:
         * q = 1 + ηℓ in any case.
 
         Besides, ‖x − ηg − z‖ ≤ r + ηG. A mean of such points, whichever its weights, is as near.
+
+        In the mean let a = x − ηG_i(x) − z and ξ = g − G_i(x), whose mean is 0 whatever x is. By
+        E⟨a, ξ⟩‖a‖² = 0, ⟨a, ξ⟩² ≤ ‖a‖²‖ξ‖², E‖ξ‖³ ≤ (E‖ξ‖² E‖ξ‖⁴)^{1/2} and Jensen's inequality
+
+            E‖a − ηξ‖⁴ ≤ α⁴ + 6η²σ²α² + 4η³σρ²α + η⁴ρ⁴,    α = q r + ηs ≥ (E‖a‖⁴)^{1/4}.
         """
-        return min(self._contracted(r, eta) + eta * self.slope, r + eta * self.largest)
+        drift = self._contracted(r, eta) + eta * self.slope
+        moved, rho, sigma = drift + eta * self.noise, eta * self.noise, eta * self.deviation
+        if self.mean and isfinite(moved + sigma):
+            fourth = drift**4 + 6 * (sigma * drift) ** 2 + 4 * sigma * rho**2 * drift + rho**4
+            moved = min(moved, fourth**0.25)
+        return min(moved, r + eta * self.largest)
 
     def drifted(self, apart: float, eta: float, push: float) -> float:
         r"""Bound ‖y − η(g − c_i + c) − x‖, for ‖y − x‖ ≤ apart and g as in ``stepped``, at y.
@@ -90,7 +111,7 @@ class Around:
         c_i and c are control variates, ‖G_i(x) − c_i + c‖ ≤ push. As above A(y) − A(x) is shorter
         than y − x by q. Besides, each of g, c_i and c is 0 or a mean of samples, G at most.
         """
-        moved = self._contracted(apart, eta) + eta * push
+        moved = self._contracted(apart, eta) + eta * (push + self.noise)
         return min(moved, apart + 3 * eta * self.largest)
 
     def _contracted(self, r: float, eta: float) -> float:
@@ -100,7 +121,7 @@ class Around:
         if self.monotonicity is not None:
             square = 1 - 2 * eta * self.monotonicity + (eta * self.smoothness) ** 2
             factors.append(sqrt(max(square, 0.0)))
-        return (min(factors) * r if r else 0.0) + eta * self.noise
+        return min(factors) * r if r else 0.0
 
     def rise(self, r: float) -> float:
         """Bound ‖G_i(x) − G_i(y)‖, for ‖x − y‖ ≤ r."""
@@ -191,6 +212,7 @@ class Enclosed:
                 convexity=known.get("client_strong_convexity"),
                 monotonicity=known.get("field_monotonicity"),
                 noise=0.0 if none else known.get("field_noise_bound", inf),
+                deviation=0.0 if none else known.get("field_gradient_noise", inf),
                 largest=known.get("field_gradient_bound", inf),
             )
         if "composition" in offered:
@@ -237,7 +259,7 @@ class Enclosed:
         wide = self._bend * r if r else 0.0
         if float(self._slope.norm()) + wide > self._steepest:
             return Extent.ball(torch.zeros_like(centre), self._steepest)
-        return Extent.ball(centre, wide)
+        return Extent.ball(centre, wide, p=power_of(x))
 
     def client_gradients(self, x: Any) -> Any:
         """Return ∇F^i(x), of which no more is known than the size."""
@@ -255,12 +277,14 @@ class Enclosed:
 
     def objective(self, x: Any) -> Any:
         """Enclose F(x)."""
-        at, risen = float(self._problem.objective(self.z[: self.dim])), self._risen(x)
-        like = torch.zeros(x.shape[-1], dtype=torch.float64)
-        return Extent.within(like, at - risen, at + risen)
+        return self._near(x, float(self._problem.objective(self.z[: self.dim])))
 
     def gap(self, x: Any) -> Any:
         """Enclose F(x) − inf F, which is 0 or more."""
         at = float(self._problem.objective(self.z[: self.dim])) - self._problem.solution.low
-        like = torch.zeros(x.shape[-1], dtype=torch.float64)
-        return Extent.within(like, 0.0, at + self._risen(x))
+        return self._near(x, at, low=0.0)
+
+    def _near(self, x: Any, at: float, low: float = -inf) -> Any:
+        """Enclose what differs from its value at z by as much as F; r² halves the power of r."""
+        like = torch.full((x.shape[-1],), at, dtype=torch.float64)
+        return Extent.ball(like, self._risen(x), low, p=power_of(x) / 2)

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     "--controls/--no-controls", default=True, show_default=True,
     help="Search the false siblings too: how many are found is the power of the search.",
 )  # fmt: skip
+@click.option(
+    "--nicest/--strongest", "nicest", default=True, show_default=True,
+    help="Show the simplest case, with left / right of 2 if there is one, or the largest.",
+)  # fmt: skip
 @shared.seed
 @shared.workers
 @shared.cluster
@@ -43,8 +47,8 @@ if TYPE_CHECKING:
 @click.pass_context
 def command(
     ctx: click.Context, select: tuple[str, ...], budget: float, climbs: int | None,
-    controls: bool, seed: int, workers: int, cluster: str | None, out: Path | None, as_json: bool,
-    resume: bool,
+    controls: bool, nicest: bool, seed: int, workers: int, cluster: str | None, out: Path | None,
+    as_json: bool, resume: bool,
 ) -> int:  # fmt: skip
     """Search for instances and hyperparameters that break a bound or an identity.
 
@@ -74,7 +78,7 @@ def command(
             f"{path} is of a search before. This one will replace it and its scripts; --out names "
             "another folder.", err=True,
         )  # fmt: skip
-    effort = Effort(budget, climbs, seed, controls)
+    effort = Effort(budget, climbs, seed, controls, strongest=not nicest)
     with (
         shared.working_on(cluster, workers) as workers,
         Ledger(out / "ledger.sqlite") as ledger,
@@ -153,6 +157,9 @@ def _summary(
                 shared.tell(f"    script: {script.path or f'none: {script.reason}'}")
             if f.python:
                 click.echo(f"{f.python}\n")  # as it is, to be pasted
+            if f.strongest:
+                shared.tell(f"    left / right reaches {_tightness(f.strongest['ratio'])} on")
+                click.echo(f"{f.strongest['python']}\n")
     if any(f.status == NOTHING and not f.is_control for f in findings):
         shared.tell(
             '"Nothing found" is no proof. Power: how many false siblings of the claim the same '

@@ -18,7 +18,7 @@ from scipy.stats import norm
 
 from driftproof.toolkit.draws import BLOCK
 from driftproof.toolkit.report.canvas import canvas, finish, save
-from driftproof.toolkit.statistics import log_wealth_path
+from driftproof.toolkit.statistics import Tail, log_wealth_path
 from driftproof.toolkit.tolerances import LEVEL
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.judges.bounds import Replicates
@@ -54,7 +54,7 @@ FALSE = {"just false": 1 + 1e-9, "2 % false": 1.02}
 
 def betting(x, right):
     """Judge as driftproof does."""
-    made = Comparisons(Replicates(x), Interval(right, right))
+    made = Comparisons(Replicates(x, tails=[Tail(1.0)] * len(x)), Interval(right, right))
     return decide(made, level=TEST_LEVEL).verdict
 
 

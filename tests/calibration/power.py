@@ -1,9 +1,10 @@
 """How much it takes to judge without a range: ``python -m tests.calibration.power``.
 
-It prints, of one theorem of each kind, the upper end that is derived of a replicate, and for right
-sides that are so many times the measured mean the verdict, the replicates and the seconds, with the
-full profile. The last method is one that a user might write: local descent ascent with momentum on
-the server, once with radii of its own and once without.
+It prints, of one theorem of each kind, the upper end and the root mean square that are derived of a
+replicate, in units of the measured mean, and for right sides that are so many times that mean the
+verdict, the replicates and the seconds, with the full profile. The last method is one that a user
+might write: local descent ascent with momentum on the server, once with radii of its own and once
+without.
 """
 
 from __future__ import annotations
@@ -70,6 +71,8 @@ class WithoutRadii(Momentum):
 @algorithm(name="own-momentum-radii", source="power of the judges", statement="x + m")
 class WithRadii(Momentum):
     """A round takes the server to mean w + βm, and m is how far it moves."""
+
+    in_mean = True
 
     def init(self, ctx, oracles, start):
         """Begin at rest."""
@@ -165,9 +168,10 @@ def rows(left, case, times=TIMES, profile="full"):
 
 if __name__ == "__main__":
     heads = " | ".join(f"{factor:g} × the mean" for factor in TIMES)
-    print(f"| theorem | derived end / mean | {heads} |")
-    print(f"|---|---|{'---|' * len(TIMES)}")
+    print(f"| theorem | upper end | root mean square | {heads} |")
+    print(f"|---|---|---|{'---|' * len(TIMES)}")
     for name, (left, case) in POWER.items():
         (known, mean), *judged = rows(left, case)
         cells = [f"{row.verdict}, {row.replicates} ({took:.1f} s)" for _, row, took in judged]
-        print(f"| {name} | {known.high.max() / mean:.3g} | {' | '.join(cells)} |", flush=True)
+        cells[:0] = [f"{end.max() / mean:.3g}" for end in (known.high, known.root)]
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)

@@ -63,6 +63,7 @@ class DecayingFedAvg(Algorithm):
         "E": "local_steps", "beta": "step_numerator", "gamma": "step_offset", "N": "clients",
         "K": "cohort_size", "S": "rounds", "mu": "strong_convexity",
     }  # fmt: skip
+    in_mean = True
 
     @classmethod
     def examples(cls) -> list[DecayingFedAvg]:

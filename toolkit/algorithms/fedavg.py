@@ -62,6 +62,7 @@ class FedAvg(Algorithm):
         "mu": "strong_convexity", "G": "field_gradient_bound", "sigma": "field_gradient_noise",
         "ell": "field_smoothness",
     }  # fmt: skip
+    in_mean = True
 
     @classmethod
     def examples(cls) -> list[FedAvg]:

@@ -7,9 +7,10 @@ judged on the same run, and a verdict does not depend on how the work was spread
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
+from itertools import starmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,7 +35,14 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import Outcome, run, run_exactly, sampled_context
 from driftproof.toolkit.problem import Problem, supposing
 from driftproof.toolkit.rounded import rounding
-from driftproof.toolkit.statistics import exceeds, interval, replicates_needed
+from driftproof.toolkit.statistics import (
+    Tail,
+    exceeds,
+    falls_below,
+    lower_bound,
+    replicates_needed,
+    upper_bound,
+)
 from driftproof.toolkit.tolerances import DOUBT, DUST, LEVEL, RUN, SLACK, UNIT
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
@@ -540,35 +548,41 @@ class Replicates:
     """Sampled replicates of each comparison, and the betting test of their means.
 
     Attributes:
-        scaled: in [0, 1], [comparisons, replicates]; 0 or more, where there is no upper end.
+        scaled: 0 or more, [comparisons, replicates].
         blur: how far a mean may be off for rounding, [comparisons], in the same units.
-        bottom, width: of the range: a replicate is bottom + width · scaled.
-        above, below: whether a mean may be called so: of a run that ended early much is missing.
+        bottom, width: a replicate is bottom + width · scaled.
+        tails: what is proven of the upper tails, in the same units; empty: nothing.
+        above: whether a mean may be called so: of a run that ended early much is missing.
     """
 
     scaled: np.ndarray
     blur: np.ndarray | float = 0.0
     bottom: np.ndarray | float = 0.0
     width: np.ndarray | float = 1.0
+    tails: Sequence[Tail] = ()
     above: bool = True
-    below: bool = True
 
     def tested(self, right: Interval, level: float) -> Interval:
         """Return where the means lie, by tests at the right side (``decide.Samples``)."""
         count = len(self.scaled)
         low, high = np.full(count, -np.inf), np.full(count, np.inf)
-        shares = ((end - self.bottom) / self.width for end in (right.low, right.high))
-        ends = (np.broadcast_to(share, count) for share in shares)
-        tests = list(zip(self.scaled, *ends, np.broadcast_to(self.blur, count), strict=True))
-        for k, (x, _, end, blur) in enumerate(tests if self.above else ()):
-            if (end + blur < 1 or x.max() > 1) and exceeds(x, end + blur, level / count):
+        shares = np.broadcast_to((right.high - self.bottom) / self.width, count)
+        tests = zip(self.scaled, shares + self.blur, strict=True)
+        for k, (x, end) in enumerate(tests if self.above else ()):
+            if x.max() > end and exceeds(x, end, level / count):
                 low[k] = np.broadcast_to(right.high, count)[k]
                 return Interval(low, high, open=True)  # one refutes
-        for k, (x, end, _, blur) in enumerate(tests if self.below else ()):
-            if not is_below(x, end - blur, level):
-                break  # one that is not below keeps all from being supported
-            high[k] = np.broadcast_to(right.low, count)[k]
+        below = count if (first := self.first_not_below(right, level)) is None else first
+        high[:below] = np.broadcast_to(right.low, count)[:below]
         return Interval(low, high, open=True)
+
+    def first_not_below(self, right: Interval, level: float) -> int | None:
+        """Return the first mean that is not below the right side: it keeps all from support."""
+        if not self.tails:
+            return 0
+        ends = np.broadcast_to((right.low - self.bottom) / self.width, len(self.scaled)) - self.blur
+        tests = enumerate(zip(self.scaled, ends, self.tails, strict=True))
+        return next((k for k, (x, end, t) in tests if not falls_below(x, end, level, t)), None)
 
 
 def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
@@ -581,7 +595,7 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
         return row(undecided(), NEITHER_END, **facts)
     finite = np.isfinite(values).all(1)
     bottom, top = known.low[:, None], known.high[:, None]
-    # without an upper end the right side is the unit: the test depends on x / m alone
+    # without an upper end the right side is the unit: the tests depend on x / m alone
     width = np.where(np.isfinite(top), top, sides.high) - bottom
     if sides.range is not None and not np.all(width > 0):
         reason = f"range(c) is from {bottom.min():.6g} to {top.max():.6g}: nothing can be sampled"
@@ -599,23 +613,28 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
         return row(undecided(), _beyond(known, values[finite], beyond), **facts)
     scaled = np.clip(scaled, 0.0, most)
     bottom, width = bottom[finite, 0], width[finite, 0]
+    roots = (known.root[finite] + np.abs(bottom)) / width
+    for k, (x, root) in enumerate(zip(scaled, roots, strict=True)):
+        if x.max() > root and exceeds((x / root) ** 2, 1.0, LEVEL / len(scaled)):
+            return row(undecided(), _too_wide(known.root[finite][k]), **facts)
+    tails = list(starmap(Tail, zip(most[:, 0], roots, strict=True)))
     means = bottom + width * scaled.mean(1)
     worst = int(np.argmax(means)) if len(means) else 0
     if len(means):
-        # the test is of x / m: the sample may be scaled to [0, 1] for the lower bound
-        unit = 1.0 if known.both else max(float(scaled[worst].max()), 1.0)
-        low, high = interval(scaled[worst] / unit, 1.0, LEVEL)
-        shown = [means[worst], *(bottom[worst] + width[worst] * unit * np.array([low, high]))]
+        x = scaled[worst]
+        unit = max(float(x.max()), 1.0)  # the test is of x / m: any unit will do
+        shares = unit * lower_bound(x / unit, LEVEL), upper_bound(x, LEVEL, tails[worst])
+        shown = [means[worst], *(bottom[worst] + width[worst] * np.array(shares))]
         facts["lhs"] = dict(zip(("mean", "low", "high"), map(float, shown), strict=True))
-        if not known.both:
+        if not np.isfinite(shown[2]):
             facts["lhs"]["high"] = None
         if measured_error is not None and np.isfinite(error[worst]):
             facts["margin"] = float(error[worst])
     ended = sides.measured.bad_step >= 0
+    whole = known.upper and not ended and bool(finite.all())
     left = Replicates(
-        scaled, blur, bottom, width,
+        scaled, blur, bottom, width, tails if whole else (),
         above=not ended or (sides.partial_is_lower_bound and not np.any(bottom < 0)),
-        below=known.both and not ended and bool(finite.all()),
     )  # fmt: skip
     largest = None if sides.range is None else sides.range[1]
     decision = decide(Comparisons(left, sides.right, most=largest), level=LEVEL)
@@ -625,14 +644,12 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
         reason = _exceeds(facts["lhs"]["low"], sides.high, _gone(sides))
     elif ended or not finite.all():
         reason = _gone(sides)
-    elif not known.both:
+    elif not known.upper:
         reason = f"{means[worst]:.6g} was measured, and {NO_UPPER_END}"
     elif decision.verdict is Verdict.SUPPORTED:
         reason = "" if not known.derived else _within(known)
     else:
-        share_low, share_high = ((end - bottom) / width for end in (sides.low, sides.high))
-        shares = zip(scaled, share_low - blur, strict=True)
-        k = next(k for k, (x, end) in enumerate(shares) if not is_below(x, end, LEVEL))
+        k = left.first_not_below(sides.right, LEVEL) or 0
         if not np.isfinite(error[k]):
             reason = UNBOUNDED
         elif np.all(np.abs(values[k] - sides.high) <= 2 * error[k]):
@@ -642,7 +659,8 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
                 "noise can be enumerated (fewer clients or rounds, smaller minibatches)"
             )
         else:
-            reason = what_to_change(scaled[k], share_low[k], share_high[k])
+            low, high = ((end - bottom[k]) / width[k] for end in (sides.low, sides.high))
+            reason = what_to_change(scaled[k], low, high, tails[k])
     return row(decision, reason, Evidence.SEQUENTIAL, **facts)
 
 
@@ -660,31 +678,32 @@ def _beyond(known: Ends, values: np.ndarray, beyond: np.ndarray) -> str:
     )
 
 
-def _within(known: Ends) -> str:
+def _too_wide(root: float) -> str:
     return (
-        f"each replicate is at most {known.high.max():.6g}, by the problem's constants and the "
-        "algorithm's radii"
+        f"the replicates' mean square exceeds {root**2:.6g}, what it is at most by the constants "
+        "and the algorithm's radii: a constant, the radii or the algorithm is wrong"
     )
 
 
-def is_below(x: np.ndarray, mean: float, alpha: float) -> bool:
-    """Say whether μ < mean is established for x in [0, 1] (trivially, if mean > 1)."""
-    room = np.where(1.0 - x > SLACK, 1.0 - x, 0.0)
-    return mean > 1 or exceeds(room, 1.0 - mean, alpha)
+def _within(known: Ends) -> str:
+    ends = {"each replicate": known.high.max(), "its mean square": known.root.max() ** 2}
+    told = (f"{what} is at most {end:.6g}" for what, end in ends.items() if np.isfinite(end))
+    return f"{', and '.join(told)}, by the problem's constants and the algorithm's radii"
 
 
-def what_to_change(x: np.ndarray, low: float, high: float) -> str:
+def what_to_change(x: np.ndarray, low: float, high: float, tail: Tail) -> str:
     """Say which of replicates, range or margin keeps a case from being decided."""
     n, margin = len(x), x.mean() / high - 1
-    wanted = [replicates_needed(1 - x, 1 - low, LEVEL), replicates_needed(x, high, LEVEL)]
+    wanted = [replicates_needed(x, low, LEVEL, tail), replicates_needed(x, high, LEVEL)]
     sizes = [size for size in wanted if size is not None]
     finding = f"{n} replicates did not decide; measured mean is {abs(margin):.2%} "
     finding += "above the right side" if margin > 0 else "below the right side"
     if not sizes or min(sizes) > MOST:
-        if high < WIDE:
+        if high < WIDE * min(tail):
             return (
-                f"{finding}, which is {1 / high:.3g} times smaller than range(c): sharpen the "
-                "range, the largest value that the assumptions allow one replicate"
+                f"{finding}, which is {min(tail) / high:.3g} times smaller than what one replicate "
+                "may be, as far as is known: sharpen the range, the largest value that the "
+                "assumptions allow one replicate"
             )
         advice = "too close to be told by sampling; choose a case whose two sides are farther apart"
         return f"{finding}: {advice}"

@@ -8,6 +8,8 @@ upper end to call it below (``toolkit.statistics``). The ends are, from first to
    every moment of the run with Extents for the states (``toolkit.extent``), whose radii the
    algorithm gives (``Algorithm.radii``). Squares, norms and gaps have the lower end 0 by
    themselves, of any algorithm.
+3. of the mean square, which will do for an upper end, the same with fourth moments for distances
+   (``Around.in_mean``): noise adds up more slowly in the mean than at its worst.
 
 What the second gives holds for every outcome of the noise, so a replicate beyond it shows that a
 constant, ``radii`` or the algorithm is wrong, as one beyond a stated range does.
@@ -36,16 +38,23 @@ ROUNDED = 1e-9
 
 
 class Ends(NamedTuple):
-    """Bounds of a replicate's left side, one for each comparison, or one for all, [1]."""
+    """Bounds of a replicate's left side, one for each comparison, or one for all, [1].
+
+    Attributes:
+        low, high: ends.
+        root: what (E X²)^{1/2} is at most.
+        derived: whether they follow from constants and radii.
+    """
 
     low: np.ndarray
     high: np.ndarray
+    root: np.ndarray
     derived: bool = False
 
     @classmethod
     def stated(cls, low: float, high: float) -> Ends:
         """Return the same ends for each comparison."""
-        return cls(np.array([low]), np.array([high]))
+        return cls(np.array([low]), np.array([high]), np.array([inf]))
 
     @property
     def lower(self) -> bool:
@@ -53,19 +62,20 @@ class Ends(NamedTuple):
         return bool(np.all(np.isfinite(self.low)))
 
     @property
-    def both(self) -> bool:
-        """Whether each has both ends, so that it can be supported too."""
-        return self.lower and bool(np.all(np.isfinite(self.high)))
+    def upper(self) -> bool:
+        """Whether each has something proven of its upper tail, so that it can be supported."""
+        return self.lower and bool(np.all(np.isfinite(np.minimum(self.high, self.root))))
 
     def of(self, comparisons: int) -> Ends:
         """Return them for so many comparisons: their extremes, if they are for another number."""
         if len(self.low) == comparisons:
             return self
-        low, high = (np.full(comparisons, v) for v in (self.low.min(), self.high.max()))
-        return Ends(low, high, self.derived)
+        worst = self.low.min(), self.high.max(), self.root.max()
+        low, high, root = (np.full(comparisons, end) for end in worst)
+        return Ends(low, high, root, self.derived)
 
 
-UNKNOWN = Ends(np.array([-inf]), np.array([inf]), derived=True)
+UNKNOWN = Ends(np.array([-inf]), np.array([inf]), np.array([inf]), derived=True)
 
 
 class Enclosure(NamedTuple):
@@ -73,7 +83,7 @@ class Enclosure(NamedTuple):
 
     Attributes:
         how, names: how moments are reduced, and what the parts are called.
-        ends: [moments, 1 + parts, 2].
+        ends: low, high and root of each, [moments, 1 + parts, 3].
         repeated: how many comparisons a moment makes.
     """
 
@@ -87,12 +97,14 @@ class Enclosure(NamedTuple):
         weights = np.array([1.0, *(-factors.get(name, 0.0) for name in self.names)])[:, None]
         with np.errstate(invalid="ignore"):
             scaled = np.where(weights == 0, 0.0, weights * self.ends)
-        low, high = scaled.min(2).sum(1), scaled.max(2).sum(1)
+        low, high = scaled[..., :2].min(2).sum(1), scaled[..., :2].max(2).sum(1)
+        made = [low, high, np.abs(scaled[..., 2]).sum(1)]
         if self.how == "average":
-            low, high = low.mean(keepdims=True), high.mean(keepdims=True)
-        low = low - ROUNDED * np.abs(low)
-        high = high + ROUNDED * np.abs(high[np.isfinite(high)]).max(initial=0.0)
-        return Ends(np.repeat(low, self.repeated), np.repeat(high, self.repeated), derived=True)
+            made = [x.mean(keepdims=True) for x in made]
+        outwards = [np.where(np.isfinite(x), ROUNDED * np.abs(x), 0.0) for x in made]
+        low, high, root = made[0] - outwards[0], made[1] + outwards[1].max(), made[2] + outwards[2]
+        low, high, root = (np.repeat(x, self.repeated) for x in (low, high, root))
+        return Ends(low, high, root, derived=True)
 
 
 def follow(left: Any, case: Case) -> Enclosure | None:
@@ -114,18 +126,30 @@ def _followed(left: Any, case: Case) -> Enclosure | None:
             break
     else:
         return None
-    measure = Measure(left)
-    taken = [one for one in map(measure, moments.along(first.axes)) if one is not None]
-    values = [(one.value, *one.parts.values()) for one in taken]
-    ends = np.array([[(x.low, x.high) for x in map(extent_of, value)] for value in values])
+    made = _values(left, moments, first.axes)
+    ends = np.array([[(x.low, x.high, x.root) for x in row] for row in made])
+    in_mean = Moments(case, in_mean=True)
+    if in_mean.radii:
+        roots = np.array([[x.root for x in row] for row in _values(left, in_mean, first.axes)])
+        ends[..., 2] = np.minimum(ends[..., 2], roots)
     repeated = case.problem.clients if first.by_client else 1
     return Enclosure(first.how, tuple(first.parts), ends, repeated)
 
 
-class Moments:
-    """The moments of a run of a case, with Extents for its states and marks."""
+def _values(left: Any, moments: Moments, axes: tuple[str, ...]) -> list[list[Any]]:
+    measure = Measure(left)
+    taken = [one for one in map(measure, moments.along(axes)) if one is not None]
+    return [[extent_of(value) for value in (one.value, *one.parts.values())] for one in taken]
 
-    def __init__(self, case: Case) -> None:
+
+class Moments:
+    """The moments of a run of a case, with Extents for its states and marks.
+
+    Args:
+        in_mean: the radii are (E‖·‖⁴)^{1/4}.
+    """
+
+    def __init__(self, case: Case, *, in_mean: bool = False) -> None:
         self.algorithm, self.rounds, problem = case.algorithm, case.rounds, case.problem
         self.problem: Any = Enclosed(problem)
         self.ctx: Any = sampled_context(problem, ("ends",))
@@ -136,7 +160,9 @@ class Moments:
         self.algorithm.step(self.ctx, oracles, self.like)  # which marks there are
         self.marks = dict(self.ctx.marks)
         vars(self.ctx)["means"] = _means
-        radii = self.algorithm.proven_radii(self.problem.around)
+        around = self.problem.around
+        radii = self.algorithm.proven_radii(around.in_mean if in_mean else around)
+        self.power = 4.0 if in_mean else inf
         self.radii = list(islice(radii, self.algorithm.local_steps * case.rounds + 1))
 
         self._at = lru_cache(maxsize=8)(self._extents)
@@ -148,7 +174,7 @@ class Moments:
         def ball(name: str, like: torch.Tensor) -> Any:
             own = name == self.algorithm.iterate and like.shape[1] == len(self.problem.z)
             centre = torch.zeros_like(like) + (self.problem.z if own else 0.0)
-            return Extent.ball(centre, radii.get(name, inf))
+            return Extent.ball(centre, radii.get(name, inf), p=self.power)
 
         fields = map(ball, self.like._fields, self.like)
         return type(self.like)(*fields), {name: ball(name, x) for name, x in self.marks.items()}
@@ -169,12 +195,18 @@ class Moments:
 
 
 def _means(mask: Any, values: tuple[Any, ...], weights: Any) -> Any:
-    """Enclose the mean of any cohort, with any weights: as far from all clients' as one may be."""
+    """Enclose the mean of any cohort, with any weights: as far from all clients' as one may be.
+
+    In the mean a cohort, or weights, that depend on what is averaged may favour the farthest of n
+    clients: E max_i ‖v_i‖^p ≤ Σ_i E‖v_i‖^p.
+    """
+    chosen = mask is not None or isinstance(weights, Extent)
     made = []
     for x in values:
         centre = x.centre.mean(0)
         apart = float((x.centre - centre).norm(dim=-2).max())
-        made.append((Extent.ball(centre, x.radius + apart, x.low, x.high),))
+        favoured = len(x.centre) ** (1 / x.p) if chosen else 1.0
+        made.append((Extent.ball(centre, (x.radius + apart) * favoured, x.low, x.high, x.p),))
     return made
 
 

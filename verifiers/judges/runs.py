@@ -208,8 +208,8 @@ def _more_would_do(claim: BoundClaim, case: Case, form: Form, row: Row, measured
     if measured.how[:1] == (bounds.GIVEN_PAST,):
         return claim.conditional or bounds.range_of(claim, case, form) is not None
     known = bounds.ends(claim, case, form)
-    if known.both or row.lhs is None or row.rhs is None:
-        return known.both
+    if known.upper or row.lhs is None or row.rhs is None:
+        return known.upper
     few = measured.values.shape[1] < FEW
     return known.lower and (few or (row.lhs["mean"] or 0.0) > row.rhs)
 

@@ -28,6 +28,8 @@ class Finding:
         case: where: the case's parameters, as results.json holds them; shrunk if it is confirmed.
         label: the case in words.
         python: the case as Python that can be pasted.
+        strongest: the case with the largest left / right, if that is larger: ratio, case, label,
+            python.
         lhs, rhs: both sides on it, as the judge measured them.
         evidence: the judge's.
         reason: what the judge said, or why nothing was searched.
@@ -44,6 +46,7 @@ class Finding:
     case: Mapping[str, Any] = field(default_factory=dict)
     label: str = ""
     python: str = ""
+    strongest: Mapping[str, Any] | None = None
     lhs: Mapping[str, Any] | None = None
     rhs: float | None = None
     evidence: str | None = None

@@ -73,12 +73,14 @@ class Effort:
         climbs: instead of that, how many climbs (None: as many as the seconds allow).
         seed: of every draw.
         controls: whether the claim's false siblings are searched too.
+        strongest: whether the case with the largest left / right is shown, not the simplest one.
     """
 
     seconds: float = 30.0
     climbs: int | None = None
     seed: int = 0
     controls: bool = True
+    strongest: bool = False
 
 
 def falsify(
@@ -259,7 +261,8 @@ def _search(
                 best = ratio, where
             if ratio >= ENOUGH:
                 fields = {name: getattr(unit, name) for name in Climb.__dataclass_fields__}
-                check = Confirmation(**fields, at=tuple(result["at"]))
+                at_end = tuple(result["at"])
+                check = Confirmation(**fields, at=at_end, strongest=effort.strongest)
                 ((blob, _),) = yield [check]
                 result = json.loads(blob)
                 if "failed" in result:

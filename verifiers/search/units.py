@@ -20,7 +20,7 @@ from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.sources import Source, blaming, loaded, users_file
 from driftproof.verifiers.judges import assumed
 from driftproof.verifiers.judges.declared import rests_on_constants
-from driftproof.verifiers.judges.judge import judge_named
+from driftproof.verifiers.judges.judge import OUTSIDE, judge_named
 from driftproof.verifiers.judges.scores import score
 from driftproof.verifiers.search.equalities import kept
 from driftproof.verifiers.search.families import FAMILIES
@@ -43,9 +43,14 @@ ATTEMPTS, FEW_ATTEMPTS = 500, 120
 """Changes that are tried to make a case simpler: of a bound, and of what takes longer."""
 CLEAR = 0.02
 """By which share a sampled mean has to be above the right side where no interval is known."""
-MARGIN = 0.01
-"""What is left of a violation when its case is made simpler, at most (half of it, at least)."""
-
+CLEAR_RATIO = 1.99
+"""The left / right that a simple case keeps, if there is as much: 2, but for rounding errors."""
+PLENTY = 4.0
+"""The left / right at which no larger one is looked for: simpler numbers will cost some of it."""
+NEARLY = 0.98
+"""Which share of the largest left / right the strongest case keeps for the sake of few digits."""
+MOST_STEPS = 1024
+"""Steps of a longer run in which a violation may grow."""
 
 FEW_ROUNDS = 1, 2, 4, 8
 """Of so many rounds the cohorts may have few enough outcomes to be enumerated."""
@@ -108,16 +113,10 @@ class Climb:
         """Climb, and return the ratio, the place and the number of evaluations."""
         try:
             space = self.space()
-            generations = (SHIPPED_GENERATIONS if isinstance(space, Shipped) else GENERATIONS)[
-                self.long
-            ]
-            if isinstance(space, Generic):
-                length = max(1, self.structure.rounds * self.structure.local_steps)
-                generations = min(generations, max(2, STEPS[self.long] // length))
             climbed = climb(
                 space.ratios, space.size, population=min(POPULATION, space.candidates),
-                first=space.candidates, seed=self.seed, generations=generations,
-                enough=ENOUGH,  # a violation is made small afterwards, not large
+                first=space.candidates, seed=self.seed, generations=self._generations(space),
+                enough=ENOUGH,  # what is a violation is confirmed first, and climbed on from then
             )  # fmt: skip
         except (DriftproofError, LackingError, TooManyAtoms) as error:
             return {"ratio": None, "why": in_a_line(error)}
@@ -129,6 +128,13 @@ class Climb:
             "ratio": climbed.ratio, "at": climbed.at.tolist(), "evaluations": climbed.evaluations,
             **self._place(space, climbed.at, met=climbed.ratio >= 0),
         }  # fmt: skip
+
+    def _generations(self, space: Generic | Shipped) -> int:
+        """Return how many generations a climb may take: fewer, the longer a run is."""
+        if isinstance(space, Shipped):
+            return SHIPPED_GENERATIONS[self.long]
+        length = max(1, self.structure.rounds * self.structure.local_steps)
+        return min(GENERATIONS[self.long], max(2, STEPS[self.long] // length))
 
     def _place(self, space: Generic | Shipped, at: np.ndarray, met: bool) -> dict[str, Any]:
         """Return where a climb ended, or the first assumption that is not met there."""
@@ -161,22 +167,35 @@ class Confirmation(Climb):
 
     Attributes:
         at: the place of the climb.
+        strongest: whether the case with the largest left / right is shown, not the simplest one.
     """
 
     at: tuple[float, ...] = ()
+    strongest: bool = False
 
     @property
     def name(self) -> str:
         """Everything but the code that the result depends on."""
-        return super().name + "\0" + json.dumps(self.at)
+        return super().name + "\0" + json.dumps([self.at, self.strongest])
 
     def _result(self) -> dict[str, Any]:
-        """Return the status, the simplest case and the judge's row of it."""
-        claim = loaded(self.claim)
-        case = self.space().case(np.array(self.at))
-        assert case is not None
+        """Climb on, and return the status, the simplest case and the judge's row of it."""
+        claim, space = loaded(self.claim), self.space()
+        form, at = claim.forms[self.form], np.array(self.at)
         try:
-            return confirmed(claim, claim.forms[self.form], case, self.seed)
+            climbed = climb(
+                space.ratios, space.size, population=min(POPULATION, space.candidates), first=0,
+                seed=self.seed, generations=self._generations(space), start=at,
+                enough=np.inf if self.strongest else PLENTY,
+            )  # fmt: skip
+            found: dict[str, Any] = {}
+            for place_ in (climbed.at, at):  # no judge may confirm what is higher
+                case = space.case(place_)
+                assert case is not None
+                found = confirmed(claim, form, case, self.seed, strongest=self.strongest)
+                if found["status"] in (CONFIRMED, VERIFIED):
+                    break
+            return found
         except DriftproofError as error:
             if self.structure.family not in FAMILIES:
                 raise
@@ -200,15 +219,23 @@ def in_a_line(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str, Any]:
-    """Return what becomes of a candidate: its status, its simplest case and both sides."""
+def confirmed(
+    claim: Claim[Any], form: Form, case: Case, seed: int, *, strongest: bool = False
+) -> dict[str, Any]:
+    """Return what becomes of a candidate: its status, the case that is shown, and both sides.
+
+    Args:
+        strongest: show the case with the largest left / right instead of the simplest one.
+    """
     first = judged(claim, form, case, seed)
     refuted = first.verdict is Verdict.REFUTED
     if not refuted or rests_on_constants(claim, form, first):
         shorter = [replace(case, rounds=rounds) for rounds in FEW_ROUNDS if rounds < case.rounds]
         for simpler in (_without_noise(case), *shorter):
             if simpler != case and score(claim, form, simpler, seed) >= ENOUGH:
-                found = confirmed(claim, form, simpler, seed)  # what is sampled takes more to show
+                found = confirmed(
+                    claim, form, simpler, seed, strongest=strongest
+                )  # what is sampled takes more to show
                 if not refuted or found["status"] in (CONFIRMED, VERIFIED):
                     return found
     if not refuted:
@@ -216,25 +243,51 @@ def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str,
     balls = _in_balls(claim, form, case, first)
     if balls is not None and balls.verdict is Verdict.SUPPORTED:
         return _outcome(NOTHING, case, balls)  # it was rounding, and more than a run can show
-    keep = 1.0 + min(MARGIN, 0.5 * (score(claim, form, case, seed) - 1.0))
-
-    def breaks(tried: Case) -> bool:
-        return score(claim, form, tried, seed) >= max(keep, ENOUGH)
-
-    attempts = ATTEMPTS if claim.measures else FEW_ATTEMPTS
-    simple = shrunk(case, breaks, attempts, partial(kept, claim, form))
-    row = judged(claim, form, simple, seed) if simple != case else first
-    shown = _in_balls(claim, form, simple, row) if simple != case else balls
-    if row.verdict is not Verdict.REFUTED or (
-        shown is not None and shown.verdict is Verdict.SUPPORTED
-    ):
-        simple, row, shown = case, first, balls
+    mended, attempts = partial(kept, claim, form), ATTEMPTS if claim.measures else FEW_ATTEMPTS
+    for largest in dict.fromkeys((_longer(claim, form, case, seed), case)):
+        top = score(claim, form, largest, seed)
+        keep = NEARLY * top if strongest else CLEAR_RATIO if top >= CLEAR_RATIO else (1 + top) / 2
+        breaks = partial(_reaches, claim, form, seed, max(keep, ENOUGH))
+        simple = shrunk(largest, breaks, attempts, mended)
+        row = judged(claim, form, simple, seed) if simple != case else first
+        shown = _in_balls(claim, form, simple, row) if simple != case else balls
+        sampled = row.evidence is Evidence.SEQUENTIAL is not first.evidence
+        open_ = shown is not None and shown.verdict is Verdict.SUPPORTED
+        if row.verdict is Verdict.REFUTED and not open_ and not sampled:
+            break
+    else:
+        largest, simple, row, shown = case, case, first, balls
     if not claim.measures:
         # its function was written for its own cases: elsewhere it may lose digits, or presume more
         result = _outcome(CANDIDATE, simple, row)
         return result | {"reason": f"{BEYOND}; {result['reason']}"}
     apart = shown is not None and shown.verdict is Verdict.REFUTED
-    return _outcome(VERIFIED if apart else CONFIRMED, simple, row)
+    result = _outcome(VERIFIED if apart else CONFIRMED, simple, row)
+    whole = judged(claim, form, largest, seed)
+    if whole.verdict is Verdict.REFUTED and (whole.ratio or 0) * NEARLY > (row.ratio or np.inf):
+        result["strongest"] = {**place(largest), "ratio": whole.ratio}
+    return result
+
+
+def _reaches(claim: Claim[Any], form: Form, seed: int, ratio: float, case: Case) -> bool:
+    return score(claim, form, case, seed) >= ratio
+
+
+def _longer(claim: Claim[Any], form: Form, case: Case, seed: int) -> Case:
+    """Return the case with so many rounds and local steps that left / right is larger."""
+    best, ratio = case, score(claim, form, case, seed)
+    while (of := best.algorithm) is not None and 2 * best.rounds * of.local_steps <= MOST_STEPS:
+        twice = [replace(best, rounds=2 * best.rounds)]
+        if "local_steps" in of.values():
+            more = altered(of, {"local_steps": 2 * of.local_steps})
+            twice += [] if more is None else [replace(best, algorithm=more)]
+        longer = [one for one in (kept(claim, form, tried) for tried in twice) if one is not None]
+        scores = [score(claim, form, one, seed) for one in longer]
+        if max(scores, default=OUTSIDE) <= ratio:
+            break
+        ratio = max(scores)
+        best = longer[scores.index(ratio)]
+    return best
 
 
 def _is_open(row: Row) -> bool:
