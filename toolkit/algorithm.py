@@ -8,7 +8,7 @@ differs.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import takewhile
 from types import FunctionType
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from driftproof.toolkit.draws import Law
-    from driftproof.toolkit.reach import Around
+    from driftproof.toolkit.reach import Around, Radii
 
 A = TypeVar("A", bound="Algorithm")
 
@@ -138,12 +138,13 @@ class Algorithm(Parameters, ABC):
     def step(self, ctx: Context, oracles: Any, state: Any) -> Any:
         """Take one step of the paper's index: a local step, with whatever sharing it has."""
 
-    def radii(self, around: Around) -> Iterator[Mapping[str, float]] | None:
+    def radii(self, around: Around) -> Radii | None:
         """Yield how far each part of the state can be, before the first step and after each.
 
         In the worst case of the noise, of the clients and of the cohorts: of ``iterate`` the
-        distance from z, of other fields and marks the norm, whichever client's it is, before an
-        average and after. A name that is left out may be anywhere.
+        distance from z (the norm, where it is a part of z, x of (x, y) say), of other fields and
+        marks the norm, whichever client's it is, before an average and after. A name that is left
+        out may be anywhere.
 
         ``in_mean`` says that (E‖·‖⁴)^{1/4} is bounded as well, if that of the noise is all that is
         used of it (``Around.in_mean``). It is where the proof uses triangle inequalities, Lipschitz
@@ -158,7 +159,7 @@ class Algorithm(Parameters, ABC):
         """
         return None
 
-    def proven_radii(self, around: Around) -> Iterator[Mapping[str, float]]:
+    def proven_radii(self, around: Around) -> Radii:
         """Yield ``radii`` unless a subclass has methods that they were not proven of.
 
         Whatever a step calls may be overridden, and not ``step`` alone. In the mean the class that

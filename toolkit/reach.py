@@ -11,10 +11,12 @@ Nothing depends on which: any z will do.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate, repeat
 from math import inf, isfinite, sqrt
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -25,6 +27,9 @@ from driftproof.toolkit.extent import Extent, power_of
 from driftproof.toolkit.located import is_shipped
 from driftproof.toolkit.oracles import OFFERS, has_term, on_every_client
 from driftproof.toolkit.problem import Problem
+
+Radii: TypeAlias = Iterator[Mapping[str, float]]
+"""What ``Algorithm.radii`` yields: name → radius, before the first step and after each."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,9 @@ class Around:
         largest: G, which no sample of a field, or of a composition's gradient, exceeds.
         deviation: σ, where E‖sample − G_i(x)‖² ≤ σ².
         mean: whether distances are (E‖·‖⁴)^{1/4}, not those that no outcome exceeds. Of noise, too.
+        mean_slope: ‖(1/n) Σ G_i(z)‖.
+        size: ‖z‖.
+        entries: the dimension of z.
     """
 
     start: float
@@ -52,6 +60,17 @@ class Around:
     largest: float = inf
     deviation: float = inf
     mean: bool = False
+    mean_slope: float = inf
+    size: float = inf
+    entries: float = inf
+
+    @property
+    def shared(self) -> Around:
+        """Return what is proven of the mean field, at a point that all clients share.
+
+        Bounds and moduli of every G_i are bounds and moduli of their mean.
+        """
+        return replace(self, slope=self.mean_slope)
 
     @property
     def in_mean(self) -> Around:
@@ -79,18 +98,76 @@ class Around:
 
             E‖a − ηξ‖⁴ ≤ α⁴ + 6η²σ²α² + 4η³σρ²α + η⁴ρ⁴,    α = q r + ηs ≥ (E‖a‖⁴)^{1/4}.
         """
+        drift = self._contracted(r, eta) + eta * self.slope
+        moved, rho, sigma = drift + eta * self.noise, eta * self.noise, eta * self.deviation
+        if self.mean and isfinite(moved + sigma):
+            fourth = drift**4 + 6 * (sigma * drift) ** 2 + 4 * sigma * rho**2 * drift + rho**4
+            moved = min(moved, fourth**0.25)
+        return min(moved, r + eta * self.largest)
+
+    def drifted(self, apart: float, eta: float, push: float) -> float:
+        r"""Bound ‖y − η(g − c_i + c) − x‖, for ‖y − x‖ ≤ apart and g as in ``stepped``, at y.
+
+        c_i and c are control variates, ‖G_i(x) − c_i + c‖ ≤ push. As above A(y) − A(x) is shorter
+        than y − x by q. Besides, each of g, c_i and c is 0 or a mean of samples, G at most.
+        """
+        moved = self._contracted(apart, eta) + eta * (push + self.noise)
+        return min(moved, apart + 3 * eta * self.largest)
+
+    def _contracted(self, r: float, eta: float) -> float:
         factors = [1 + eta * self.smoothness]
         if self.convexity is not None:
             factors.append(max(abs(1 - eta * self.convexity), abs(1 - eta * self.smoothness)))
         if self.monotonicity is not None:
             square = 1 - 2 * eta * self.monotonicity + (eta * self.smoothness) ** 2
             factors.append(sqrt(max(square, 0.0)))
-        drift = (min(factors) * r if r else 0.0) + eta * self.slope
-        moved, rho, sigma = drift + eta * self.noise, eta * self.noise, eta * self.deviation
-        if self.mean and isfinite(moved + sigma):
-            fourth = drift**4 + 6 * (sigma * drift) ** 2 + 4 * sigma * rho**2 * drift + rho**4
-            moved = min(moved, fourth**0.25)
-        return min(moved, r + eta * self.largest)
+        return min(factors) * r if r else 0.0
+
+    def rise(self, r: float) -> float:
+        """Bound ‖G_i(x) − G_i(y)‖, for ‖x − y‖ ≤ r."""
+        return self.smoothness * r if r else 0.0
+
+    def longest(self, r: float) -> float:
+        """Bound ‖g‖, for g as in ``stepped``."""
+        return min(self.slope + self.rise(r) + self.noise, self.largest)
+
+    def descent(self, step_sizes: Iterable[float]) -> Iterator[float]:
+        """Yield the radius of local steps of these sizes, before the first and after each.
+
+        An average, whichever its weights, is no farther than all of them.
+        """
+        r = self.start
+        for eta in step_sizes:
+            yield r
+            r = self.stepped(r, eta)
+
+    def momentum(
+        self, eta: float, weights: Iterable[float], *, looks_ahead: bool
+    ) -> Iterator[tuple[float, float]]:
+        r"""Yield the radii of x and of the point of the gradient, for x⁺ = x + md − ηg.
+
+        d is the last move, 0 at first, and g is at y = x + md if the method looks ahead, else at x.
+        So x⁺ is a step from y, or one from x and md; and d⁺ = md − ηg. While m is the same,
+        p = x + md/(1 − m) moves to p − ηg/(1 − m), and x⁺ = (1 − m)p⁺ + mx: a step of η/(1 − m)
+        from p, off by the field's rise from there to the gradient's point.
+        """
+        x = ahead = self.start
+        move, last = 0.0, None
+        for m in weights:
+            carried, long = m * move, eta / (1 - m)
+            at = x + carried if looks_ahead else x
+            yield x, at
+            off = self.rise(carried / (1 - m) - (carried if looks_ahead else 0.0))
+            ahead = self.stepped(ahead, long) + long * off if last in (None, m) else inf
+            after = self.stepped(at, eta) + (0.0 if looks_ahead else carried)
+            after = min(after, (1 - m) * ahead + m * x)
+            move, x, last = min(carried + eta * self.longest(at), x + after), after, m
+
+    def bounded(self, eta: float, iterate: str, direction: str, times: float = 1.0) -> Radii:
+        """Yield the radii of steps of η along directions no larger than G, so many times."""
+        largest = self.largest * times
+        for r in accumulate(repeat(eta * largest), initial=self.start):
+            yield {iterate: r, direction: largest}
 
 
 class Enclosed:
@@ -122,17 +199,22 @@ class Enclosed:
     def _around(self, start: Tensor) -> Around:
         problem, known = self._problem, self._proven
         away, offered = float((start - self.z).norm()), OFFERS[problem.offers]
+        around = Around(away, size=float(self.z.norm()), entries=len(self.z))
         if "field" in offered and problem.offers != "class":
             oracles: Any = problem.oracles(torch.float64)
             slopes = oracles.field_grad(on_every_client(self.z, problem.clients), None)
             none = oracles.field_law(1) is None
-            return Around(
-                away, float(slopes.norm(dim=1).max()), known.get("field_smoothness", inf),
-                known.get("client_strong_convexity"), known.get("field_monotonicity"),
-                0.0 if none else known.get("field_noise_bound", inf),
-                known.get("field_gradient_bound", inf),
-                0.0 if none else known.get("field_gradient_noise", inf),
-            )  # fmt: skip
+            return replace(
+                around,
+                slope=float(slopes.norm(dim=1).max()),
+                mean_slope=float(slopes.mean(0).norm()),
+                smoothness=known.get("field_smoothness", inf),
+                convexity=known.get("client_strong_convexity"),
+                monotonicity=known.get("field_monotonicity"),
+                noise=0.0 if none else known.get("field_noise_bound", inf),
+                deviation=0.0 if none else known.get("field_gradient_noise", inf),
+                largest=known.get("field_gradient_bound", inf),
+            )
         if "composition" in offered:
             composed: Any = problem
             shipped = is_shipped(problem) and not any(role.startswith("plain_") for role in known)
@@ -142,8 +224,8 @@ class Enclosed:
             rest = 0.0 if none else known.get("plain_gradient_bound", inf)
             # an estimate of an inner value is a mean of values, and no value itself
             if getattr(composed, "outer_everywhere", False) and inner and outer:
-                return Around(away, largest=inner * outer + rest)
-        return Around(away)
+                return replace(around, largest=inner * outer + rest)
+        return around
 
     @cached_property
     def _slope(self) -> Tensor:

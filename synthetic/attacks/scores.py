@@ -198,7 +198,12 @@ class Scores(BilevelScores):
 
     def field_noise_bound(self, x: Tensor) -> Tensor:
         law, mean = self.oracles.field_law(1), self.oracles.field_grad(self._every(x), None)
-        return self._largest(law, x, lambda at, xi: self.oracles.field_grad(at, xi) - mean, _norm)
+        away = self._largest(law, x, lambda at, xi: self.oracles.field_grad(at, xi) - mean, _norm)
+        if self.problem.offers != "minimax":
+            return away
+        law, own = self.oracles.upper_law(1), self._upper_gradient(x)  # the field but for signs
+        upper = self._largest(law, x, lambda _, xi: self._upper_gradient(x, xi) - own, _norm)
+        return torch.maximum(away, upper)
 
     def field_monotonicity(self, pair: Tensor) -> Tensor:
         x, z = halves(pair)

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from driftproof.synthetic.problems import BoundedComposition, PiecewiseLosses, QuadraticMinimax
 from driftproof.toolkit.algorithm import Algorithm, algorithm, descended
-from driftproof.toolkit.algorithms import ComFedL, FedAvg, LocalSCGDM
+from driftproof.toolkit.algorithms import ComFedL, FedAvg, HeavyBall, LocalSCGDM, Scaffold
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.measure import States, average, sq
 from driftproof.toolkit.parameters import Positive, PositiveInt
@@ -109,6 +109,11 @@ def from_the_minimiser(view: States):
     return average("round", sq(view.mean("w") - view.minimiser))
 
 
+def of_the_server(view: States):
+    """Measure (1/S) Σ ‖x − x*‖² of SCAFFOLD, whose model is y."""
+    return average("round", sq(view.mean("y") - view.minimiser))
+
+
 def gap(view: States):
     """Measure (1/S) Σ Φ(x̄) − inf Φ."""
     return average("round", view.gap(view.mean("w")))
@@ -123,6 +128,12 @@ SADDLE = QuadraticMinimax(gradient_noise=1.0, regulariser=0.5)
 POWER = {
     "local SGD, strongly convex: ‖w̄ − x*‖²": (
         from_the_minimiser, Case(CONVEX, FedAvg(local_steps=5, step_size=0.1), 100),
+    ),
+    "heavy ball, strongly convex: ‖w − x*‖²": (
+        from_the_minimiser, Case(CONVEX, HeavyBall(step_size=0.1, momentum=0.5), 100),
+    ),
+    "SCAFFOLD, strongly convex: ‖x − x*‖²": (
+        of_the_server, Case(CONVEX, Scaffold(local_steps=5, step_size=0.03), 100),
     ),
     "ComFedL, Theorem 1: ‖∇F(w̄)‖²": (
         squared_gradient, Case(COMPOSED, ComFedL(local_steps=5, step_size=0.05), 60),

@@ -2,7 +2,6 @@ r"""ComFedL: local plug-in steps on a composition, averaged every round."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple, Self
 
 from torch import Tensor
@@ -10,7 +9,7 @@ from torch import Tensor
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
 from driftproof.toolkit.oracles import Composition
 from driftproof.toolkit.parameters import Positive, PositiveInt, Share
-from driftproof.toolkit.reach import Around
+from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -85,12 +84,9 @@ class ComFedL(Algorithm):
         """Every client starts at the same point."""
         return State(ctx.everywhere(start))
 
-    def radii(self, around: Around) -> Iterator[Mapping[str, float]]:
+    def radii(self, around: Around) -> Radii:
         """A direction is no larger than G_fG_g, of whichever minibatch."""
-        w = around.start
-        while True:
-            yield {"w": w, "u": around.largest}
-            w += self.step_size * around.largest
+        return around.bounded(self.step_size, "w", "u")
 
     def step(self, ctx: Context, oracles: Composition, state: State) -> State:
         """One local step (lines 8–14); the last of a round is followed by line 18's average."""

@@ -2,7 +2,7 @@ r"""FedAvg with step sizes that decay like 1/t, and two ways to sample clients."
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import Literal, NamedTuple
 
 import torch
@@ -12,7 +12,7 @@ from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descende
 from driftproof.toolkit.draws import Indices
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import NonNegativeInt, Positive, PositiveInt
-from driftproof.toolkit.reach import Around
+from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -82,13 +82,10 @@ class DecayingFedAvg(Algorithm):
         """Every client starts at w_1."""
         return State(ctx.everywhere(start))
 
-    def radii(self, around: Around) -> Iterator[Mapping[str, float]]:
+    def radii(self, around: Around) -> Radii:
         """As of FedAvg, with the step size of each step."""
-        w, t = around.start, 0
-        while True:
-            yield {"w": w}
-            t += 1
-            w = around.stepped(w, self.step_numerator / (self.step_offset + t))
+        sizes = (self.step_numerator / (self.step_offset + t) for t in count(1))
+        return ({"w": w} for w in around.descent(sizes))
 
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One local step; the last of a round is followed by the average."""

@@ -2,6 +2,7 @@ r"""The extragradient method, for operators and saddle points, on one machine.""
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import NamedTuple, Self
 
 from torch import Tensor
@@ -9,6 +10,7 @@ from torch import Tensor
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import One, Positive, PositiveInt
+from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -57,6 +59,26 @@ class Extragradient(Algorithm):
     def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> State:
         """Every client starts at the same point."""
         return State(ctx.everywhere(start))
+
+    def radii(self, around: Around) -> Radii:
+        r"""Bound the step by its length; a short one by Korpelevich's inequality.
+
+        Let A be m-monotone, A(z) = 0, b = w − ηA(w) and w⁺ = w − ηA(b). Expand the square:
+        ‖w⁺ − z‖² ≤ ‖w − z‖² − (1 − η²ℓ²)‖w − b‖² − 2ηm‖b − z‖², where 2‖b − z‖² is no less than
+        ‖w − z‖² − 2‖w − b‖². So ‖w⁺ − z‖² ≤ (1 − ηm)‖w − z‖² if η²ℓ² + 2ηm ≤ 1. A field that is
+        A to within δ moves b by ηδ and w⁺ by ηδ(1 + ηℓ) at most. Here A = G − G(z), δ = ‖G(z)‖ + ρ.
+        """
+        shared, eta, w = around.shared, self.step_size, around.start
+        step = eta * shared.smoothness
+        known = [m for m in (shared.convexity, shared.monotonicity) if m is not None]
+        short = bool(known) and step**2 + 2 * eta * max(known) <= 1
+        while True:
+            yield {"w": w}
+            after = w + eta * shared.longest(shared.stepped(w, eta))
+            if short:
+                error = eta * (1 + step) * (shared.slope + shared.noise)
+                after = min(after, sqrt(1 - eta * max(known)) * w + error)
+            w = after
 
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """Two steps from one point, each along the mean over the clients."""

@@ -2,7 +2,7 @@ r"""FedAvg: local stochastic gradient steps, averaged every round."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from itertools import repeat
 from typing import Literal, NamedTuple
 
 from torch import Tensor
@@ -10,7 +10,7 @@ from torch import Tensor
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import Positive, PositiveInt, Share
-from driftproof.toolkit.reach import Around
+from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -81,12 +81,9 @@ class FedAvg(Algorithm):
         """Every client has the same point as a round begins."""
         return State(ctx.everywhere(start))
 
-    def radii(self, around: Around) -> Iterator[Mapping[str, float]]:
+    def radii(self, around: Around) -> Radii:
         """A client's step is one along its own field; an average is no farther than all of them."""
-        w = around.start
-        while True:
-            yield {"w": w}
-            w = around.stepped(w, self.step_size)
+        return ({"w": w} for w in around.descent(repeat(self.step_size)))
 
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One local step; the last of a round is followed by the average."""

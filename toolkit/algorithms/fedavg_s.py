@@ -10,6 +10,7 @@ from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
 from driftproof.toolkit.algorithms._nested import levels
 from driftproof.toolkit.oracles import Bilevel
 from driftproof.toolkit.parameters import Positive, PositiveInt, Share
+from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -73,6 +74,19 @@ class FedAvgS(Algorithm):
     def init(self, ctx: Context, oracles: Bilevel, start: Tensor) -> State:
         """Every client starts at the same (x⁰, y⁰)."""
         return State(*levels(ctx, oracles, start))
+
+    def radii(self, around: Around) -> Radii:
+        """Bound ‖(x, y) − z‖ by both parts' lengths; a step of one field by ``stepped``.
+
+        x's part is taken at (x, y) or at (x, y⁺), which is β‖g‖ farther.
+        """
+        alpha, beta, z = self.outer_step_size, self.inner_step_size, around.start
+        together = self.order == "simultaneous" and alpha == beta
+        while True:
+            yield dict.fromkeys(("x", "y"), z + around.size)
+            moved = beta * around.longest(z)
+            far = z + moved + alpha * around.longest(z + moved)
+            z = min(far, around.stepped(z, alpha)) if together else far
 
     def step(self, ctx: Context, oracles: Bilevel, state: State) -> State:
         """One local step of both; the last of a round is followed by the average."""

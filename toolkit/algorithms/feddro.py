@@ -2,7 +2,6 @@ r"""FedDRO: low-dimensional embeddings shared every step, models every I steps."
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple, Self
 
 from torch import Tensor
@@ -10,7 +9,7 @@ from torch import Tensor
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
 from driftproof.toolkit.oracles import Composition
 from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt, Share
-from driftproof.toolkit.reach import Around
+from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -104,12 +103,9 @@ class FedDRO(Algorithm):
         y, _ = oracles.inner(x, ctx.draw(oracles.inner_law(self.batch), "zeta-start"))
         return State(x, x, y)
 
-    def radii(self, around: Around) -> Iterator[Mapping[str, float]]:
+    def radii(self, around: Around) -> Radii:
         """A direction is at most G_h + G_gG_f, at whichever estimate y."""
-        x = around.start
-        while True:
-            yield {"x": x, "u": around.largest}
-            x += self.step_size * around.largest
+        return around.bounded(self.step_size, "x", "u")
 
     def step(self, ctx: Context, oracles: Composition, state: State) -> State:
         """Lines 5–9: share the embedding, step, and every I steps share the model."""

@@ -2,6 +2,7 @@ r"""FedSVRG: local steps whose gradients are corrected by the clients' mean grad
 
 from __future__ import annotations
 
+from itertools import count
 from typing import NamedTuple
 
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import Positive, PositiveInt, Share
+from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -71,6 +73,28 @@ class FedSVRG(Algorithm):
         """Every client starts at the same point."""
         x = ctx.everywhere(start)
         return State(x, x, torch.zeros_like(x))
+
+    def radii(self, around: Around) -> Radii:
+        r"""Steps have ``drifted``: c_i is a sample at x^k, and c the cohort's mean of such.
+
+        So x^{k+1} is a step of ατ along the cohort's mean at x^k, off by the noise of two more
+        samples and by α Σ_ν ‖G_i(x_ν) − G_i(x^k)‖.
+        """
+        seen = around.shared if self.participation == 1 else around
+        x = start = far = around.start
+        direction = h = 0.0
+        for t in count():
+            yield {"x": far, "x_start": start + around.size, "direction": direction, "h": h}
+            if t % self.local_steps == 0:
+                start, direction, apart, total = x, seen.longest(x), 0.0, 0.0
+            total += apart
+            h = min(around.rise(apart) + 2 * around.noise, 2 * around.largest) + direction
+            apart = around.drifted(apart, self.step_size, around.noise + direction)
+            far = start + apart
+            if (t + 1) % self.local_steps == 0:
+                along = seen.stepped(start, self.step_size * self.local_steps)
+                noise = 2 * self.local_steps * around.noise
+                x = min(far, along + self.step_size * (around.rise(total) + noise))
 
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One local step; the first of a round shares the gradient, the last the model."""

@@ -2,6 +2,7 @@ r"""GCIVR: nested recursive estimates of g, its Jacobian and ∇h, shared every 
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Annotated, NamedTuple
 
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
 from driftproof.toolkit.oracles import Composition
 from driftproof.toolkit.parameters import Constraint, NonNegativeInt, Positive, PositiveInt
+from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -88,6 +90,17 @@ class GCIVR(Algorithm):
         """x^{−1} = x⁰, and the estimates with which the first epoch starts."""
         x = ctx.everywhere(start)
         return State(x, x, *self._sampled(ctx, oracles, (x,), self.outer_batch, "epoch")[0])
+
+    def radii(self, around: Around) -> Radii:
+        r"""Each step of an epoch adds two samples: in step j ‖z‖ ≤ (1 + 2j)G_g, ‖v‖ ≤ (1 + 2j)G_h.
+
+        So v + zᵀ∇f(y) is at most (1 + 2j)(G_gG_f + G_h), at whichever y.
+        """
+        x, u = around.start, around.largest
+        for t in count():
+            yield {"x": x, "u": u}
+            u = (1 + 2 * (t % self.epoch_steps)) * around.largest
+            x += self.step_size * u
 
     def step(self, ctx: Context, oracles: Composition, state: State) -> State:
         """Estimate, share, step."""

@@ -2,6 +2,7 @@ r"""Heavy ball: gradient descent with momentum, on one machine."""
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import NamedTuple, Self
 
 from torch import Tensor
@@ -9,6 +10,7 @@ from torch import Tensor
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import BelowOne, One, Positive, PositiveInt
+from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -63,6 +65,15 @@ class HeavyBall(Algorithm):
     def anywhere(self, ctx: Context, oracles: GradientField, start: Tensor, own: Tensor) -> State:
         """Begin in any motion: the mean of ``own`` is the point before."""
         return State(ctx.everywhere(start), ctx.everywhere(own.mean(0)))
+
+    def radii(self, around: Around) -> Radii:
+        """The gradient is at w; ``before`` is the last w."""
+        before = around.start
+        for w, _ in around.shared.momentum(
+            self.step_size, repeat(self.momentum), looks_ahead=False
+        ):
+            yield {"w": w, "before": before + around.size}
+            before = w
 
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One step along the mean gradient and the last move."""

@@ -11,6 +11,7 @@ from driftproof.toolkit.algorithms._samples import Samples, outer_draw
 from driftproof.toolkit.algorithms._tasks import LETTERS, TaskSampling
 from driftproof.toolkit.oracles import Composition
 from driftproof.toolkit.parameters import Positive, PositiveInt
+from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -79,6 +80,10 @@ class LocalBSGD(TaskSampling):
     def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
         """Every client starts at the same point."""
         return State(ctx.everywhere(start))
+
+    def radii(self, around: Around) -> Radii:
+        """As of Local-SCGD, whose estimate may be any u."""
+        return around.bounded(self.step_size, "x", "z", self.inflation)
 
     def step(self, ctx: Context, oracles: Composition, state: State) -> State:
         """One local step; the last of a round is followed by the average."""

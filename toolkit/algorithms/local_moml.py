@@ -10,6 +10,7 @@ from driftproof.toolkit.algorithm import Context, algorithm
 from driftproof.toolkit.algorithms._tasks import LETTERS, TaskSampling
 from driftproof.toolkit.oracles import Composition
 from driftproof.toolkit.parameters import Positive, PositiveInt, Share
+from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -82,6 +83,10 @@ class LocalMOML(TaskSampling):
         x = ctx.everywhere(start)
         u, _ = oracles.inner(x, ctx.draw(oracles.inner_law(self.batch), "xi-start"))
         return State(x, u)
+
+    def radii(self, around: Around) -> Radii:
+        """As of Local-SCGD: each z is at most C_gC_f (times n/|S|), at whichever estimate u."""
+        return around.bounded(self.step_size, "x", "z", self.inflation)
 
     def step(self, ctx: Context, oracles: Composition, state: State) -> State:
         """One local step; the last of a round is followed by the average of the models."""

@@ -2,7 +2,6 @@ r"""Local-SCGD: a moving average of the inner value, averaged with the models ev
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from torch import Tensor
@@ -12,7 +11,7 @@ from driftproof.toolkit.algorithms._samples import Samples, outer_draw
 from driftproof.toolkit.algorithms._tasks import LETTERS, TaskSampling
 from driftproof.toolkit.oracles import Composition
 from driftproof.toolkit.parameters import Positive, PositiveInt, Share
-from driftproof.toolkit.reach import Around
+from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -93,13 +92,9 @@ class LocalSCGD(TaskSampling):
         u, _ = oracles.inner(x, ctx.draw(oracles.inner_law(self.batch), "xi-start"))
         return State(x, u)
 
-    def radii(self, around: Around) -> Iterator[Mapping[str, float]]:
+    def radii(self, around: Around) -> Radii:
         """Each z is at most C_gC_f (times n/|S|, of sampled tasks), at whichever estimate u."""
-        largest = around.largest * self.inflation
-        x = around.start
-        while True:
-            yield {"x": x, "z": largest}
-            x += self.step_size * largest
+        return around.bounded(self.step_size, "x", "z", self.inflation)
 
     def step(self, ctx: Context, oracles: Composition, state: State) -> State:
         """One local step of (2); the last of a round is followed by the averages."""

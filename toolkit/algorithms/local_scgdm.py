@@ -2,7 +2,6 @@ r"""Local-SCGDM: momentum on a compositional gradient, everything averaged every
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
 from torch import Tensor
@@ -12,7 +11,7 @@ from driftproof.toolkit.algorithms._samples import Samples, outer_draw
 from driftproof.toolkit.algorithms._tasks import LETTERS, TaskSampling
 from driftproof.toolkit.oracles import Composition
 from driftproof.toolkit.parameters import Positive, PositiveInt
-from driftproof.toolkit.reach import Around
+from driftproof.toolkit.reach import Around, Radii
 
 AVERAGED = ("u", "m", "x")
 Averaged: TypeAlias = Literal["", "u", "m", "um", "x", "ux", "mx", "umx"]
@@ -99,7 +98,7 @@ class LocalSCGDM(TaskSampling):
         y, _ = oracles.inner(x, ctx.draw(oracles.inner_law(1), "xi"))  # step 0's: for its shape
         return State(x, y.new_zeros(y.shape), x.new_zeros(x.shape))
 
-    def radii(self, around: Around) -> Iterator[Mapping[str, float]]:
+    def radii(self, around: Around) -> Radii:
         """Each z is at most C_gC_f (times n/|S|, of sampled tasks), and m is a mean of such z."""
         largest = around.largest * self.inflation
         x, kept = around.start, self.momentum * self.step_size

@@ -2,6 +2,7 @@ r"""Nesterov's accelerated gradient method, in both of its forms, on one machine
 
 from __future__ import annotations
 
+from itertools import chain, count
 from typing import Literal, NamedTuple, Self
 
 from torch import Tensor
@@ -9,6 +10,7 @@ from torch import Tensor
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import BelowOne, One, Positive, PositiveInt
+from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -67,10 +69,19 @@ class Nesterov(Algorithm):
         """Begin in any motion: the mean of ``own`` is y."""
         return State(ctx.everywhere(start), ctx.everywhere(own.mean(0)))
 
+    def radii(self, around: Around) -> Radii:
+        """The gradient is at y, by the weight of the step before."""
+        weights = chain([self.momentum_at(0)], map(self.momentum_at, count()))
+        points = around.shared.momentum(self.step_size, weights, looks_ahead=True)
+        return ({"w": w, "y": y + around.size} for w, y in points)
+
+    def momentum_at(self, t: int) -> float:
+        """Return m_t."""
+        return self.momentum if self.form == "constant" else t / (t + 3)
+
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One gradient step from y, and the move beyond it."""
         xi = ctx.draw(oracles.field_law(self.batch), "xi")
         (g,) = ctx.average(oracles.field_grad(state.y, xi))
         w = state.y - self.step_size * g
-        m = self.momentum if self.form == "constant" else ctx.t / (ctx.t + 3)
-        return State(w, w + m * (w - state.w))
+        return State(w, w + self.momentum_at(ctx.t) * (w - state.w))

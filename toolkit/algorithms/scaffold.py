@@ -2,6 +2,7 @@ r"""SCAFFOLD: local steps that control variates correct for what sets a client a
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Literal, NamedTuple
 
 import torch
@@ -11,6 +12,7 @@ from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descende
 from driftproof.toolkit.draws import Subset
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import Positive, PositiveInt, Share
+from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -103,6 +105,37 @@ class Scaffold(Algorithm):
         x = ctx.everywhere(start)
         (control,) = ctx.average(own)
         return State(x, x, own, control)
+
+    def radii(self, around: Around) -> Radii:
+        r"""Local steps have ``drifted``: let each c_i be within d of G_i(z), c is the mean of all.
+
+        So ‖G_i(x) − c_i + c‖ ≤ ‖Ḡ(z)‖ + ℓ‖x − z‖ + 2d. A new c_i, of either option, is a mean of
+        gradients that the round met; the first is 0; a client that is left out keeps its own.
+        x moves by η_g times the mean move. If all take part, c_i and c cancel in it: it is a step
+        of η_gη_lK along Ḡ(x), off by η_gη_l Σ_k ‖G_i(y_k) − G_i(x)‖.
+        """
+        shared, eta, of_server = around.shared, self.step_size, self.server_step_size
+        x, far, error = around.start, around.start, around.slope
+        for t in count():
+            yield {
+                "y": far, "x": x + around.size,
+                "own_control": min(around.slope + error, around.largest),
+                "control": min(shared.slope + error, around.largest),
+            }  # fmt: skip
+            if t % self.local_steps == 0:
+                push = shared.slope + shared.rise(x) + 2 * error
+                apart = total = 0.0
+            total, met = total + apart, 0.0 if self.control == "gradient" else apart
+            apart = shared.drifted(apart, eta, push)
+            far = x + apart
+            if (t + 1) % self.local_steps == 0:
+                new = shared.rise(x + met) + shared.noise
+                error = new if self.participation == 1 else max(new, error)
+                after = x + of_server * apart
+                if self.participation == 1:
+                    along = shared.stepped(x, of_server * eta * self.local_steps)
+                    after = min(after, along + of_server * eta * shared.rise(total))
+                x, far = after, max(after, far)
 
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One local step; the last of a round is followed by the server's."""

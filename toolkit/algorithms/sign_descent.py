@@ -2,6 +2,8 @@ r"""signSGD: steps along the signs of gradients, on one machine."""
 
 from __future__ import annotations
 
+from itertools import accumulate, repeat
+from math import sqrt
 from typing import NamedTuple, Self
 
 import torch
@@ -10,6 +12,7 @@ from torch import Tensor
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import One, Positive, PositiveInt
+from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -58,6 +61,11 @@ class SignDescent(Algorithm):
     def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> State:
         """Begin at the start."""
         return State(ctx.everywhere(start))
+
+    def radii(self, around: Around) -> Radii:
+        """Each of the d coordinates moves by δ at most."""
+        moves = repeat(self.step_size * sqrt(around.entries))
+        return ({"w": w} for w in accumulate(moves, initial=around.start))
 
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One step along the signs of the clients' mean gradient."""
