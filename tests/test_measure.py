@@ -129,10 +129,28 @@ def test_a_measure_of_states_asks_for_the_same_at_each_moment(more, kernels):
     def left(view: States) -> Reduction:
         calls.append(1)
         value = view.mean("x")
-        return each("step", sq(value if len(calls) <= 2 else more(view)))
+        return each("step", sq(value if len(calls) <= 6 else more(view)))
 
     with pytest.raises(DriftproofError, match="but not at the first"):
         measured(left, kernels=kernels)
+
+
+@pytest.mark.parametrize(
+    "mixed",
+    [
+        lambda w: w[:, :1] + 0 * w, lambda w: w[:, -1:] + 0 * w, lambda w: w - w.mean(-1, True),
+        lambda w: w.flip(-1), lambda w: w.sort(-1)[0], lambda w: w / (1 + w.amax(-1, True)),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("part", [False, True])
+def test_a_measure_takes_each_replicate_alone(mixed, part):
+    def left(view):
+        w, other = view.mean("x"), sq(mixed(view.mean("x")))
+        return each("round", sq(w), part=other) if part else each("round", other)
+
+    ctx = sampled_context(PROBLEM, ("v",))
+    with pytest.raises(DriftproofError, match="takes several replicates together"):
+        run(PROBLEM, METHOD, ctx, rounds=3, left=left)
 
 
 @pytest.mark.parametrize("name", ["before", "previous"])

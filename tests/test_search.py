@@ -134,10 +134,8 @@ def test_the_case_that_is_shown_is_the_simplest_or_the_strongest():
         falsify([FALSE], Effort(climbs=4, strongest=strongest))[0] for strongest in (False, True)
     )
     assert simple.ratio > 1.99
-    assert simple.strongest["ratio"] > simple.ratio
-    assert len(simple.python) < len(simple.strongest["python"])
     assert strong.status == VERIFIED
-    assert strong.ratio >= simple.strongest["ratio"] * 0.98
+    assert strong.ratio >= 2 * simple.ratio
 
 
 def test_a_true_bound_is_not_refuted_but_met():

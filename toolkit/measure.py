@@ -493,10 +493,14 @@ class Measure:
         asked: what it has asked for, if it sees states alone.
         memory: what ``since_round`` keeps between moments.
         how: how it reduces which moments, once that is known.
+
+    Args:
+        apart: look, at the first calls and at fewer and fewer then, whether it takes replicates
+            together.
     """
 
-    def __init__(self, left: Callable[[Any], Any]) -> None:
-        self._left = left
+    def __init__(self, left: Callable[[Any], Any], *, apart: bool = False) -> None:
+        self._left, self._apart = left, apart
         self.of_states = _annotation(left) is States
         self.how: tuple[str, ...] = ()
         self.asked = Asked()
@@ -512,11 +516,11 @@ class Measure:
         """
         state = contents(moment.state)
         self._calls += 1
-        looked = self._calls & (self._calls - 1) == 0  # the first calls, and fewer and fewer then
-        memory = dict(self.memory) if looked else {}
+        looked = self._apart and self._calls & (self._calls - 1) == 0
+        others = self._of_others(moment) if looked else []
         said = self._said(moment, self.memory)
-        if looked and isinstance(said, Reduction):
-            self._check_apart(moment, said, memory)
+        if isinstance(said, Reduction):
+            self._check_apart(said, others)
         if written(state, moment.state):
             raise DriftproofError(
                 f"{place_of(self._left)} writes to the state of the run",
@@ -532,38 +536,52 @@ class Measure:
             return self._left(States(moment, self.asked))
         return self._left(Steps(moment, self.asked, memory))
 
-    def _check_apart(self, moment: Moment, said: Reduction, memory: Mapping[str, Any]) -> None:
-        """Raise if a replicate's value depends on another's state: then they are no sample.
+    def _of_others(self, moment: Moment) -> list[tuple[slice, Any]]:
+        """Return what is said if half of the replicates have states mixed of the other half's.
 
-        Half of the replicates are given the other half's states. What the others measure stays.
+        Each with the half that has its own: what it says of those may not change. Empty of exact
+        quantities, of single precision, which is rounded at random, and of states that a problem
+        refuses.
         """
-        values, count = (said.value, *said.parts.values()), said.value.shape[-1]
+        said = list[tuple[slice, Any]]()
+        marks = getattr(moment.ctx, "marks", {})  # many moments beside each other have none
+        if any(type(x) is not Tensor or x.dtype != torch.float64 for x in moment.state):
+            return said
+        count = moment.state[0].shape[-1]
         half = count // 2
-        if not half or any(type(x) is not Tensor or x.is_meta for x in (*values, *moment.state)):
-            return
-        halves, marks = (slice(half), slice(count - half, count)), moment.ctx.marks
-        for kept, other in (halves, halves[::-1]):
+        mixed = min(half, MIXED)
+        shares = torch.randn(mixed, half, generator=torch.Generator().manual_seed(0)).double()
+        shares += (1 - shares.sum(0)) / max(mixed, 1)  # affine: what all share stays
+        halves = slice(half), slice(count - half, count)
+        for kept, other in (halves, halves[::-1]) if half else ():
 
-            def swapped(x: Any, kept: slice = kept, other: slice = other) -> Any:
-                if not isinstance(x, Tensor) or x.shape[-1:] != (count,):
+            def put(x: Any, kept: slice = kept, other: slice = other) -> Any:
+                if getattr(x, "dtype", None) != torch.float64 or x.shape[-1:] != (count,):
                     return x
                 x = x.clone()
-                x[..., other] = x[..., kept]
+                x[..., other] = x[..., kept][..., :mixed] @ shares.to(x.device)
                 return x
 
-            def states(of: Any, swapped: Any = swapped) -> Any:
-                return of if of is None else type(of)(*map(swapped, of))
-
-            fields = {name: states(getattr(moment, name)) for name in STATES}
-            moment.ctx.marks = {name: swapped(x) for name, x in marks.items()}
+            states = {name: getattr(moment, name) for name in STATES}
+            fields: dict[str, Any] = {
+                n: x if x is None else type(x)(*map(put, x)) for n, x in states.items()
+            }
+            moment.ctx.marks = {name: put(x) for name, x in marks.items()}
             try:
-                again = self._said(moment._replace(**fields), dict(memory))
+                said.append((kept, self._said(moment._replace(**fields), dict(self.memory))))
+            except DriftproofError:
+                return []
             finally:
                 moment.ctx.marks = marks
-            parts = (again.value, *again.parts.values()) if isinstance(again, Reduction) else ()
+        return said
+
+    def _check_apart(self, said: Reduction, others: list[tuple[slice, Any]]) -> None:
+        """Raise if a replicate's value depends on another's state: then they are no sample."""
+        values = said.value, *said.parts.values()
+        for kept, other in others:
+            parts = (other.value, *other.parts.values()) if isinstance(other, Reduction) else ()
             same = len(parts) == len(values) and all(
-                _near(one[..., kept], new[..., kept])
-                for one, new in zip(values, parts, strict=True)
+                _near(one, new, kept) for one, new in zip(values, parts, strict=True)
             )
             if not same:
                 raise DriftproofError(
@@ -590,13 +608,16 @@ class Measure:
             )
 
 
+MIXED = 32
+"""Of so many replicates the others' states are mixed."""
 STATES = ("state", "start", "before", "previous")
 """The fields of a moment that are states."""
 
 
-def _near(one: Tensor, other: Tensor) -> bool:
-    """Say whether two values are equal, but for the order in which a kernel added."""
-    size = 1e-9 * float(torch.nan_to_num(one).abs().max()) if one.numel() else 0.0
+def _near(one: Tensor, other: Tensor, kept: slice) -> bool:
+    """Say whether some values are equal, but for the order in which a kernel added."""
+    one, other = one[..., kept], other[..., kept]
+    size = 1e-9 * float(torch.nan_to_num(one).abs().max())
     return torch.allclose(one, other, rtol=1e-5, atol=size, equal_nan=True)
 
 

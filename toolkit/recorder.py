@@ -43,7 +43,7 @@ class Recorder:
         *,
         repeatable: bool = True,
     ) -> None:
-        self.measure = Measure(left)
+        self.measure = Measure(left, apart=repeatable)
         self._left, self._repeatable = left, repeatable
         reduction = self._opened(still if self.measure.of_states else stepped())
         self.how = self.measure.how = (reduction.how, *reduction.axes)

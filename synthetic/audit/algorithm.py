@@ -11,7 +11,9 @@ import torch
 from torch import Tensor
 
 from driftproof.synthetic.audit.asked import REPLICATES
+from driftproof.synthetic.audit.rare import RareContext
 from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.draws import BLOCK
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import sampled_context
 from driftproof.toolkit.located import is_shipped
@@ -23,8 +25,8 @@ from driftproof.toolkit.tolerances import LEVEL
 
 DIRECTIONS = 8
 """Random directions along which a bound of one step is attacked."""
-ROUNDS = 3
-"""So many are made of it: momentum and control variates are 0 in the first."""
+STEPS, ROUNDS = 64, 3
+"""So many are made of it, at least: momentum and control variates are 0 in the first round."""
 
 
 def audit_algorithm(algorithm: Algorithm, problem: Problem) -> None:
@@ -57,8 +59,8 @@ def audit_algorithm(algorithm: Algorithm, problem: Problem) -> None:
 def check_radii(algorithm: Algorithm, problem: Problem) -> None:
     """Raise unless rounds from points around z stay within the radii, for 64 draws of each.
 
-    Points lie along random directions, near z and far from it. Radii in the mean are tested by the
-    draws' fourth powers.
+    Points lie along random directions, near z and far from it. Half of the draws take rare outcomes
+    as often as frequent ones (``RareContext``). Radii in the mean are tested by fourth powers.
     """
     enclosed = Enclosed(problem)
     around, z = enclosed.around, enclosed.z[:, 0]
@@ -68,15 +70,17 @@ def check_radii(algorithm: Algorithm, problem: Problem) -> None:
         for away in (0.0, 0.1, 1.0, 10.0):
             away *= 1 + around.start
             known = replace(around, start=away)
-            steps, kinds = ROUNDS * algorithm.local_steps + 1, (known, known.in_mean)
-            told = [[*islice(algorithm.proven_radii(kind), steps)] for kind in kinds]
-            ctx = sampled_context(problem, ("radii", str(number)))
-            ctx.local_steps, ctx.horizon = algorithm.local_steps, ROUNDS
+            steps = max(ROUNDS * algorithm.local_steps, STEPS) + 1
+            told = [
+                [*islice(algorithm.proven_radii(kind), steps)] for kind in (known, known.in_mean)
+            ]
+            ctx = RareContext(problem.clients, ("radii", str(number), str(away)), BLOCK)
+            ctx.local_steps, ctx.horizon = algorithm.local_steps, steps
             oracles = problem.oracles(torch.float64)
             state = algorithm.init(ctx, oracles, z + away * direction)
             for ctx.t, within in enumerate(zip(*filter(None, told), strict=True)):
                 for fields in (ctx.marks, state._asdict()):  # before an average, and after
-                    _check_within(algorithm, within, fields, z, ctx.t)
+                    _check_within(algorithm, within, fields, z, ctx)
                 state = algorithm.step(ctx, oracles, state)
 
 
@@ -85,9 +89,10 @@ def _check_within(
     radii: Sequence[Mapping[str, float]],
     fields: Mapping[str, Tensor],
     z: Tensor,
-    t: int,
+    ctx: RareContext,
 ) -> None:
     """Hold distances [clients, replicates] against radii, and those in the mean if there are."""
+    counts = ctx.counts
     for kind, within in enumerate(radii):
         for name in within.keys() & fields.keys():
             x, r = fields[name], within[name] * (1 + 1e-9) + 1e-12
@@ -95,13 +100,13 @@ def _check_within(
             far = (x - z[:, None] if own else x).norm(dim=1)
             if kind == 0 and float(far.max()) > r:
                 told, what = f"{float(far.max()):.6g}", "no outcome of the noise exceeds"
-            elif kind and any(exceeds(row.numpy() ** 4, r**4, LEVEL) for row in far):
-                root = float((far**4).mean(1).max()) ** 0.25
+            elif kind and any(exceeds(counts * row.numpy() ** 4, r**4, LEVEL) for row in far):
+                root = float((torch.from_numpy(counts) * far**4).mean(1).max()) ** 0.25
                 told, what = f"{root:.6g} in the mean", "(E‖·‖⁴)^{1/4} does not exceed"
             else:
                 continue
             raise DriftproofError(
-                f"{name} of {algorithm.leaf_name} is {told} from z after {t} steps (of other "
+                f"{name} of {algorithm.leaf_name} is {told} from z after {ctx.t} steps (of other "
                 f"fields than {algorithm.iterate}: from 0), radii says {within[name]:.6g}",
                 f"a radius that {what}",
                 "mend radii, or the constants of the problem that it uses: field_noise_bound, say",

@@ -76,6 +76,8 @@ WIDE = 1e-2
 """Right side over range below which the range, not the margin, is what costs replicates."""
 BOTH_ZERO = "both sides are 0, as far as rounding errors tell"
 """Why a row is supported that rests on ``tolerances.DUST``: balls are asked whether it is so."""
+APART = 0.1
+"""How far below the right side a mean is that the margin does not keep undecided."""
 GIVEN_PAST = "given past"
 UNBOUNDED = "rounding errors could not be bounded (see the single-precision run)"
 UNMEASURED = "refuted as far as sampling goes; its rounding errors have not been measured yet"
@@ -660,7 +662,7 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
             )
         else:
             low, high = ((end - bottom[k]) / width[k] for end in (sides.low, sides.high))
-            reason = what_to_change(scaled[k], low, high, tails[k])
+            reason = what_to_change(scaled[k], low, high, tails[k], known.derived)
     return row(decision, reason, Evidence.SEQUENTIAL, **facts)
 
 
@@ -691,23 +693,30 @@ def _within(known: Ends) -> str:
     return f"{', and '.join(told)}, by the problem's constants and the algorithm's radii"
 
 
-def what_to_change(x: np.ndarray, low: float, high: float, tail: Tail) -> str:
-    """Say which of replicates, range or margin keeps a case from being decided."""
+def what_to_change(x: np.ndarray, low: float, high: float, tail: Tail, derived: bool) -> str:
+    """Say which of replicates, upper end or margin keeps a case from being decided.
+
+    Args:
+        derived: whether the upper end follows from constants and radii; else the claim states it.
+    """
     n, margin = len(x), x.mean() / high - 1
     wanted = [replicates_needed(x, low, LEVEL, tail), replicates_needed(x, high, LEVEL)]
     sizes = [size for size in wanted if size is not None]
     finding = f"{n} replicates did not decide; measured mean is {abs(margin):.2%} "
     finding += "above the right side" if margin > 0 else "below the right side"
-    if not sizes or min(sizes) > MOST:
-        if high < WIDE * min(tail):
+    if sizes and min(sizes) <= MOST:
+        return f"{finding}; about {min(sizes)} replicates would (--profile full takes {MOST})"
+    if margin < -APART or high < WIDE * min(tail):
+        finding += f", and one replicate may be {min(tail) / high:.3g} times as large as that"
+        if derived:
             return (
-                f"{finding}, which is {min(tail) / high:.3g} times smaller than what one replicate "
-                "may be, as far as is known: sharpen the range, the largest value that the "
-                "assumptions allow one replicate"
+                f"{finding}, by the constants and radii: state a smaller range(c) if you know one"
             )
-        advice = "too close to be told by sampling; choose a case whose two sides are farther apart"
-        return f"{finding}: {advice}"
-    return f"{finding}; about {min(sizes)} replicates would (--profile full takes {MOST})"
+        return f"{finding}: sharpen the range, the largest value that the assumptions allow it"
+    return (
+        f"{finding}: too close to be told by sampling; choose a case whose two sides are farther "
+        "apart"
+    )
 
 
 def _exceeds(left: float, right: float, also: str) -> str:
