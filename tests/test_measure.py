@@ -153,6 +153,19 @@ def test_a_measure_takes_each_replicate_alone(mixed, part):
         run(PROBLEM, METHOD, ctx, rounds=3, left=left)
 
 
+def test_what_a_measure_raises_of_states_that_no_run_has_is_not_told():
+    calls = []
+
+    def left(view):
+        calls.append(1)
+        if len(calls) == 1:  # of mixed states
+            raise ArithmeticError
+        return each("round", sq(view.mean("x")))
+
+    ctx = sampled_context(PROBLEM, ("v",))
+    assert run(PROBLEM, METHOD, ctx, rounds=3, left=left).values.shape == (3, 64)
+
+
 @pytest.mark.parametrize("name", ["before", "previous"])
 def test_what_a_step_started_from_is_of_transitions_alone(name):
     with pytest.raises(DriftproofError, match=f"view.{name} at a moment that no step leads to"):
