@@ -129,7 +129,7 @@ def test_a_measure_of_states_asks_for_the_same_at_each_moment(more, kernels):
     def left(view: States) -> Reduction:
         calls.append(1)
         value = view.mean("x")
-        return each("step", sq(value if len(calls) <= 6 else more(view)))
+        return each("step", sq(value if len(calls) <= 2 else more(view)))
 
     with pytest.raises(DriftproofError, match="but not at the first"):
         measured(left, kernels=kernels)
@@ -150,7 +150,7 @@ def test_a_measure_takes_each_replicate_alone(mixed, part):
 
     ctx = sampled_context(PROBLEM, ("v",))
     with pytest.raises(DriftproofError, match="takes several replicates together"):
-        run(PROBLEM, METHOD, ctx, rounds=3, left=left)
+        run(PROBLEM, METHOD, ctx, rounds=3, left=left, apart=True)
 
 
 def test_what_a_measure_raises_of_states_that_no_run_has_is_not_told():
@@ -163,7 +163,8 @@ def test_what_a_measure_raises_of_states_that_no_run_has_is_not_told():
         return each("round", sq(view.mean("x")))
 
     ctx = sampled_context(PROBLEM, ("v",))
-    assert run(PROBLEM, METHOD, ctx, rounds=3, left=left).values.shape == (3, 64)
+    made = run(PROBLEM, METHOD, ctx, rounds=3, left=left, apart=True)
+    assert made.values.shape == (3, 64)
 
 
 @pytest.mark.parametrize("name", ["before", "previous"])

@@ -99,6 +99,7 @@ def run(
     kernels: bool = True,
     jitter: int | None = None,
     begun: tuple[int, Any] | None = None,
+    apart: bool = False,
 ) -> Outcome:
     """Run ``rounds`` rounds of ``algorithm`` on ``problem`` in the context ``ctx``.
 
@@ -111,6 +112,7 @@ def run(
             step, and of numbers inside the measure (Monte Carlo arithmetic); None: none.
         begun: the round to go on from and its state at the start, of a run that was broken off
             (None: from the beginning).
+        apart: look whether the measure takes replicates together, by states that no run has.
     """
     if algorithm.needs not in OFFERS[problem.offers]:
         own = type(problem).__name__  # other members of the family may fit
@@ -135,8 +137,9 @@ def run(
         moments = dict.fromkeys(MOMENTS, steps) | {("round",): rounds}
         still = begin._replace(before=state, previous=state)
         recorder = Recorder(
-            left, moments, still, lambda: _trial(still, algorithm, oracles), repeatable=not shake
-        )
+            left, moments, still, lambda: _trial(still, algorithm, oracles), repeatable=not shake,
+            apart=apart,
+        )  # fmt: skip
     reach = _reach(problem, algorithm, state)
     bad_step = None
     fused = fused_for(algorithm, problem, ctx) if kernels else None
@@ -325,6 +328,7 @@ def run_exactly(
     device: str = "cpu",
     jitter: int | None = None,
     copies: int = 1,
+    apart: bool = False,
 ) -> Outcome:
     """Run every atom of the noise at once (one, if the case is deterministic).
 
@@ -336,7 +340,7 @@ def run_exactly(
     Raises:
         TooManyAtoms: the noise has more than ``limit`` atoms.
     """
-    common: dict[str, Any] = {"rounds": rounds, "left": left, "jitter": jitter}
+    common: dict[str, Any] = {"rounds": rounds, "left": left, "jitter": jitter, "apart": apart}
     quiet = NoiselessContext(problem.clients, dtype=dtype, device=device, copies=copies)
     with suppress(Drew):
         return _least(run(problem, algorithm, quiet, **common))

@@ -545,7 +545,9 @@ class Measure:
         """
         said = list[tuple[slice, Any]]()
         marks = getattr(moment.ctx, "marks", {})  # many moments beside each other have none
-        if any(type(x) is not Tensor or x.dtype != torch.float64 for x in moment.state):
+        if any(
+            type(x) is not Tensor or x.dtype != torch.float64 or x.is_meta for x in moment.state
+        ):
             return said
         count = moment.state[0].shape[-1]
         half = count // 2

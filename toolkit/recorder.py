@@ -32,6 +32,7 @@ class Recorder:
         still: a moment to learn from what a measure of states returns.
         stepped: makes one that a step led to, for a measure of steps.
         repeatable: whether the measure has to give the same when it is called again.
+        apart: look whether it takes replicates together (``Measure``).
     """
 
     def __init__(
@@ -42,8 +43,9 @@ class Recorder:
         stepped: Callable[[], Moment],
         *,
         repeatable: bool = True,
+        apart: bool = False,
     ) -> None:
-        self.measure = Measure(left, apart=repeatable)
+        self.measure = Measure(left, apart=apart)
         self._left, self._repeatable = left, repeatable
         reduction = self._opened(still if self.measure.of_states else stepped())
         self.how = self.measure.how = (reduction.how, *reduction.axes)

@@ -91,7 +91,7 @@ def falls_below(x: Sample, mean: float, alpha: float, tail: Tail) -> bool:
     """
     if mean > min(tail):  # μ ≤ √v by Jensen's inequality
         return True
-    return mean >= 0 and _mixed(_log_gains_below(x, mean, tail)) >= -np.log(alpha)
+    return mean >= 0 and bool(_mixed(_log_gains_below(x, mean, tail)) >= -np.log(alpha))
 
 
 def lower_bound(x: Sample, alpha: float) -> float:

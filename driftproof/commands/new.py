@@ -123,7 +123,11 @@ def renamed(leaf: Leaf, name: str) -> str:
 
 
 def _without_radii(text: str) -> str:
-    """Return a file without ``radii``, and what that alone imports: they are of its own steps."""
+    """Return a file without ``radii``, what is said of them, and what they alone import.
+
+    They are of its own steps.
+    """
+    text = text.replace("    in_mean = True\n", "")
     lines, body = text.splitlines(keepends=True), ast.parse(text).body
     proofs = [
         method for of in body if isinstance(of, ast.ClassDef) for method in of.body

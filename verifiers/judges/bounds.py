@@ -105,14 +105,14 @@ def measure_exactly(claim: RunClaim, case: Case, device: str = "cpu", form: int 
     assert left is not None
     own = audited(case.problem)
 
-    def once(dtype: torch.dtype, problem: Problem = own, **more: int) -> Outcome:
+    def once(dtype: torch.dtype, problem: Problem = own, **more: Any) -> Outcome:
         return run_exactly(
             problem, algorithm, rounds=rounds, left=left, limit=ATOMS, dtype=dtype, device=device,
             **more,
         )  # fmt: skip
 
     try:
-        double = once(torch.float64)
+        double = once(torch.float64, apart=True)
     except TooManyAtoms:
         return Measured("too many atoms")
     singles = copies_of(once(torch.float32, jitter=0, copies=SHADOWS), SHADOWS)
@@ -140,15 +140,15 @@ def measure_block(
     assert left is not None
     own = audited(case.problem)
 
-    def once(dtype: torch.dtype, problem: Problem = own, jitter: int | None = None) -> Outcome:
+    def once(dtype: torch.dtype, problem: Problem = own, **more: Any) -> Outcome:
         names = (str(seed), claim.name, case.key)
         ctx = sampled_context(
             problem, names, block=block, replicates=BLOCK, dtype=dtype, device=device
         )
-        return run(problem, algorithm, ctx, rounds=rounds, left=left, jitter=jitter)
+        return run(problem, algorithm, ctx, rounds=rounds, left=left, **more)
 
     try:
-        double = once(torch.float64)
+        double = once(torch.float64, apart=True)
     except TooManyAtoms:
         return Measured("too many atoms")
     known = _other_end(own, double, once)
