@@ -18,6 +18,7 @@ constant, ``radii`` or the algorithm is wrong, as one beyond a stated range does
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from functools import lru_cache
 from itertools import islice
 from math import inf
@@ -31,7 +32,7 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.extent import Extent, OpaqueError, extent_of
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.measure import MOMENTS, Measure, Moment, Reduction
-from driftproof.toolkit.reach import Enclosed
+from driftproof.toolkit.reach import Around, Enclosed
 
 ROUNDED = 1e-9
 """By how much ends are moved outwards, relatively: for rounding in what makes them."""
@@ -128,7 +129,7 @@ def _followed(left: Any, case: Case) -> Enclosure | None:
         return None
     made = _values(left, moments, first.axes)
     ends = np.array([[(x.low, x.high, x.root) for x in row] for row in made])
-    in_mean = Moments(case, in_mean=True)
+    in_mean = moments.in_mean()
     if in_mean.radii:
         roots = np.array([[x.root for x in row] for row in _values(left, in_mean, first.axes)])
         ends[..., 2] = np.minimum(ends[..., 2], roots)
@@ -143,13 +144,9 @@ def _values(left: Any, moments: Moments, axes: tuple[str, ...]) -> list[list[Any
 
 
 class Moments:
-    """The moments of a run of a case, with Extents for its states and marks.
+    """The moments of a run of a case, with Extents for its states and marks."""
 
-    Args:
-        in_mean: the radii are (E‖·‖⁴)^{1/4}.
-    """
-
-    def __init__(self, case: Case, *, in_mean: bool = False) -> None:
+    def __init__(self, case: Case) -> None:
         self.algorithm, self.rounds, problem = case.algorithm, case.rounds, case.problem
         self.problem: Any = Enclosed(problem)
         self.ctx: Any = sampled_context(problem, ("ends",))
@@ -160,12 +157,20 @@ class Moments:
         self.algorithm.step(self.ctx, oracles, self.like)  # which marks there are
         self.marks = dict(self.ctx.marks)
         vars(self.ctx)["means"] = _means
-        around = self.problem.around
-        radii = self.algorithm.proven_radii(around.in_mean if in_mean else around)
-        self.power = 4.0 if in_mean else inf
-        self.radii = list(islice(radii, self.algorithm.local_steps * case.rounds + 1))
+        self._reach(self.problem.around)
 
+    def _reach(self, around: Around) -> None:
+        """Take the radii of what is known around z."""
+        self.power = 4.0 if around.mean else inf
+        count = self.algorithm.local_steps * self.rounds + 1
+        self.radii = list(islice(self.algorithm.proven_radii(around), count))
         self._at = lru_cache(maxsize=8)(self._extents)
+
+    def in_mean(self) -> Moments:
+        """Return the same moments with radii that are (E‖·‖⁴)^{1/4}, if there are any."""
+        made = copy(self)
+        made._reach(self.problem.around.in_mean)
+        return made
 
     def _extents(self, t: int) -> tuple[Any, dict[str, Any]]:
         """Return the state after t steps, and the marks of the step before."""
