@@ -45,11 +45,10 @@ LEFT = (
     Left("tests/test_experiments.py::test_a_run_judges_its", "an experiment", one_kernel=True),
     Left("tests/test_fairness.py::test_every_sentence", "the experiment", one_kernel=True),
     Left("tests/test_ends.py::test_smooth_strongly_convex", "the betting test, by six verdicts"),
-    Left(f"{PAGE}[own_bilevel]", "the page, or a command that it shows"),
-    Left(f"{PAGE}[sets_and_terms]", "the page, or a command that it shows"),
-    Left(f"{PAGE}[ground_truth]", "the page, or a command that it shows"),
-    Left(f"{PAGE}[assistant]", "the page, or a command that it shows"),
-    Left(f"{PAGE}[tutorial]", "the page, or a command that it shows"),
+    *(
+        Left(f"{PAGE}[{page}]", "the page, or a command that it shows")
+        for page in ("own_bilevel", "sets_and_terms", "ground_truth", "assistant", "tutorial")
+    ),
     Left("tests/test_bench.py::test_every_way_agrees", "a kernel or a peer", sample=True),
     Left("tests/test_triton.py::test_a_launch", "a kernel for a GPU, interpreted", one_kernel=True),
     Left("tests/test_cluster.py", "how tasks are sent to other machines", one_kernel=True),
