@@ -15,10 +15,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from driftproof.synthetic.audit import algorithm as audit
 from driftproof.synthetic.audit.algorithm import check_radii
-from driftproof.synthetic.problems import PiecewiseLosses, QuadraticMinimax
+from driftproof.synthetic.problems import (
+    PiecewiseBilevel,
+    PiecewiseLosses,
+    QuadraticBilevel,
+    QuadraticMinimax,
+)
 from driftproof.toolkit.algorithm import Algorithm, algorithm
-from driftproof.toolkit.algorithms import Ditto, FedAvg, HeavyBall, Nesterov, Scaffold
+from driftproof.toolkit.algorithms import (
+    Ditto,
+    FedAvg,
+    FedNest,
+    HeavyBall,
+    LFedNest,
+    Nesterov,
+    Scaffold,
+    StocBiO,
+)
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
@@ -81,6 +96,10 @@ def first_coordinate(view: States):
     return each("round", 3.0 - view.mean("w")[0])
 
 
+def tracking(view: States):
+    return each("round", sq(view.mean("y") - view.problem.lower_solution(view.mean("x"))))
+
+
 MEASURES = [distance, squared_gradient, gap, clients_apart, rise, first_coordinate]
 
 
@@ -101,6 +120,33 @@ def test_every_replicate_lies_between_the_ends(left, rare):
     assert np.all(values <= ends.high[:, None])
     shares = (values / ends.root[:, None]) ** 2
     assert not any(exceeds(share, 1.0, 1e-6) for share in shares)
+
+
+TWO_LEVELS = Case(QuadraticBilevel.examples()[2], FedNest(inner_steps=2, terms=3), 12)
+
+
+@pytest.mark.parametrize("method", [FedNest(terms=3), LFedNest(series="summed"), StocBiO()])
+@pytest.mark.parametrize(
+    "problem",
+    [TWO_LEVELS.problem, PiecewiseBilevel.examples()[1], QuadraticMinimax(gradient_noise=0.5)],
+)
+def test_on_two_levels_y_lies_as_near_its_solution_as_the_ends_say(problem, method):
+    known = follow(tracking, Case(problem, method, 12)).less({})
+    ctx = sampled_context(problem, ("ends",))
+    values = run(problem, method, ctx, rounds=12, left=tracking).values
+    assert known.upper
+    assert np.all(values <= known.high[:, None])
+    assert not any(exceeds(share, 1.0, 1e-6) for share in (values / known.root[:, None]) ** 2)
+
+
+def test_a_hypergradient_is_bounded_without_radii_and_ends_that_overflow_are_none():
+    at_x = replace(TWO_LEVELS, rounds=500)
+    wide = replace(at_x, algorithm=FedNest(outer_step_size=5.0, terms=3))
+    steepest = Enclosed(TWO_LEVELS.problem)._steepest
+    ends = follow(lambda view: average("round", sq(view.gradient(view.mean("x")))), wide).less({})
+    assert ends.high == pytest.approx([steepest**2])
+    grown = Case(QuadraticMinimax(gradient_noise=0.5), wide.algorithm, 500)
+    assert not follow(tracking, grown).less({}).upper
 
 
 @pytest.mark.parametrize("shrunk", [1.0, 0.5])
@@ -229,13 +275,15 @@ def is_exceeded(method, member):
 @pytest.mark.parametrize("name", WITH_RADII)
 def test_runs_stay_within_the_radii_and_a_hundredth_of_any_is_noticed(name, monkeypatch):
     """From z itself a radius is all growth: a hundredth of it, of one field, is exceeded there."""
+    monkeypatch.setattr(audit, "DIRECTIONS", 1)
     true, names, tried = Algorithm.proven_radii, set(), {}
     for method, member in (pair.values for pair in pairs()):
         if method.leaf_name == name:
-            _, after = islice(true(method, Enclosed(member).around), 2)
+            at_z = replace(Enclosed(member).around, start=0.0)
+            *_, after = islice(true(method, at_z), method.local_steps + 1)
             if isfinite(after[method.iterate]):
                 tried[repr(method), member.leaf_name] = method, member
-                names |= after.keys()
+                names |= {field for field, radius in after.items() if radius}
     assert tried
     for method, member in tried.values():
         check_radii(method, member)
@@ -317,6 +365,8 @@ def test_smooth_strongly_convex_and_unbounded_is_decided_without_a_range():
     saddle = Case(QuadraticMinimax(gradient_noise=1.0, regulariser=0.5), FedAvg(step_size=0.1), 40)
     assert only(gap, number(10), saddle).verdict is SUPPORTED
     assert only(gap, number(0.01), saddle).verdict is REFUTED
+    assert only(tracking, number(50), TWO_LEVELS).verdict is SUPPORTED
+    assert only(tracking, number(0.01), TWO_LEVELS).verdict is REFUTED
 
 
 UNKNOWN_REACH = Case(NOISY, Unreached(local_steps=3, step_size=0.1), 30)

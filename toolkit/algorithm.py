@@ -30,8 +30,8 @@ from driftproof.toolkit.parameters import Parameters
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from driftproof.toolkit.around import Around, Radii
     from driftproof.toolkit.draws import Law
-    from driftproof.toolkit.reach import Around, Radii
 
 A = TypeVar("A", bound="Algorithm")
 
@@ -142,9 +142,9 @@ class Algorithm(Parameters, ABC):
         """Yield how far each part of the state can be, before the first step and after each.
 
         In the worst case of the noise, of the clients and of the cohorts: of ``iterate`` the
-        distance from z (the norm, where it is a part of z, x of (x, y) say), of other fields and
-        marks the norm, whichever client's it is, before an average and after. A name that is left
-        out may be anywhere.
+        distance from z, of x and y of a method of two levels that from z's parts, of other fields
+        and marks the norm, whichever client's it is, before an average and after. A name that is
+        left out may be anywhere.
 
         ``in_mean`` says that (E‖·‖⁴)^{1/4} is bounded as well, if that of the noise is all that is
         used of it (``Around.in_mean``). It is where the proof uses triangle inequalities, Lipschitz

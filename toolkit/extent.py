@@ -250,14 +250,14 @@ def _mul(x: Any, y: Any) -> Any:
 
 @handles("square")
 def _square(x: Any) -> Any:
-    low, high = (end**2 for end in _apart_from_zero(x))
+    low, high = (end * end for end in _apart_from_zero(x))
     if x.p == inf:
         made = Extent.within(x.centre, low, high)
     else:  # v² − c² = 2c(v − c) + (v − c)²
         sizes = float(x.centre.abs().max()), float(_norms(x.centre).max())
-        radius, moved = (2 * _times(size, x.radius) + x.radius**2 for size in sizes)
+        radius, moved = (2 * _times(size, x.radius) + x.radius * x.radius for size in sizes)
         made = Extent.ball(x.centre**2, radius, low, high, x.p / 2, moved)
-    made.mass = tuple(size**2 for size in x.sizes) if x.centre.ndim > 1 else None
+    made.mass = tuple(size * size for size in x.sizes) if x.centre.ndim > 1 else None
     return made
 
 

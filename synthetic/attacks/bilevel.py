@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.attacks.outcomes import Draws, halves, quotient
+from driftproof.synthetic.attacks.outcomes import Draws, halves, norm, quotient, spectral
 from driftproof.toolkit.draws import Law
 
 Oracle = Callable[[Tensor, Tensor | None], Tensor]
@@ -58,8 +58,7 @@ class BilevelScores:
         return quotient(torch.stack(rises).amax(0), one[:d], two[:d])
 
     def upper_gradient_bound(self, z: Tensor) -> Tensor:
-        norms: Tensor = torch.linalg.vector_norm(self._upper_gradient(z), dim=1)
-        return norms
+        return norm(self._upper_gradient(z))
 
     def upper_gradient_noise(self, z: Tensor) -> Tensor:
         return self._spread(self.oracles.upper_law(1), z, self._upper_gradient)
@@ -76,6 +75,18 @@ class BilevelScores:
 
     def lower_cross_noise(self, z: Tensor) -> Tensor:
         return self._spread(self.oracles.lower_law(1), z, self._cross)
+
+    def upper_noise_bound(self, z: Tensor) -> Tensor:
+        return self._farthest(self.oracles.upper_law(1), z, self._upper_gradient, norm)
+
+    def lower_noise_bound(self, z: Tensor) -> Tensor:
+        return self._farthest(
+            self.oracles.lower_law(1), z,
+            lambda at, d: self.oracles.lower_grad(*self._parts(at), d), norm,
+        )  # fmt: skip
+
+    def lower_cross_noise_bound(self, z: Tensor) -> Tensor:
+        return self._farthest(self.oracles.lower_law(1), z, self._crosses, spectral)
 
     def _parts(self, z: Tensor) -> tuple[Tensor, Tensor]:
         every = z.expand(self.problem.clients, *z.shape)
@@ -96,8 +107,11 @@ class BilevelScores:
         return self._columns(z, lambda x, y, v: self.oracles.lower_hessian_product(x, y, v, draw))
 
     def _cross(self, z: Tensor, draw: Tensor | None) -> Tensor:
-        columns = self._columns(z, lambda x, y, v: self.oracles.lower_cross_product(x, y, v, draw))
-        return columns.flatten(1, 2)
+        return self._crosses(z, draw).flatten(1, 2)
+
+    def _crosses(self, z: Tensor, draw: Tensor | None) -> Tensor:
+        """Return ∇²_xy g_i(z; ζ), [clients, upper_dim, lower_dim, candidates]."""
+        return self._columns(z, lambda x, y, v: self.oracles.lower_cross_product(x, y, v, draw))
 
     def _columns(self, z: Tensor, of: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Tensor:
         x, y = self._parts(z)
@@ -118,6 +132,12 @@ class BilevelScores:
         one, two = halves(pair)
         rise = torch.linalg.vector_norm(of(one) - of(two), dim=1)
         return quotient(rise, one, two)
+
+    def _farthest(
+        self, law: Law | None, z: Tensor, of: Oracle, size: Callable[[Tensor], Tensor]
+    ) -> Tensor:
+        drawn, mean = self.draws(law, self.problem.clients, z.shape[-1]), of(z, None)
+        return torch.stack([size(of(z, draw) - mean) for draw, _ in drawn]).amax(0)
 
     def _spread(self, law: Law | None, z: Tensor, of: Oracle) -> Tensor:
         mean, total = of(z, None), torch.zeros(self.problem.clients, z.shape[-1]).to(z)

@@ -101,3 +101,15 @@ def quotient(rise: Tensor, one: Tensor, two: Tensor) -> Tensor:
     scale = 1.0 + torch.maximum(*sizes)
     slopes: Tensor = torch.where(apart > 1e-6 * scale, rise / apart, torch.nan)
     return slopes
+
+
+def norm(values: Tensor) -> Tensor:
+    """Return lengths along the entries, [clients, candidates]."""
+    norms: Tensor = torch.linalg.vector_norm(values, dim=1)
+    return norms
+
+
+def spectral(jacobians: Tensor) -> Tensor:
+    """Return the largest singular values of [clients, rows, columns, candidates]."""
+    norms: Tensor = torch.linalg.matrix_norm(jacobians.movedim(-1, 1), ord=2)
+    return norms

@@ -21,8 +21,10 @@ from driftproof.synthetic.attacks.outcomes import (
     Outcomes,
     count_outcomes,
     halves,
+    norm,
     outcomes,
     quotient,
+    spectral,
 )
 from driftproof.toolkit.draws import Law
 from driftproof.toolkit.oracles import feasible
@@ -109,10 +111,10 @@ class Scores(BilevelScores):
             law: Law | None = self.oracles.outer_law(1)
             return law or (None if self.problem.outer_everywhere else self.oracles.inner_law(1))
         if role.startswith("lower_"):
-            sampled = role.endswith("_noise") or "_sample_" in role
+            sampled = "_noise" in role or "_sample_" in role
             return self.oracles.lower_law(1) if sampled else None
         if role.startswith("upper_"):
-            sampled = role.endswith("_noise") or "_sample_" in role
+            sampled = "_noise" in role or "_sample_" in role
             return self.oracles.upper_law(1) if sampled else None
         kind = role.partition("_")[0]
         of = getattr(self.oracles, f"{kind}_law" if kind in ("field", "plain") else "inner_law")
@@ -131,10 +133,10 @@ class Scores(BilevelScores):
         return [torch.from_numpy(np.array(v, dtype=np.float64)) for v in named]
 
     def inner_gradient_bound(self, x: Tensor) -> Tensor:
-        return self._largest(self.oracles.inner_law(1), x, self._jacobian, _spectral)
+        return self._largest(self.oracles.inner_law(1), x, self._jacobian, spectral)
 
     def inner_smoothness(self, pair: Tensor) -> Tensor:
-        return self._steepest(self.oracles.inner_law(1), pair, self._jacobian, _spectral)
+        return self._steepest(self.oracles.inner_law(1), pair, self._jacobian, spectral)
 
     def inner_gradient_noise(self, x: Tensor) -> Tensor:
         return self._deviation(self.oracles.inner_law(1), x, self._jacobian)
@@ -145,22 +147,22 @@ class Scores(BilevelScores):
         )
 
     def inner_gradient_moment(self, x: Tensor) -> Tensor:
-        return self._moment(self.oracles.inner_law(1), self._every(x), self._jacobian, _spectral)
+        return self._moment(self.oracles.inner_law(1), self._every(x), self._jacobian, spectral)
 
     def inner_mean_smoothness(self, pair: Tensor) -> Tensor:
-        return self._steepest(None, pair, self._jacobian, _spectral)
+        return self._steepest(None, pair, self._jacobian, spectral)
 
     def inner_gradient_heterogeneity(self, x: Tensor) -> Tensor:
         jacobians = self._jacobian(self._every(x), None)
-        return _spectral(jacobians - jacobians.mean(0))
+        return spectral(jacobians - jacobians.mean(0))
 
     def plain_gradient_heterogeneity(self, x: Tensor) -> Tensor:
         gradients = self.oracles.plain_grad(self._every(x), None)
-        return _norm(gradients - gradients.mean(0))
+        return norm(gradients - gradients.mean(0))
 
     def outer_gradient_moment(self, x: Tensor) -> Tensor:
         sizes = [
-            self._moment(self.oracles.outer_law(1), y, self.oracles.outer_grad, _norm)
+            self._moment(self.oracles.outer_law(1), y, self.oracles.outer_grad, norm)
             for y in self._outer_arguments(x)
         ]
         return torch.stack(sizes).amax(0)
@@ -173,7 +175,7 @@ class Scores(BilevelScores):
 
     def outer_gradient_bound(self, x: Tensor) -> Tensor:
         law, grad = self.oracles.outer_law(1), self.oracles.outer_grad
-        sizes = [self._largest(law, y, grad, _norm, every=False) for y in self._outer_arguments(x)]
+        sizes = [self._largest(law, y, grad, norm, every=False) for y in self._outer_arguments(x)]
         return torch.stack(sizes).amax(0)
 
     def outer_gradient_noise(self, x: Tensor) -> Tensor:
@@ -182,27 +184,27 @@ class Scores(BilevelScores):
         return torch.stack(deviations).amax(0)
 
     def plain_gradient_bound(self, x: Tensor) -> Tensor:
-        return self._largest(self.oracles.plain_law(1), x, self.oracles.plain_grad, _norm)
+        return self._largest(self.oracles.plain_law(1), x, self.oracles.plain_grad, norm)
 
     def plain_gradient_noise(self, x: Tensor) -> Tensor:
         return self._deviation(self.oracles.plain_law(1), x, self.oracles.plain_grad)
 
     def plain_smoothness(self, pair: Tensor) -> Tensor:
-        return self._steepest(None, pair, self.oracles.plain_grad, _norm)
+        return self._steepest(None, pair, self.oracles.plain_grad, norm)
 
     def field_gradient_bound(self, x: Tensor) -> Tensor:
-        return self._largest(self.oracles.field_law(1), x, self.oracles.field_grad, _norm)
+        return self._largest(self.oracles.field_law(1), x, self.oracles.field_grad, norm)
 
     def field_gradient_noise(self, x: Tensor) -> Tensor:
         return self._deviation(self.oracles.field_law(1), x, self.oracles.field_grad)
 
     def field_noise_bound(self, x: Tensor) -> Tensor:
         law, mean = self.oracles.field_law(1), self.oracles.field_grad(self._every(x), None)
-        away = self._largest(law, x, lambda at, xi: self.oracles.field_grad(at, xi) - mean, _norm)
+        away = self._largest(law, x, lambda at, xi: self.oracles.field_grad(at, xi) - mean, norm)
         if self.problem.offers != "minimax":
             return away
         law, own = self.oracles.upper_law(1), self._upper_gradient(x)  # the field but for signs
-        upper = self._largest(law, x, lambda _, xi: self._upper_gradient(x, xi) - own, _norm)
+        upper = self._largest(law, x, lambda _, xi: self._upper_gradient(x, xi) - own, norm)
         return torch.maximum(away, upper)
 
     def field_monotonicity(self, pair: Tensor) -> Tensor:
@@ -214,28 +216,28 @@ class Scores(BilevelScores):
 
     def field_heterogeneity(self, x: Tensor) -> Tensor:
         fields = self.oracles.field_grad(self._every(x), None)
-        return _norm(fields - fields.mean(0))
+        return norm(fields - fields.mean(0))
 
     def field_smoothness(self, pair: Tensor) -> Tensor:
-        return self._steepest(None, pair, self.oracles.field_grad, _norm)
+        return self._steepest(None, pair, self.oracles.field_grad, norm)
 
     def task_smoothness(self, pair: Tensor) -> Tensor:
-        return self._steepest(None, pair, self._task_gradient, _norm)
+        return self._steepest(None, pair, self._task_gradient, norm)
 
     def task_hessian_smoothness(self, pair: Tensor) -> Tensor:
         return self._steepest(None, pair, self._task_hessian, _largest_entry)
 
     def task_gradient_bound(self, x: Tensor) -> Tensor:
-        return self._largest(None, x, self._task_gradient, _norm)
+        return self._largest(None, x, self._task_gradient, norm)
 
     def task_gradient_noise(self, x: Tensor) -> Tensor:
-        return self._task_deviation(x, self._task_gradient, _norm)
+        return self._task_deviation(x, self._task_gradient, norm)
 
     def task_hessian_noise(self, x: Tensor) -> Tensor:
         return self._task_deviation(x, self._task_hessian, _largest_entry)
 
     def task_hessian_frobenius_noise(self, x: Tensor) -> Tensor:
-        return self._task_deviation(x, self._task_hessian, _norm)
+        return self._task_deviation(x, self._task_hessian, norm)
 
     def loss_depth(self, x: Tensor) -> Tensor:
         losses = self.oracles.sample_losses(self._every(x), None)[0].flatten(0, 1)
@@ -267,7 +269,7 @@ class Scores(BilevelScores):
     def diameter(self, ends: Tensor) -> Tensor:
         # the set's extreme points along two directions
         first, second = (self.oracles.linear_minimiser(self._every(g)) for g in halves(ends))
-        return _norm(first - second)
+        return norm(first - second)
 
     def objective_smoothness(self, pair: Tensor) -> Tensor:
         x, z = halves(pair)
@@ -343,7 +345,7 @@ class Scores(BilevelScores):
         for one, two in zip(*sides, strict=True):
             for zeta, _ in self.draws(law, len(one), one.shape[-1]):
                 grad = self.oracles.outer_grad
-                rise = _norm(grad(one, zeta) - grad(two, zeta))
+                rise = norm(grad(one, zeta) - grad(two, zeta))
                 slopes.append(quotient(rise, one, two).nan_to_num(-torch.inf))
         return torch.stack(slopes).amax(0)
 
@@ -386,17 +388,7 @@ class Scores(BilevelScores):
         return total.sqrt()
 
 
-def _norm(values: Tensor) -> Tensor:
-    norms: Tensor = torch.linalg.vector_norm(values, dim=1)
-    return norms
-
-
 def _largest_entry(diagonals: Tensor) -> Tensor:
     """Return the spectral norm of diagonal matrices, given by their diagonals."""
     norms: Tensor = diagonals.abs().amax(1)
-    return norms
-
-
-def _spectral(jacobians: Tensor) -> Tensor:
-    norms: Tensor = torch.linalg.matrix_norm(jacobians.movedim(-1, 1), ord=2)
     return norms

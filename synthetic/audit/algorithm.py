@@ -13,6 +13,7 @@ from torch import Tensor
 from driftproof.synthetic.audit.asked import REPLICATES
 from driftproof.synthetic.audit.rare import RareContext
 from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.around import HUGE
 from driftproof.toolkit.draws import BLOCK
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import sampled_context
@@ -80,7 +81,7 @@ def check_radii(algorithm: Algorithm, problem: Problem) -> None:
             state = algorithm.init(ctx, oracles, z + away * direction)
             for ctx.t, within in enumerate(zip(*filter(None, told), strict=True)):
                 for fields in (ctx.marks, state._asdict()):  # before an average, and after
-                    _check_within(algorithm, within, fields, z, ctx)
+                    _check_within(algorithm, within, fields, enclosed, ctx)
                 state = algorithm.step(ctx, oracles, state)
 
 
@@ -88,7 +89,7 @@ def _check_within(
     algorithm: Algorithm,
     radii: Sequence[Mapping[str, float]],
     fields: Mapping[str, Tensor],
-    z: Tensor,
+    enclosed: Enclosed,
     ctx: RareContext,
 ) -> None:
     """Hold distances [clients, replicates] against radii, and those in the mean if there are."""
@@ -96,18 +97,19 @@ def _check_within(
     for kind, within in enumerate(radii):
         for name in within.keys() & fields.keys():
             x, r = fields[name], within[name] * (1 + 1e-9) + 1e-12
-            own = name == algorithm.iterate and x.shape[1] == len(z)
-            far = (x - z[:, None] if own else x).norm(dim=1)
+            far = (x - enclosed.centre(algorithm, name, x.shape[1])).norm(dim=1)
             if kind == 0 and float(far.max()) > r:
                 told, what = f"{float(far.max()):.6g}", "no outcome of the noise exceeds"
-            elif kind and any(exceeds(counts * row.numpy() ** 4, r**4, LEVEL) for row in far):
+            elif (
+                kind and r < HUGE and any(exceeds(counts * x**4, r**4, LEVEL) for x in far.numpy())
+            ):
                 root = float((torch.from_numpy(counts) * far**4).mean(1).max()) ** 0.25
                 told, what = f"{root:.6g} in the mean", "(E‖·‖⁴)^{1/4} does not exceed"
             else:
                 continue
             raise DriftproofError(
-                f"{name} of {algorithm.leaf_name} is {told} from z after {ctx.t} steps (of other "
-                f"fields than {algorithm.iterate}: from 0), radii says {within[name]:.6g}",
+                f"{name} of {algorithm.leaf_name} is {told} from z after {ctx.t} steps (of fields "
+                f"that are no part of z: from 0), radii says {within[name]:.6g}",
                 f"a radius that {what}",
                 "mend radii, or the constants of the problem that it uses: field_noise_bound, say",
             )

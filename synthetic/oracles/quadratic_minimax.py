@@ -155,6 +155,9 @@ class QuadraticMinimaxProblem(MinimaxProblem):
             "lower_sample_smoothness": 1.0,
             "upper_gradient_noise": self.gradient_noise,
             "lower_gradient_noise": self.gradient_noise / 2**0.5,
+            "upper_noise_bound": self.gradient_noise,
+            "lower_noise_bound": self.gradient_noise / 2**0.5,
+            "lower_cross_noise_bound": 0.0,
         }
 
     @cached_property

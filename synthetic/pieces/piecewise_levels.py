@@ -102,6 +102,7 @@ def constants_of_levels(parts: Parts) -> dict[str, Tensor]:
     both = torch.hypot(parts.x_noise, parts.y_noise)
     least, most = parts.of_y.extremes
     steepest = parts.plain.steepest.amax((0, 1))
+    coin = float(np.abs(coin_mean(1, parts.rare)[0]).max())
     if parts.curvature is None:
         own = _largest(bent, (-least, -most), coupling)
         modulus, largest = least.amin((0, 1)), most.amax((0, 1))
@@ -111,7 +112,7 @@ def constants_of_levels(parts: Parts) -> dict[str, Tensor]:
             "strong_concavity": modulus,
             "field_smoothness": own,
             "field_gradient_noise": both,
-            "field_noise_bound": float(np.abs(coin_mean(1, parts.rare)[0]).max()) * both,
+            "field_noise_bound": coin * both,
             "field_monotonicity": torch.where(monotone < 0, torch.inf, monotone),
             "lower_strong_convexity": modulus,
             "lower_smoothness": own,
@@ -124,9 +125,11 @@ def constants_of_levels(parts: Parts) -> dict[str, Tensor]:
             "upper_smoothness": own,
             "upper_sample_smoothness": steepest,
             "upper_gradient_noise": both,
+            "upper_noise_bound": coin * both,
+            "lower_noise_bound": coin * parts.y_noise,
+            "lower_cross_noise_bound": torch.zeros_like(both),
         }
     a, none = parts.curvature, torch.zeros_like(parts.curvature)
-    coin = float(np.abs(coin_mean(1, parts.rare)[0]).max())
     widest = torch.zeros_like(a)
     widest[:, 0] = coin * parts.curvature_noise
     waves = torch.hypot(parts.curvature_noise, parts.cross_noise)
@@ -141,6 +144,10 @@ def constants_of_levels(parts: Parts) -> dict[str, Tensor]:
         "lower_gradient_noise": torch.hypot(parts.value_noise, waves / parts.wave),
         "lower_hessian_noise": parts.curvature_noise,
         "lower_cross_noise": parts.cross_noise,
+        "lower_noise_bound": coin
+        * (parts.value_noise + (parts.curvature_noise + parts.cross_noise) / parts.wave),
+        "lower_cross_noise_bound": coin * parts.cross_noise,
+        "upper_noise_bound": coin * both,
         "upper_smoothness": _largest(bent, (least, most), coupling),
         "upper_sample_smoothness": steepest,
         "upper_gradient_bound": torch.where(apart, torch.sqrt(squares).amax(0), torch.inf),

@@ -24,7 +24,8 @@ largest eigenvalue; 0 < ℓ'' = σ(1 − σ) ≤ 1/4, |ℓ'''| ≤ 1/(6√3) (at
 * ℓ_{f,1} = max_i max(λ₊(V_i)/4, λ), attained at y = 0.
 * ℓ_{f,0} = max_i √λ₊(V_i), if λ = 0: along a unit u, |∇f_i·u| ≤ mean|b·u|.
 * Standard deviations of a sample: of either gradient at most R, as (E‖ℓ'b‖²)^½; of the Hessian
-  at most R²/4, as (E‖ℓ''bbᵀ‖²)^½.
+  at most R²/4, as (E‖ℓ''bbᵀ‖²)^½. A sample's gradient, R long at most,
+  is 2R(1 − 1/n) from the mean of n at most.
 * L of F = V(y*(x)) + (λ/2)‖x‖², V the mean validation loss: with J = ∇y* = H^{-1}C̄,
   ∇²F = Jᵀ∇²V J − C̄ᵀH^{-1}(D³g[J·])H^{-1}∇V + λI, where ‖J‖ ≤ ‖C̄‖/ν, ‖∇²V‖ ≤ λ₊(V̄)/4,
   ‖∇V‖ ≤ √λ₊(V̄) and ‖D³g[h]‖ ≤ Rλ₊(S̄)‖h‖/(6√3). So
@@ -244,6 +245,9 @@ class LogisticBilevel(BilevelProblem):
             "lower_gradient_noise": reach * noisy,
             "lower_hessian_noise": reach**2 / 4 * noisy,
             "lower_cross_noise": 0.0,
+            "upper_noise_bound": 2 * reach * (1 - 1 / self.validation) * noisy,
+            "lower_noise_bound": 2 * reach * (1 - 1 / self.samples) * noisy,
+            "lower_cross_noise_bound": 0.0,
             "objective_smoothness": response**2 * (mean_upper / 4 + third) + self.regulariser,
         }
         if not self.regulariser:

@@ -305,6 +305,9 @@ class QuadraticBilevel(BilevelProblem):
             "lower_gradient_noise": float(np.hypot(self.lower_value_noise, noise)),
             "lower_hessian_noise": noise,
             "lower_cross_noise": self.cross_noise,
+            "upper_noise_bound": self.upper_noise,
+            "lower_noise_bound": self.lower_value_noise + noise,
+            "lower_cross_noise_bound": self.cross_noise,
             "objective_smoothness": w * float(bend[0]) ** 2 + self.regulariser,
         }
         if self.upper_slope:

@@ -15,9 +15,14 @@ from typing import NamedTuple
 import numpy as np
 from torch import Tensor
 
-from driftproof.synthetic.problems import BoundedComposition, PiecewiseLosses, QuadraticMinimax
+from driftproof.synthetic.problems import (
+    BoundedComposition,
+    PiecewiseLosses,
+    QuadraticBilevel,
+    QuadraticMinimax,
+)
 from driftproof.toolkit.algorithm import Algorithm, algorithm, descended
-from driftproof.toolkit.algorithms import ComFedL, FedAvg, HeavyBall, LocalSCGDM, Scaffold
+from driftproof.toolkit.algorithms import ComFedL, FedAvg, FedNest, HeavyBall, LocalSCGDM, Scaffold
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.measure import States, average, sq
 from driftproof.toolkit.parameters import Positive, PositiveInt
@@ -100,7 +105,7 @@ def squared_gradient(view: States):
 
 
 def at_the_mean_x(view: States):
-    """Measure the same of Local-SCGDM, whose model is x."""
+    """Measure the same of a method whose model is x."""
     return average("round", sq(view.gradient(view.mean("x"))))
 
 
@@ -114,6 +119,11 @@ def of_the_server(view: States):
     return average("round", sq(view.mean("y") - view.minimiser))
 
 
+def from_the_response(view: States):
+    """Measure (1/K) Σ ‖ȳ − y*(x̄)‖² on two levels."""
+    return average("round", sq(view.mean("y") - view.problem.lower_solution(view.mean("x"))))
+
+
 def gap(view: States):
     """Measure (1/S) Σ Φ(x̄) − inf Φ."""
     return average("round", view.gap(view.mean("w")))
@@ -125,6 +135,10 @@ COMPOSED = BoundedComposition(
     clients=4, inner_value_noise=0.3, inner_gradient_noise=0.3, outer_gradient_noise=0.3
 )
 SADDLE = QuadraticMinimax(gradient_noise=1.0, regulariser=0.5)
+TWO_LEVELS = QuadraticBilevel(
+    hessian_heterogeneity=0.2, upper_slope=0.7, slope=0.1, target_heterogeneity=0.4, tilt=0.1,
+    upper_noise=0.1, lower_value_noise=0.2, lower_curvature_noise=0.1, cross_noise=0.1,
+)  # fmt: skip
 POWER = {
     "local SGD, strongly convex: ‖w̄ − x*‖²": (
         from_the_minimiser, Case(CONVEX, FedAvg(local_steps=5, step_size=0.1), 100),
@@ -140,6 +154,12 @@ POWER = {
     ),
     "Local-SCGDM, Theorem 3.4: ‖∇F(x̄)‖²": (
         at_the_mean_x, Case(COMPOSED, LocalSCGDM(local_steps=4, step_size=0.1), 100),
+    ),
+    "FedNest, ℓ_{f,0} known: ‖∇F(x̄)‖²": (
+        at_the_mean_x, Case(TWO_LEVELS, FedNest(inner_steps=3, outer_step_size=0.05, terms=3), 60),
+    ),
+    "FedNest, 20 rounds: ‖ȳ − y*(x̄)‖²": (
+        from_the_response, Case(TWO_LEVELS, FedNest(inner_step_size=0.5, outer_step_size=0.02), 20),
     ),
     "local SGDA, unbounded: Φ(x̄) − Φ*": (gap, Case(SADDLE, FedAvg(local_steps=5), 60)),
     "the same, momentum on the server, radii": (gap, Case(SADDLE, WithRadii(), 30)),

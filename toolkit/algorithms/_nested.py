@@ -7,13 +7,16 @@ outer call of ``outer_steps`` local steps; ``step`` makes one local step.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import torch
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Collective, Context
+from driftproof.toolkit.around import Around, Radii
 from driftproof.toolkit.draws import Indices
+from driftproof.toolkit.levels import Levels
 from driftproof.toolkit.oracles import Bilevel
 from driftproof.toolkit.parameters import NonNegativeInt, Positive, PositiveInt, Share
 
@@ -77,6 +80,7 @@ class Nested(Algorithm):
     needs = "bilevel"
     iterate = "x"
     notation = NOTATION
+    in_mean = True
     reduces_inner: ClassVar[bool] = True
     """Whether the local steps on y are variance reduced (FedSVRG), or plain (SGD)."""
     local_hypergradient: ClassVar[bool] = False
@@ -99,6 +103,20 @@ class Nested(Algorithm):
         """Every client starts at the same (x⁰, y⁰)."""
         x, y = levels(ctx, oracles, start)
         return State(x, y, x, y, torch.zeros_like(x), torch.zeros_like(y))
+
+    def radii(self, around: Around) -> Radii:
+        """Each call of FedInn and FedOut by its own bounds, with the other level's radius."""
+        if not isinstance(around, Levels):
+            return
+        x = y = around.start
+        yield {"x": x, "y": y}
+        while True:
+            for _ in range(self.inner_calls):
+                moved, y = inner_radii(self, around, x, y)
+                yield from ({"x": x, "y": far} for far in moved)
+            moved = outer_radii(self, around, x, y)
+            yield from ({"x": far, "y": y} for far in moved)
+            x = moved[-1]
 
     def step(self, ctx: Context, oracles: Bilevel, state: Any) -> Any:
         """One local step: of FedInn in the first T·τ steps of a round, then of FedOut."""
@@ -160,6 +178,40 @@ def fed_out(of: Nested, ctx: Context, oracles: Bilevel, state: State, nu: int) -
     if nu == of.outer_steps - 1:
         (x,) = cohort.average(x)
     return state._replace(x=x, x_start=start, x_direction=shared)
+
+
+def inner_radii(of: Nested, levels: Levels, x: float, y: float) -> tuple[list[float], float]:
+    """Bound ‖y − y_z‖ after each local step of FedInn, and after the average.
+
+    Args:
+        x, y: bounds of ‖x − x_z‖ and of ‖y − y_z‖ as the call begins.
+    """
+    lower, steps, beta = levels.below(x, y, shared=False), of.inner_steps, of.inner_step_size
+    if not of.reduces_inner:
+        moved = [*lower.descent(repeat(beta, steps + 1))][1:]
+        return moved, moved[-1]
+    seen = levels.below(x, y, shared=of.participation == 1)
+    apart, off = lower.reduced(beta, steps, seen.longest(y))
+    moved = [y + far for far, _ in apart]
+    return moved, min(moved[-1], seen.stepped(y, beta * steps) + beta * off)
+
+
+def outer_radii(of: Nested, levels: Levels, x: float, y: float) -> list[float]:
+    """Bound ‖x − x_z‖ after each local step of FedOut (``levels.hypergradient``)."""
+    factor = of_series(of, levels)
+    if of.local_hypergradient:
+        moved = [x]
+        for _ in range(of.outer_steps):
+            h = levels.hypergradient(moved[-1], y, factor, shared=False)
+            moved.append(moved[-1] + of.outer_step_size * h)
+        return moved[1:]
+    h = levels.hypergradient(x, y, factor, shared=of.participation == 1)
+    return [x + far for far, _ in levels.upper.reduced(of.outer_step_size, of.outer_steps, h)[0]]
+
+
+def of_series(of: Nested, levels: Levels) -> float:
+    """Bound ‖p‖/‖∇_y f‖ of FedIHGP."""
+    return levels.of_series(of.terms, summed=of.series == "summed") if of.terms else 0.0
 
 
 def local_fed_out(of: Nested, ctx: Context, oracles: Bilevel, state: State, nu: int) -> State:

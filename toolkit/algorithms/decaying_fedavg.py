@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.around import Around, Radii
 from driftproof.toolkit.draws import Indices
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import NonNegativeInt, Positive, PositiveInt
-from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):

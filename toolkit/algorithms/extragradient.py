@@ -8,9 +8,9 @@ from typing import NamedTuple, Self
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
+from driftproof.toolkit.around import Around, Radii
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import One, Positive, PositiveInt
-from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -50,6 +50,7 @@ class Extragradient(Algorithm):
     notation = {
         "eta": "step_size", "n": "clients", "T": "rounds", "L": "field_smoothness",
     }  # fmt: skip
+    in_mean = True
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.around import Around, Radii
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import Positive, PositiveInt, Share
-from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):

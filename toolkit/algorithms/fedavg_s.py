@@ -8,9 +8,9 @@ from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
 from driftproof.toolkit.algorithms._nested import levels
+from driftproof.toolkit.around import Around, Radii
 from driftproof.toolkit.oracles import Bilevel
 from driftproof.toolkit.parameters import Positive, PositiveInt, Share
-from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -62,6 +62,7 @@ class FedAvgS(Algorithm):
         "m": "clients", "S": "cohort_size", "K": "rounds", "L": "objective_smoothness",
         "F_gap": "initial_gap",
     }  # fmt: skip
+    in_mean = True
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -83,7 +84,7 @@ class FedAvgS(Algorithm):
         alpha, beta, z = self.outer_step_size, self.inner_step_size, around.start
         together = self.order == "simultaneous" and alpha == beta
         while True:
-            yield dict.fromkeys(("x", "y"), z + around.size)
+            yield {"x": z, "y": z}
             moved = beta * around.longest(z)
             far = z + moved + alpha * around.longest(z + moved)
             z = min(far, around.stepped(z, alpha)) if together else far

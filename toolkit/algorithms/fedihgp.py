@@ -2,13 +2,16 @@ r"""FedIHGP: a federated estimate of the inverse Hessian times a gradient."""
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Context, algorithm
-from driftproof.toolkit.algorithms._nested import Nested, fed_ihgp
+from driftproof.toolkit.algorithms._nested import Nested, fed_ihgp, of_series
+from driftproof.toolkit.around import Around, Radii
+from driftproof.toolkit.levels import Levels
 from driftproof.toolkit.oracles import Bilevel
 from driftproof.toolkit.parameters import PositiveInt
 
@@ -48,6 +51,7 @@ class FedIHGP(Nested):
     terms: PositiveInt = 5
 
     iterate = "p"
+    in_mean = True
 
     @property
     def local_steps(self) -> int:  # type: ignore[override]
@@ -63,6 +67,15 @@ class FedIHGP(Nested):
         """Every client is at (x⁰, y⁰), and p = 0."""
         state = super().init(ctx, oracles, start)
         return State(state.x, state.y, torch.zeros_like(state.y))
+
+    def radii(self, around: Around) -> Radii:
+        """Keep x and y where they start; p is a series there."""
+        if not isinstance(around, Levels):
+            return
+        at = {"x": around.start, "y": around.start}
+        upper = around.upper.shared if self.participation == 1 else around.upper
+        yield {**at, "p": 0.0}
+        yield from repeat({**at, "p": of_series(self, around) * upper.longest(around.start)})
 
     def step(self, ctx: Context, oracles: Bilevel, state: State) -> State:
         """Estimate p again, from the same x and y."""

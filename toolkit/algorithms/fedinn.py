@@ -3,7 +3,9 @@ r"""FedInn: FedSVRG on the lower level's y, x held."""
 from __future__ import annotations
 
 from driftproof.toolkit.algorithm import Context, algorithm
-from driftproof.toolkit.algorithms._nested import Nested, State, fed_inn
+from driftproof.toolkit.algorithms._nested import Nested, State, fed_inn, inner_radii
+from driftproof.toolkit.around import Around, Radii
+from driftproof.toolkit.levels import Levels
 from driftproof.toolkit.oracles import Bilevel
 from driftproof.toolkit.parameters import Flag
 
@@ -38,6 +40,7 @@ class FedInn(Nested):
     variance_reduced: Flag = True
 
     iterate = "y"
+    in_mean = True
 
     @property
     def reduces_inner(self) -> bool:  # type: ignore[override]  # a choice here
@@ -57,6 +60,16 @@ class FedInn(Nested):
             cls(inner_steps=2, participation=0.5, batch=2),
             cls(inner_steps=2, variance_reduced=False),
         ]
+
+    def radii(self, around: Around) -> Radii:
+        """Keep x at x⁰."""
+        if not isinstance(around, Levels):
+            return
+        x = y = around.start
+        yield {"x": x, "y": y}
+        while True:
+            moved, y = inner_radii(self, around, x, y)
+            yield from ({"x": x, "y": far} for far in moved)
 
     def step(self, ctx: Context, oracles: Bilevel, state: State) -> State:
         """One local step of FedInn."""

@@ -3,7 +3,9 @@ r"""FedOut: FedSVRG around the federated hypergradient on the upper level's x, y
 from __future__ import annotations
 
 from driftproof.toolkit.algorithm import Context, algorithm
-from driftproof.toolkit.algorithms._nested import Nested, State, fed_out
+from driftproof.toolkit.algorithms._nested import Nested, State, fed_out, outer_radii
+from driftproof.toolkit.around import Around, Radii
+from driftproof.toolkit.levels import Levels
 from driftproof.toolkit.oracles import Bilevel
 
 
@@ -32,6 +34,8 @@ class FedOut(Nested):
     0.87639
     """
 
+    in_mean = True
+
     @property
     def local_steps(self) -> int:  # type: ignore[override]
         """τ."""
@@ -44,6 +48,17 @@ class FedOut(Nested):
             cls(outer_steps=3, terms=3),
             cls(outer_steps=2, terms=2, series="summed", participation=0.5, batch=2),
         ]
+
+    def radii(self, around: Around) -> Radii:
+        """Keep y at y⁰."""
+        if not isinstance(around, Levels):
+            return
+        x = y = around.start
+        yield {"x": x, "y": y}
+        while True:
+            moved = outer_radii(self, around, x, y)
+            yield from ({"x": far, "y": y} for far in moved)
+            x = moved[-1]
 
     def step(self, ctx: Context, oracles: Bilevel, state: State) -> State:
         """One local step of FedOut."""

@@ -2,16 +2,15 @@ r"""FedSVRG: local steps whose gradients are corrected by the clients' mean grad
 
 from __future__ import annotations
 
-from itertools import count
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
+from driftproof.toolkit.around import Around, Radii
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import Positive, PositiveInt, Share
-from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -60,6 +59,7 @@ class FedSVRG(Algorithm):
         "S": "cohort_size", "K": "rounds", "L": "objective_smoothness", "F_gap": "initial_gap",
         "mu": "strong_convexity", "ell": "field_smoothness", "sigma": "field_gradient_noise",
     }  # fmt: skip
+    in_mean = True
 
     @classmethod
     def examples(cls) -> list[FedSVRG]:
@@ -75,26 +75,22 @@ class FedSVRG(Algorithm):
         return State(x, x, torch.zeros_like(x))
 
     def radii(self, around: Around) -> Radii:
-        r"""Steps have ``drifted``: c_i is a sample at x^k, and c the cohort's mean of such.
+        r"""Steps are ``reduced`` ones, c being the cohort's mean of samples at x^k.
 
-        So x^{k+1} is a step of ατ along the cohort's mean at x^k, off by the noise of two more
-        samples and by α Σ_ν ‖G_i(x_ν) − G_i(x^k)‖.
+        So x^{k+1} is a step of ατ along the cohort's mean at x^k, off by α times what the
+        differences of samples add up to.
         """
         seen = around.shared if self.participation == 1 else around
-        x = start = far = around.start
-        direction = h = 0.0
-        for t in count():
-            yield {"x": far, "x_start": start + around.size, "direction": direction, "h": h}
-            if t % self.local_steps == 0:
-                start, direction, apart, total = x, seen.longest(x), 0.0, 0.0
-            total += apart
-            h = min(around.rise(apart) + 2 * around.noise, 2 * around.largest) + direction
-            apart = around.drifted(apart, self.step_size, around.noise + direction)
-            far = start + apart
-            if (t + 1) % self.local_steps == 0:
-                along = seen.stepped(start, self.step_size * self.local_steps)
-                noise = 2 * self.local_steps * around.noise
-                x = min(far, along + self.step_size * (around.rise(total) + noise))
+        x, size = around.start, around.size
+        yield {"x": x, "x_start": x + size, "direction": 0.0, "h": 0.0}
+        while True:
+            direction = seen.longest(x)
+            moved, off = around.reduced(self.step_size, self.local_steps, direction)
+            for apart, rise in moved:
+                h = rise + direction
+                yield {"x": x + apart, "x_start": x + size, "direction": direction, "h": h}
+            along = seen.stepped(x, self.step_size * self.local_steps) + self.step_size * off
+            x = min(x + moved[-1][0], along)
 
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One local step; the first of a round shares the gradient, the last the model."""

@@ -9,9 +9,9 @@ from torch import Tensor
 from driftproof.toolkit.algorithm import Context, algorithm
 from driftproof.toolkit.algorithms._samples import Samples, outer_draw
 from driftproof.toolkit.algorithms._tasks import LETTERS, TaskSampling
+from driftproof.toolkit.around import Around, Radii
 from driftproof.toolkit.oracles import Composition
 from driftproof.toolkit.parameters import Positive, PositiveInt
-from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):

@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple, Self
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
+from driftproof.toolkit.around import Around, Radii
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import BelowOne, One, Positive, PositiveInt
-from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -55,6 +55,7 @@ class Nesterov(Algorithm):
         "eta": "step_size", "n": "clients", "T": "rounds", "L": "objective_smoothness",
         "mu": "strong_convexity", "F_gap": "initial_gap", "m": "momentum",
     }  # fmt: skip
+    in_mean = True
 
     @classmethod
     def examples(cls) -> list[Self]:

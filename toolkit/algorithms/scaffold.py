@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.around import Around, Radii
 from driftproof.toolkit.draws import Subset
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import Positive, PositiveInt, Share
-from driftproof.toolkit.reach import Around, Radii
 
 
 class State(NamedTuple):
@@ -84,6 +84,7 @@ class Scaffold(Algorithm):
         "S": "cohort_size", "R": "rounds", "b": "batch", "beta": "objective_smoothness",
         "mu": "strong_convexity", "sigma": "field_gradient_noise", "F_gap": "initial_gap",
     }  # fmt: skip
+    in_mean = True
 
     @classmethod
     def examples(cls) -> list[Scaffold]:
@@ -112,7 +113,8 @@ class Scaffold(Algorithm):
         So ‖G_i(x) − c_i + c‖ ≤ ‖Ḡ(z)‖ + ℓ‖x − z‖ + 2d. A new c_i, of either option, is a mean of
         gradients that the round met; the first is 0; a client that is left out keeps its own.
         x moves by η_g times the mean move. If all take part, c_i and c cancel in it: it is a step
-        of η_gη_lK along Ḡ(x), off by η_gη_l Σ_k ‖G_i(y_k) − G_i(x)‖.
+        of η_gη_lK along Ḡ(x), off by η_gη_l Σ_k ‖G_i(y_k) − G_i(x)‖. Its noise is a mean of the
+        steps' own, each of mean 0 whatever came before: it is one sample's at most, and new.
         """
         shared, eta, of_server = around.shared, self.step_size, self.server_step_size
         x, far, error = around.start, around.start, around.slope

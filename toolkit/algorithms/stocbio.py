@@ -2,6 +2,7 @@ r"""stocBiO: stochastic bilevel optimisation on one machine."""
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import Annotated, NamedTuple
 
 import torch
@@ -9,6 +10,8 @@ from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
 from driftproof.toolkit.algorithms._nested import levels
+from driftproof.toolkit.around import Around, Radii
+from driftproof.toolkit.levels import Levels
 from driftproof.toolkit.oracles import Bilevel
 from driftproof.toolkit.parameters import (
     Constraint,
@@ -75,6 +78,7 @@ class StocBiO(Algorithm):
         "mu_g": "lower_strong_convexity", "ell_g1": "lower_smoothness",
         "L": "objective_smoothness", "F_gap": "initial_gap",
     }  # fmt: skip
+    in_mean = True
 
     @classmethod
     def examples(cls) -> list[StocBiO]:
@@ -84,6 +88,18 @@ class StocBiO(Algorithm):
     def init(self, ctx: Context, oracles: Bilevel, start: Tensor) -> State:
         """Start at (x⁰, y⁰)."""
         return State(*levels(ctx, oracles, start))
+
+    def radii(self, around: Around) -> Radii:
+        """Bound y by steps of the mean field at one x, and x by hypergradients."""
+        if not isinstance(around, Levels):
+            return
+        factor = around.of_series(self.terms, summed=True, step=self.series_step)
+        x = y = around.start
+        while True:
+            yield {"x": x, "y": y}
+            steps = repeat(self.inner_step_size, self.inner_calls + 1)
+            *_, y = around.below(x, y, shared=True).descent(steps)
+            x += self.outer_step_size * around.hypergradient(x, y, factor, shared=True)
 
     def step(self, ctx: Context, oracles: Bilevel, state: State) -> State:
         """D steps on y, the series, and one step on x."""

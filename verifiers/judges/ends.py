@@ -27,12 +27,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from driftproof.toolkit.around import HUGE, Around
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.extent import Extent, OpaqueError, extent_of
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.measure import MOMENTS, Measure, Moment, Reduction
-from driftproof.toolkit.reach import Around, Enclosed
+from driftproof.toolkit.reach import Enclosed
 
 ROUNDED = 1e-9
 """By how much ends are moved outwards, relatively: for rounding in what makes them."""
@@ -104,7 +105,8 @@ class Enclosure(NamedTuple):
             made = [x.mean(keepdims=True) for x in made]
         outwards = [np.where(np.isfinite(x), ROUNDED * np.abs(x), 0.0) for x in made]
         low, high, root = made[0] - outwards[0], made[1] + outwards[1].max(), made[2] + outwards[2]
-        low, high, root = (np.repeat(x, self.repeated) for x in (low, high, root))
+        ends = [np.where(np.abs(x) < HUGE, x, np.copysign(inf, x)) for x in (low, high, root)]
+        low, high, root = (np.repeat(x, self.repeated) for x in ends)
         return Ends(low, high, root, derived=True)
 
 
@@ -177,8 +179,8 @@ class Moments:
         radii = self.radii[t] if self.radii else {}
 
         def ball(name: str, like: torch.Tensor) -> Any:
-            own = name == self.algorithm.iterate and like.shape[1] == len(self.problem.z)
-            centre = torch.zeros_like(like) + (self.problem.z if own else 0.0)
+            around = self.problem.centre(self.algorithm, name, like.shape[1])
+            centre = torch.zeros_like(like) + around
             return Extent.ball(centre, radii.get(name, inf), p=self.power)
 
         fields = map(ball, self.like._fields, self.like)
