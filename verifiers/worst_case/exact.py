@@ -181,10 +181,10 @@ class Exact:
 
     def on(self, factor: fmpq_mat, values: Sequence[fmpq]) -> list[fmpq]:
         """Return by how much each condition is exceeded where G = LLᵀ, and the measure at last."""
-        own, listed = factor.tolist(), (self.listed * factor).tolist()
+        own, listed = (of * of.transpose() for of in (factor, self.listed * factor))
         return [
-            sum((c * _dot(listed[one], listed[other]) for c, one, other in row.terms), -row.bound)
-            + sum((q * _dot(own[j], own[k]) for (j, k), q in row.gram.items()), fmpq(0))
+            sum((c * listed[one, other] for c, one, other in row.terms), -row.bound)
+            + sum((q * own[j, k] for (j, k), q in row.gram.items()), fmpq(0))
             + sum((a * values[j] for j, a in row.values.items()), fmpq(0))
             for row in [*self.rows, self.objective]
         ]
@@ -209,10 +209,6 @@ class Exact:
                 for r in range(width):
                     made[here * width + r] += q * rows[there][r] / 2
         return made
-
-
-def _dot(one: Sequence[fmpq], other: Sequence[fmpq]) -> fmpq:
-    return sum((x * y for x, y in zip(one, other, strict=True)), fmpq(0))
 
 
 def _terms(
