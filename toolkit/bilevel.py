@@ -33,6 +33,12 @@ class BilevelProblem(Problem):
     a z whose y does not count.
     """
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.swept():
+            wanted = f"equal to upper_dim = {self.upper_dim}: F is a function of x alone"
+            self.require("dim", wanted, self.dim == self.upper_dim)
+
     @property
     def offers(self) -> str:
         """A bilevel problem's oracles."""

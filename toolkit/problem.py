@@ -154,9 +154,10 @@ class Problem(Parameters, ABC):
             DriftproofError: if the problem has none.
         """
         raise DriftproofError(
-            f"{self.leaf_name} has no gradient of F for each client",
-            "a composition, client by client",
-            "measure view.gradient(x), the gradient of F",
+            f"{self.leaf_name} does not say what each client's gradient of F is",
+            f"a method client_gradients(self, x) of {type(self).__name__}: each client's ∇F^i at x "
+            "[dim, replicates], as a tensor [clients, dim, replicates]",
+            f"add it to the class {type(self).__name__}, or measure view.gradient(x), their mean",
         )
 
     def own_gradients(self, x: Tensor) -> Tensor:
