@@ -128,6 +128,18 @@ class Problem(Parameters, ABC):
     def oracles(self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None) -> Any:
         """Return the oracles of ``clients`` (all by default) as tensors of one dtype."""
 
+    @cached_property
+    def _held(self) -> dict[Any, Any]:
+        """Oracles by dtype and device (a measure asks at every moment), and what was looked at."""
+        return {}
+
+    def oracles_for(self, x: Tensor) -> Any:
+        """Return the oracles of all clients in the dtype of a point, made once."""
+        key = (x.dtype, str(x.device))
+        if key not in self._held:
+            self._held[key] = self.oracles(*key)
+        return self._held[key]
+
     @abstractmethod
     def start(self) -> np.ndarray:
         """Return the common starting point of what the algorithm moves, a vector."""
