@@ -196,6 +196,8 @@ def test_new_writes_a_file_that_works(kind, tmp_path):
     shown = driftproof("show", path.name, cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
     assert "mine/first-try" in shown.stdout
+    command = {"claim": "verify", "experiment": "run"}.get(kind, "show")
+    assert f"\nnow: driftproof {command} {path.name}" in made.stdout  # all are run here
     left = re.findall(
         r"^from (driftproof\.(?:toolkit|synthetic|verifiers)\S*) import", path.read_text(), re.M
     )
