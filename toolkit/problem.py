@@ -13,6 +13,7 @@ import numpy as np
 
 from driftproof.toolkit.declaring import declared, with_words_alone
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.in_numpy import InNumpy, in_numpy
 from driftproof.toolkit.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -139,6 +140,10 @@ class Problem(Parameters, ABC):
         if key not in self._held:
             self._held[key] = self.oracles(*key)
         return self._held[key]
+
+    def numpy(self) -> InNumpy:
+        """Return each client's loss and gradient as functions of numpy, for tests of any code."""
+        return in_numpy(self)
 
     @abstractmethod
     def start(self) -> np.ndarray:
