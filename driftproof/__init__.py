@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from driftproof.toolkit.algorithm import algorithm as algorithm
     from driftproof.toolkit.algorithm import descended as descended
     from driftproof.toolkit.autograd_bilevel import AutogradBilevel as AutogradBilevel
+    from driftproof.toolkit.autograd_losses import AutogradLosses as AutogradLosses
+    from driftproof.toolkit.autograd_losses import LossesProblem as LossesProblem
     from driftproof.toolkit.autograd_minimax import AutogradMinimax as AutogradMinimax
     from driftproof.toolkit.bilevel import BilevelProblem as BilevelProblem
     from driftproof.toolkit.cases import Assumption as Assumption

@@ -17,7 +17,7 @@ import jsonschema
 import pytest
 
 from driftproof.cli import status
-from driftproof.commands.new import BESIDE, ORIGINS, _without_radii, as_a_user, renamed
+from driftproof.commands.new import BESIDE, ORIGINS, STARTS, _without_radii, as_a_user, renamed
 from driftproof.toolkit.discover import KINDS, leaves
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.report.page import asset
@@ -122,6 +122,12 @@ def test_show_tells_of_a_file_of_ones_own(tmp_path):
     again += "again = replace(drift, name='mine/again')\n"
     (tmp_path / "again.py").write_text(again, encoding="utf-8")
     assert "claim mine/again" in driftproof("show", "again.py", cwd=tmp_path).stdout
+    three = driftproof("show", str(STARTS["minimax"]), cwd=tmp_path).stdout
+    assert [three.count(x) for x in ("A minimax problem, a", "my draft", "algorithm both")] == [
+        1,
+        3,
+        1,
+    ]
     (tmp_path / "empty.py").write_text("x = 1", encoding="utf-8")
     empty = driftproof("show", "empty.py", cwd=tmp_path)
     assert (empty.returncode, empty.stdout) == (2, "")
@@ -190,6 +196,8 @@ def test_new_writes_a_file_that_works(kind, tmp_path):
     shown = driftproof("show", path.name, cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
     assert "mine/first-try" in shown.stdout
+    command = {"claim": "verify", "experiment": "run"}.get(kind, "show")
+    assert f"\nnow: driftproof {command} {path.name}" in made.stdout  # all are run here
     left = re.findall(
         r"^from (driftproof\.(?:toolkit|synthetic|verifiers)\S*) import", path.read_text(), re.M
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -9,9 +10,9 @@ import pytest
 from flint import fmpq, fmpq_poly
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sympy import Rational, sqrt
+from sympy import Eq, Rational, sqrt
 
-from driftproof import algorithm, average, bound, each, limit, sq, verify
+from driftproof import Assumption, algorithm, average, bound, each, limit, sq, verify
 from driftproof.algorithms import (
     FedAvg,
     FedAvgS,
@@ -360,6 +361,15 @@ def test_what_is_tied_has_its_value_in_every_case_and_is_assumed():
         over([CLASS], FedAvg(step_size=0.1), clients=1), ties={"tau": lambda c: 2 + 0 * c.L}
     )
     assert steps.classes[0].algorithm.local_steps == 2
+    for sides in (
+        [lambda c: c.alpha * c.L <= 1, lambda c: c.alpha * c.L >= 1],
+        [lambda c: Eq(c.alpha, 1 / c.L)],
+    ):
+        assumes = [Assumption("the step", "x", relation=side) for side in sides]
+        (row,) = verify(stated(over([CLASS], HeavyBall(step_size=0.3), clients=1), assumes=assumes))
+        assert re.search(r"write ties=.\"alpha\": .* gets (L\*alpha = 1|alpha = 1/L)", row.reason)
+    (row,) = verify(stated(other, assumes=assumes, ties={"alpha": lambda c: 3 / c.L}))
+    assert "write ties" not in row.reason
     with pytest.raises(DriftproofError, match="a function of the letters"):
         stated(over([CLASS], HeavyBall(), clients=1), ties={"alpha": 0.5})
     with pytest.raises(DriftproofError, match="for_all has none"):
@@ -384,6 +394,10 @@ def test_what_is_no_limit_over_a_class_is_refused():
         (lambda: row_of([CLASS], gd, right=lambda c: 2), "above 0 and at most 1"),
         (lambda: row_of([CLASS], gd, right=lambda c: 0), "above 0 and at most 1"),
         (lambda: row_of([CLASS, start_within(R=1)], gd), "need not hold in later rounds"),
+        (
+            lambda: row_of([CLASS, plus(indicator(D=1))], ProximalGradient()),
+            r"plus\(indicator\(D = 1\)\) has sets of one size(.|\n)*indicator\(\) without D",
+        ),
         (lambda: stated([], cases=grid(QuadraticMinimax(), gd, rounds=1)), "classes alone"),
     ):
         with pytest.raises(DriftproofError, match=words):

@@ -219,6 +219,18 @@ def test_a_stationary_point_of_the_lower_level_that_is_no_minimum_is_told():
         Minimum().gradient(x)
 
 
+@dp.problem(name="wide", source="x", statement="x")
+class Wide(Saddle):
+    upper_dim: dp.PositiveInt = 1
+
+
+def test_the_dimensions_of_a_bilevel_problem_are_compared_where_it_is_built():
+    assert Wide().dim == 1
+    assert Wide(upper_dim=dp.sweep(1, 2)).swept()
+    with pytest.raises(DriftproofError, match=r"dim = 1\n.*dim equal to upper_dim = 2"):
+        Wide(upper_dim=2)
+
+
 def test_data_that_oracles_make_are_of_the_dtype_that_is_asked_for():
     made = {}
 

@@ -119,6 +119,13 @@ MISTAKES = [
      "write from driftproof.algorithms import FedAvg"),
     (D, "return average", "average", "descent.py:28: descent returned None", "write return before"),
     (D, MEASURED, 'sq(view.mean("w"))', "descent.py:28: descent returned Tensor", "return each("),
+    (D, "view.gradient(view.round_start(\"w\"))", "view.client_gradients(view.mean(\"w\"))[0]",
+     "descent.py:29: in descent: bowls does not say what each client's gradient of F is",
+     "add it to the class Bowls, or measure view.gradient(x)"),
+    (S, "    w: Tensor", "    x: Tensor", "state of x, start, and ServerStep does not set iterate",
+     'write iterate = "x", say, in class ServerStep'),
+    (S, "    notation = {", '    iterate = "v"\n    notation = {', "w, start, and iterate = 'v'",
+     'write iterate = "w", say'),
     (D, MEASURED, 'average("round", view.mean("w"))', "descent.py:28: descent returned a value of "
      "shape (1, 1)", "sq(…)"),
     (D, MEASURED, 'average("round", view.client("w"))', "of shape (2, 1, 1)", "sq(view.mean(…))"),

@@ -14,8 +14,8 @@ from driftproof.commands.new import STARTS
 from tests.commands import ROOT, driftproof
 
 PAGES = {
-    "README": 5, "worked_example": 3, "tutorial": 5, "own_bilevel": 5, "sets_and_terms": 5,
-    "ground_truth": 1, "assistant": 2, "conform": 2,
+    "README": 5, "worked_example": 3, "tutorial": 5, "own_bilevel": 5, "minimax": 6,
+    "sets_and_terms": 5, "ground_truth": 1, "assistant": 2, "conform": 2,
 }  # fmt: skip
 """How many commands each has at least."""
 BLOCK = re.compile(r"(?:In `(\w+\.py)`:\n\n)?^```(\w+)\n(.*?)^```$", re.S | re.M)
@@ -54,7 +54,8 @@ def told(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     }
     words = [x for word in words for x in glob.get(word) or [word]]  # as a shell does
     if program == "driftproof":
-        alone = [] if words[0] in ("counterexample", "check", "conform") else ["--workers", "1"]
+        here = ("counterexample", "check", "conform", "new", "plot")
+        alone = [] if words[0] in here else ["--workers", "1"]
         return driftproof(*words, *alone, cwd=folder, env={**os.environ, "COLUMNS": "160"})
     run = [*PYTHON[program], *words]
     return subprocess.run(run, cwd=folder, capture_output=True, text=True, timeout=600)

@@ -16,7 +16,9 @@ import cma  # noqa: F401 - as sympy
 import numpy as np
 import pytest
 import sympy  # noqa: F401 - what pytester's runs import first, it forgets: classes would be twice
+import torch
 from hypothesis import HealthCheck, find, given, settings
+from hypothesis import strategies as st
 
 from driftproof import Assumption, Case, DriftproofError, assert_claim, assert_holds, bound, grid
 from driftproof.algorithms import ComFedL, FedAvg, FedNest, LocalSCGDM
@@ -37,6 +39,7 @@ from driftproof.toolkit.verdict import Evidence, Verdict
 from driftproof.verifiers import asserting
 from driftproof.verifiers.search.inside import is_inside, moved_inside
 from driftproof.verifiers.search.members import CLIENTS, DIMENSIONS
+from driftproof.verifiers.search.strategies import examples_of
 
 pytest_plugins = ["pytester"]
 FEW = settings(
@@ -504,6 +507,32 @@ def test_without_its_option_the_plugin_does_nothing(pytester):
     result.assert_outcomes(passed=1)
 
 
+@settings(deadline=None, max_examples=25)
+@given(member=problems("field"), at=st.integers(-5, 5))
+def test_what_a_member_has_in_numpy_is_its_objective(member, at):
+    plain, x = member.numpy(), np.full(member.dim, at / 2)
+    point = torch.from_numpy(x)[:, None]
+    losses = [plain.loss(i, x) for i in range(plain.clients)]
+    slopes = [plain.grad(i, x) for i in range(plain.clients)]
+    np.testing.assert_allclose(
+        np.mean(losses), float(member.objective(point)), rtol=1e-9, atol=1e-9
+    )
+    np.testing.assert_allclose(
+        np.mean(slopes, 0), member.gradient(point)[:, 0], rtol=1e-9, atol=1e-9
+    )
+    assert plain.low <= plain.high
+    assert plain.constants == dict(member.constants)
+    with pytest.raises(DriftproofError, match="a vector of"):
+        plain.loss(0, np.zeros(member.dim + 1))
+
+
+@pytest.mark.parametrize("kind", ["composition", "minimax", "bilevel"])
+def test_what_has_no_loss_of_each_client_is_refused(kind):
+    member = examples_of(kind)[0]
+    with pytest.raises(DriftproofError, match=r"clients with a loss f_i and its gradient"):
+        member.numpy()
+
+
 PAGE = (Path(__file__).parents[1] / "docs" / "testing.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.S)
 
@@ -528,7 +557,7 @@ def test_the_page_does_what_it_says(pytester):
     result = pytester.runpytest_inprocess(*PLUGIN, "--driftproof", "mine.py")
     result.assert_outcomes(passed=1)
     failed = pytester.runpytest_inprocess(*PLUGIN, "test_mine.py", "test_others.py")
-    failed.assert_outcomes(failed=2, passed=2)
+    failed.assert_outcomes(failed=2, passed=3)
     (shown,) = (text for language, text in BLOCKS if language == "text")
     failed.stdout.fnmatch_lines([f"*{line.strip()}" for line in shown.splitlines()])
     told = re.findall(r"`pytest (--driftproof[^`]*)`", PAGE)

@@ -47,7 +47,14 @@ LEFT = (
     Left("tests/test_ends.py::test_smooth_strongly_convex", "the betting test, by six verdicts"),
     *(
         Left(f"{PAGE}[{page}]", "the page, or a command that it shows")
-        for page in ("own_bilevel", "sets_and_terms", "ground_truth", "assistant", "tutorial")
+        for page in (
+            "own_bilevel",
+            "minimax",
+            "sets_and_terms",
+            "ground_truth",
+            "assistant",
+            "tutorial",
+        )
     ),
     Left("tests/test_bench.py::test_every_way_agrees", "a kernel or a peer", sample=True),
     Left("tests/test_triton.py::test_a_launch", "a kernel for a GPU, interpreted", one_kernel=True),

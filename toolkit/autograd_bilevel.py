@@ -38,18 +38,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-import numpy as np
 import torch
 from torch import Tensor
-from torch.func import grad, jvp, vjp, vmap
+from torch.func import grad, jvp, vjp
 
-from driftproof.toolkit.draws import Indices, Law
+from driftproof.toolkit.client_samples import ClientSamples, Sample, mean_of
+from driftproof.toolkit.draws import Law
 
-Sample: TypeAlias = tuple[Tensor, ...]
 PerSample: TypeAlias = Callable[[Tensor, Tensor, Sample], Tensor]
-Derivative: TypeAlias = Callable[..., Tensor]
 
 
 class AutogradBilevel:
@@ -88,9 +86,9 @@ class AutogradBilevel:
         self.clients = len(chosen)
         self.upper_dim = upper_dim
         self.lower_smoothness = lower_smoothness
-        self._upper_data = _Held(upper_data, chosen, dtype, device)
-        self._lower_data = _Held(lower_data, chosen, dtype, device)
-        self._f, self._g = _mean(upper, together), _mean(lower, together)
+        self._upper_data = ClientSamples(upper_data, chosen, dtype, device)
+        self._lower_data = ClientSamples(lower_data, chosen, dtype, device)
+        self._f, self._g = mean_of(upper, together), mean_of(lower, together)
         self._f_x, self._f_y, self._g_x, self._g_y = (
             grad(level, argnums=k) for level in (self._f, self._g) for k in (0, 1)
         )
@@ -142,62 +140,9 @@ class AutogradBilevel:
         return self._lower_data.apply(product, zeta, x, y, v)
 
 
-class _Held:
-    """One level's samples of the clients held here, padded to the largest client's number.
-
-    A client's rows beyond its own repeat its first, and have a share of 0 in its means.
-    """
-
-    def __init__(
-        self, data: Sequence[Sample], clients: range, dtype: torch.dtype, device: str
-    ) -> None:
-        self.sizes = tuple(len(part[0]) for part in data)
-        own = [self.sizes[k] for k in clients]
-        number, count = torch.arange(max(own)), torch.tensor(own)[:, None]
-        rows = torch.where(number < count, number, 0)
-        self.data = tuple(
-            torch.stack([_cast(data[k][j], dtype)[at] for k, at in zip(clients, rows, strict=True)])
-            .to(device)
-            for j in range(len(data[0]))
-        )  # fmt: skip
-        self.shares = ((number < count).to(dtype) / count).to(device)
-
-    def law(self, batch: int) -> Law | None:
-        """Return the law of a minibatch of every client of the federation."""
-        return None if max(self.sizes) == 1 else Indices(self.sizes, batch)
-
-    def each(self, derivative: Derivative, at: Tensor | None, x: Tensor, y: Tensor) -> Tensor:
-        """Return derivative(x, y, …) of every client and replicate."""
-        return self.apply(lambda sample, share, *xy: derivative(*xy, sample, share), at, x, y)
-
-    def apply(self, function: Derivative, at: Tensor | None, *points: Tensor) -> Tensor:
-        """Carry function(sample, shares, *points) over clients and replicates (last)."""
-        taken, share, along = self.data, self.shares, None
-        if at is not None:
-            number = torch.arange(len(at), device=at.device)[:, None, None]
-            taken, along = tuple(part[number, at] for part in self.data), 1
-            share = torch.full_like(share[:, :1], 1.0 / at.shape[1]).expand(len(at), at.shape[1])
-        places = (along, None) + (1,) * len(points)
-        over_replicates = vmap(function, places, -1)
-        # forward mode writes to its points, which an average hands out as views of one
-        values: Tensor = vmap(over_replicates)(taken, share, *(p.contiguous() for p in points))
-        return values
-
-
-def _mean(function: PerSample, together: bool) -> Derivative:
-    """Return (x, y, samples, shares) ↦ Σ_j shares_j·function(x, y, sample_j)."""
-    each = vmap(function, (None, None, 0)) if not together else function
-    return lambda x, y, samples, shares: shares @ each(x, y, samples)
-
-
 @cache
 def _load_forward_mode() -> None:
     """Let torch load its forward-mode formulas now: it then warns of a part of itself."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         jvp(torch.sin, (torch.zeros(1),), (torch.ones(1),))
-
-
-def _cast(part: Any, dtype: torch.dtype) -> Tensor:
-    tensor = part if isinstance(part, Tensor) else torch.from_numpy(np.asarray(part))
-    return tensor.to(dtype) if tensor.is_floating_point() else tensor

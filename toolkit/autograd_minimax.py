@@ -20,7 +20,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from driftproof.toolkit.autograd_bilevel import AutogradBilevel, PerSample, Sample
+from driftproof.toolkit.autograd_bilevel import AutogradBilevel, PerSample
+from driftproof.toolkit.client_samples import Sample
 from driftproof.toolkit.draws import Law
 from driftproof.toolkit.errors import DriftproofError
 
@@ -47,9 +48,7 @@ class AutogradMinimax(AutogradBilevel):
         )  # fmt: skip
         if lower_smoothness is None:
             del self.lower_smoothness
-        sizes = [len(part[0]) for part in data]
-        own = [sizes[k] / sum(sizes) for k in (range(len(sizes)) if clients is None else clients)]
-        self.client_weights = torch.tensor(own, dtype=dtype, device=device)[:, None, None]
+        self.client_weights = self._upper_data.client_weights
 
     def __getattr__(self, name: str) -> Any:
         if name == "lower_smoothness":

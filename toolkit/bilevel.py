@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from functools import cached_property
-from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -32,6 +30,12 @@ class BilevelProblem(Problem):
     What an algorithm moves is z = (x, y); ``objective`` and ``gradient`` are F and ∇F, of x or of
     a z whose y does not count.
     """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.swept():
+            wanted = f"equal to upper_dim = {self.upper_dim}: F is a function of x alone"
+            self.require("dim", wanted, self.dim == self.upper_dim)
 
     @property
     def offers(self) -> str:
@@ -112,11 +116,6 @@ class BilevelProblem(Problem):
             columns.append(oracles.lower_hessian_product(x, y, unit, None).mean(0))
         return torch.stack(columns, 1).permute(2, 0, 1)
 
-    @cached_property
-    def _held(self) -> dict[Any, Any]:
-        """Oracles by dtype and device (a measure asks at every moment), and what was looked at."""
-        return {}
-
     def _solved(self, x: UpperVector) -> tuple[Bilevel, ClientVectors, LowerVectors]:
         y = on_every_client(self._solution(x), self.clients)
         return self._oracles(x), on_every_client(x, self.clients), y
@@ -175,8 +174,5 @@ class BilevelProblem(Problem):
         return on_every_client(y, self.clients)
 
     def _oracles(self, x: Tensor) -> Bilevel:
-        key = (x.dtype, str(x.device))
-        if key not in self._held:
-            self._held[key] = self.oracles(*key)
-        oracles: Bilevel = self._held[key]
+        oracles: Bilevel = self.oracles_for(x)
         return oracles

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import ClassVar
 
-import torch
 from torch import Tensor
 
 from driftproof.toolkit.draws import Law
@@ -76,19 +74,12 @@ class CompositionProblem(Problem):
         """Return each client's expected inner value at its own x."""
         return self._oracles(x).inner(x, None)[0]
 
-    @cached_property
-    def _held(self) -> dict[tuple[torch.dtype, str], Composition]:
-        """Oracles by dtype and device: a measure asks for a gradient at every moment."""
-        return {}
-
     def _at(self, x: SharedVector) -> tuple[Composition, ClientVectors]:
         return self._oracles(x), on_every_client(x, self.clients)
 
     def _oracles(self, x: Tensor) -> Composition:
-        key = (x.dtype, str(x.device))
-        if key not in self._held:
-            self._held[key] = self.oracles(*key)
-        return self._held[key]
+        oracles: Composition = self.oracles_for(x)
+        return oracles
 
 
 class NoOuterNoise:

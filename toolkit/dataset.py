@@ -19,8 +19,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from driftproof.toolkit.discover import find, leaves
+from driftproof.toolkit.discover import find, leaves, leaves_in
 from driftproof.toolkit.errors import DriftproofError, MissingError, unknown_name
+from driftproof.toolkit.tables import is_table, read_table
 
 REMEDY = "put the files there, or leave out --data to use scikit-learn's digits"
 PACKAGED = "digits"
@@ -279,26 +280,39 @@ def dataset(*, name: str, source: str, statement: str) -> Callable[[type[DataSet
     return decorate
 
 
-@cache
-def digest(folder: Path) -> str:
-    """Return a digest of the files of a folder, names and contents: results rest on them.
+def named(data: Path) -> tuple[Path, str]:
+    """Return a file and what is named of it: the column of a table, or a data set's folder.
 
-    They are read once a process.
+    >>> [str(part) for part in named(Path("mine.csv::class"))]
+    ['mine.csv', 'class']
     """
-    made = blake2b(digest_size=16)
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        made.update(str(path.relative_to(folder)).encode())
-        with path.open("rb") as file:
-            while part := file.read(2**20):
+    file, _, what = str(data).partition("::")
+    return Path(file), what
+
+
+@cache
+def digest(data: Path) -> str:
+    """Return a digest of the files of a data set, names and contents: results rest on them.
+
+    They are read once a process; of what is no data set it is empty.
+    """
+    file, what = named(data)
+    made, roots = blake2b(digest_size=16), [file, *([Path(what)] if file.suffix == ".py" else [])]
+    every = [(path, root) for root in roots for path in (root, *root.rglob("*")) if path.is_file()]
+    for path, root in sorted(every):
+        made.update(str(path.relative_to(root)).encode())
+        with path.open("rb") as opened:
+            while part := opened.read(2**20):
                 made.update(part)
-    return made.hexdigest()
+    return made.hexdigest() if every else ""
 
 
 @cache
 def read(folder: Path | None) -> Data:
     """Return the data set whose files are in a folder, or scikit-learn's digits without one.
 
-    It is read once a process.
+    It is read once a process. ``mine.csv::COLUMN`` is a table with that column as its classes,
+    ``mine.py::FOLDER`` the data set that a file of one's own declares, read from a folder.
 
     Raises:
         MissingError: no data set has its files there.
@@ -307,6 +321,16 @@ def read(folder: Path | None) -> Data:
     if folder is None:
         packaged: DataSet = find("dataset", PACKAGED).load()
         return packaged.load(None)
+    file, what = named(folder)
+    if is_table(file):
+        features, labels, classes = read_table(file, what)
+        split = Split(features, labels)
+        return Data(file.name, classes, features.shape[1:], {"train": split})
+    if file.suffix == ".py":
+        for leaf in leaves_in(file, "dataset"):
+            own: DataSet = leaf.load()
+            return own.load(Path(what))
+        raise MissingError(f"no data set in {file}", "a class under @dataset in it", REMEDY)
     known: list[DataSet] = [leaf.load() for leaf in leaves("dataset").values()]
     with_files = [each for each in known if each.files or each.some]
     for each in with_files:

@@ -60,11 +60,12 @@ class FileReader:
             raise self.wrong(got, f"whole records of {size} bytes, one or more")
         return rest
 
-    def lines(self, longest: int) -> Iterator[tuple[int, bytes]]:
+    def lines(self, longest: int, *, open_end: bool = False) -> Iterator[tuple[int, bytes]]:
         """Yield each line with its number, from 1; its end (LF or CR LF) is taken off.
 
         Args:
             longest: bytes of a line, with its end.
+            open_end: whether the last line may have none.
 
         Raises:
             DriftproofError: a line is longer, or the last one has no end; with the line.
@@ -73,7 +74,7 @@ class FileReader:
         while line := self._asked(self._file.readline, longest):
             number += 1
             self.offset += len(line)
-            if not line.endswith(b"\n"):
+            if not line.endswith(b"\n") and not (open_end and len(line) < longest):
                 got = f"{len(line)} bytes and no end of the line"
                 raise self.wrong(got, f"whole lines, of {longest} bytes at most", f"line {number}")
             yield number, line.rstrip(b"\r\n")

@@ -13,6 +13,7 @@ import numpy as np
 
 from driftproof.toolkit.declaring import declared, with_words_alone
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.in_numpy import InNumpy, in_numpy
 from driftproof.toolkit.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -128,6 +129,22 @@ class Problem(Parameters, ABC):
     def oracles(self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None) -> Any:
         """Return the oracles of ``clients`` (all by default) as tensors of one dtype."""
 
+    @cached_property
+    def _held(self) -> dict[Any, Any]:
+        """Oracles by dtype and device (a measure asks at every moment), and what was looked at."""
+        return {}
+
+    def oracles_for(self, x: Tensor) -> Any:
+        """Return the oracles of all clients in the dtype of a point, made once."""
+        key = (x.dtype, str(x.device))
+        if key not in self._held:
+            self._held[key] = self.oracles(*key)
+        return self._held[key]
+
+    def numpy(self) -> InNumpy:
+        """Return each client's loss and gradient as functions of numpy, for tests of any code."""
+        return in_numpy(self)
+
     @abstractmethod
     def start(self) -> np.ndarray:
         """Return the common starting point of what the algorithm moves, a vector."""
@@ -154,9 +171,10 @@ class Problem(Parameters, ABC):
             DriftproofError: if the problem has none.
         """
         raise DriftproofError(
-            f"{self.leaf_name} has no gradient of F for each client",
-            "a composition, client by client",
-            "measure view.gradient(x), the gradient of F",
+            f"{self.leaf_name} does not say what each client's gradient of F is",
+            f"a method client_gradients(self, x) of {type(self).__name__}: each client's ∇F^i at x "
+            "[dim, replicates], as a tensor [clients, dim, replicates]",
+            f"add it to the class {type(self).__name__}, or measure view.gradient(x), their mean",
         )
 
     def own_gradients(self, x: Tensor) -> Tensor:

@@ -28,19 +28,19 @@ STARTS = {path.stem: path for path in sorted(Path(driftproof.__file__).parent.gl
 """Problems of the worked examples, which import from driftproof alone."""
 BESIDE = ("problem", "algorithm")
 """Kinds that stand beside a claim, so that their files have the kind in their names."""
-NEXT = {
-    "claim": "driftproof verify {path}",
+NEXT = {"claim": "driftproof verify {path}", "experiment": "driftproof run {path} --profile smoke"}
+"""The command to type next, where it is not ``driftproof show``."""
+THEN = {
     "problem": "in a claim beside it, from {stem} import {symbol}",
     "algorithm": "in a claim beside it, from {stem} import {symbol}",
     "dataset": "from {stem} import {symbol}, and {symbol}.load(folder); in toolkit/datasets/ it is "
     "found by its files",
     "network": "from {stem} import {symbol}, and {symbol}().model(example, outputs)",
     "split": "from {stem} import {symbol}, and {symbol}().parts(labels, clients, random)",
-    "experiment": "driftproof run {path} --profile smoke",
     "kernel": "name your algorithm and your problem in it; in synthetic/kernels/ it is found and "
     "tested",
 }
-"""What to do with the file."""
+"""What to do with the file after that."""
 LINE_LENGTH = 100
 FOLDERS = (
     ("driftproof.synthetic", "problems"), ("driftproof.toolkit", "algorithms"),
@@ -98,8 +98,10 @@ def command(kind: str, name: str, origin: str | None) -> None:
             f"it is not in the folder {Path(name).parent}: a {kind}'s name is no path; "
             "move the file where you like"
         )
-    step = NEXT["claim" if start and [*leaves_in(start, "claim")] else kind]
-    click.echo(f"now: {step.format(path=path, stem=path.stem, symbol=symbol_of(chosen, name))}")
+    kind = "claim" if start and [*leaves_in(start, "claim")] else kind
+    click.echo(f"now: {NEXT.get(kind, 'driftproof show {path}').format(path=path)}")
+    if kind in THEN:
+        click.echo(f"then: {THEN[kind].format(stem=path.stem, symbol=symbol_of(chosen, name))}")
 
 
 def symbol_of(leaf: Leaf, name: str) -> str:

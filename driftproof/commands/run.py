@@ -25,8 +25,11 @@ from driftproof.toolkit.errors import DriftproofError
     "--workers is given.",
 )  # fmt: skip
 @click.option(
-    "--data", type=click.Path(path_type=Path), help="Folder of the full data set."
+    "--data", type=click.Path(path_type=Path),
+    help="Folder of the full data set; a CSV, ARFF or libsvm file; or FILE.py::FOLDER, read by the "
+    "data set of your file.",
 )  # fmt: skip
+@click.option("--label", default="", help="Of a CSV or ARFF file the column of the classes.")
 @click.option(
     "--device", default="cpu", show_default=True,
     help="cpu, or cuda: where networks are trained; other experiments stay on the CPU.",
@@ -44,6 +47,7 @@ def command(
     profile: str,
     engine: str,
     data: Path | None,
+    label: str,
     device: str,
     out: Path | None,
     seed: int,
@@ -57,7 +61,7 @@ def command(
     Exit status 0 if it ran, whatever became of the sentences; 2 bad input, or a client
     failed on the wire; 3 a data set is missing. Finished runs stay in the ledger: --resume goes on.
     """
-    from driftproof.toolkit.dataset import read
+    from driftproof.toolkit.dataset import named, read
     from driftproof.toolkit.environment import check_device
     from driftproof.verifiers.claim_types.sources import blaming
     from driftproof.verifiers.experiment import Plan, run_experiment
@@ -73,7 +77,9 @@ def command(
     leaf = find("experiment", experiment)
     out = shared.folder(out, leaf.name)
     if data is not None:
-        data = Path(os.path.realpath(data))
+        file, what = named(data)
+        what = os.path.realpath(what) if file.suffix == ".py" else label or what
+        data = Path("::".join(filter(None, (os.path.realpath(file), what))))
         read(data)  # a bad folder is refused before anything is run
     check_device(device)
     with (

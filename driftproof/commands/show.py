@@ -66,12 +66,18 @@ def command(name: str, latex: bool, as_json: bool) -> None:
     if as_json:
         print_json(shown if own or len(shown) > 1 else shown[0])
         return
+    said = ""  # leaves of one file may have its docstring in common
     for leaf, of_leaf in zip(found, shown, strict=True):
-        print_leaf(leaf, of_leaf, latex=latex)
+        print_leaf(leaf, of_leaf, latex=latex, said=said)
+        said = of_leaf["documentation"]
 
 
-def print_leaf(leaf: Leaf, shown: Mapping[str, Any], *, latex: bool) -> None:
-    """Print what is known of a leaf before anything is run."""
+def print_leaf(leaf: Leaf, shown: Mapping[str, Any], *, latex: bool, said: str = "") -> None:
+    """Print what is known of a leaf before anything is run.
+
+    Args:
+        said: a documentation that stands above, which is not printed again.
+    """
     from driftproof.toolkit.report.plain_math import plain_math
 
     formula = str if latex else plain_math
@@ -80,7 +86,7 @@ def print_leaf(leaf: Leaf, shown: Mapping[str, Any], *, latex: bool) -> None:
     if leaf.kind == "claim" and not latex:
         rights = rights | _pretty(leaf)
     click.echo(f"{leaf.kind} {leaf.name}\n")
-    if shown["documentation"]:
+    if shown["documentation"] not in ("", said):
         click.echo(f"{shown['documentation']}\n")
     for head in HEADS:
         if told := statement if head == "statement" else shown.get(head):

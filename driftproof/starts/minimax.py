@@ -55,7 +55,8 @@ class Both(dp.Algorithm):
     alpha: dp.Positive = 0.1
     beta: dp.Positive = 0.1
     needs, iterate = "minimax", "x"
-    notation = {"a": "alpha", "K": "rounds", "L": "objective_smoothness", "F_gap": "initial_gap"}
+    notation = {"alpha": "alpha", "K": "rounds", "L": "objective_smoothness",
+                "F_gap": "initial_gap"}  # fmt: skip
 
     def init(self, ctx, oracles, start):
         at = oracles.upper_dim
@@ -71,9 +72,9 @@ class Both(dp.Algorithm):
     name="mine/minimax",
     source="my draft, Theorem 1",
     statement=r"\frac1K\sum_k\|\nabla\Phi(x_k)\|^2 \le \frac{2(\Phi(x_0)-\Phi^*)}{\alpha K}",
-    assumes=[dp.Assumption("small steps", r"\alpha L \le 1", relation=lambda c: c.a * c.L <= 1)],
+    assumes=[dp.Assumption("small step", r"\alpha L \le 1", relation=lambda c: c.alpha * c.L <= 1)],
     cases=dp.grid(Saddle(slope=dp.sweep(1.0, 2.0)), Both(beta=dp.sweep(0.1, 1.0)), rounds=10),
-    right=lambda c: 2 * c.F_gap / (c.a * c.K),
+    right=lambda c: 2 * c.F_gap / (c.alpha * c.K),
 )
 def descent(view):
     return dp.average("round", dp.sq(view.gradient(view.round_start("x"))))

@@ -145,10 +145,13 @@ def check_state(
             f"mend {method}: return State(w), with class State(NamedTuple) and w: Tensor, say",
         )
     if algorithm.iterate not in fields:
+        cls, said = type(algorithm).__name__, repr(algorithm.iterate)
+        lacking = f"{cls} does not set iterate, which is {said} then"
         raise DriftproofError(
-            f"{method} of {name} returned a state of {', '.join(fields)}",
-            f"a field {algorithm.iterate!r}: iterate says that it is the model",
-            f"set iterate of {type(algorithm).__name__} to one of the fields",
+            f"{method} of {name} returned a state of {', '.join(fields)}, and "
+            + (lacking if algorithm.iterate == Algorithm.iterate else f"iterate = {said}"),
+            "iterate, the name of the field that is the model",
+            f'write iterate = "{fields[0]}", say, in class {cls}',
         )
     for field, value in zip(fields, state, strict=True):
         shape = tuple(value.shape) if isinstance(value, Tensor) else ()

@@ -110,7 +110,7 @@ class Run(ABC):
     def name(self) -> str:
         """Everything that the result depends on; of a data set its content, not its path alone."""
         folders = [of for part in fields(self) if isinstance(of := getattr(self, part.name), Path)]
-        contents = "".join(f" {digest(folder)}" for folder in folders if folder.is_dir())
+        contents = "".join(f" {of}" for folder in folders if (of := digest(folder)))
         return f"{type(self).__module__}.{self!r}{contents}"
 
     @property

@@ -7,7 +7,7 @@ that numbers should: with a letter that is taken to be positive, x_0 ≥ 0 would
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -52,8 +52,25 @@ def unmet(claim: Claim[Any], case: Case, form: Form | None = None) -> str | None
                 check_roles(claim, [role])
                 return f"{assumption.name} needs {role}; {case.problem} proves none"
             if broken is not None:
-                return broken
+                return broken + _tied_by_hand(claim, case, form, assumption)
     return None
+
+
+def _tied_by_hand(
+    claim: Claim[Any], case: Case, form: Form | None, broken: Assumption
+) -> str:  # fmt: skip
+    """Say how ``ties`` gives a hyperparameter that assumptions, such as this one, set equal."""
+    notation, own = claim.notation(case), case.algorithm.values() if case.algorithm else {}
+    every = (*claim.assumes, *(form.assumes if form is not None else ()))
+    formulas = (relation_of(x, notation.key).formula for x in every if x.relation is not None)
+    of = [part.free_symbols for part in conjuncts(relation_of(broken, notation.key).formula)]
+    for equal in equalities(tuple(formulas)):
+        names = sorted(equal.free_symbols, key=lambda x: (x not in equal.args, x.name))
+        free = [x for x in names if notation[x.name] in own and x.name not in claim.ties]
+        if free and equal.free_symbols in of:
+            left, right = sorted(equal.args, key=lambda side: free[0] not in side.free_symbols)
+            return f'; write ties={{"{free[0]}": lambda c: …}}, and each case gets {left} = {right}'
+    return ""
 
 
 def outside(claim: Claim[Any], case: Case, form: Form) -> str | None:
@@ -187,3 +204,32 @@ def _relation(relation: Any, key: Key) -> Relation:
     if not isinstance(said, Boolean) or said.is_Symbol:  # sympy takes a letter for a truth too
         raise TypeError(f"it is {said}")
     return Relation(said, frozenset(notation[letter] for letter in letters.used))
+
+
+def conjuncts(stated: Any) -> Iterator[Any]:
+    """Yield the relations that a conjunction consists of."""
+    import sympy
+
+    if isinstance(stated, sympy.And):
+        for part in stated.args:
+            yield from conjuncts(part)
+    elif isinstance(stated, sympy.Basic):
+        yield stated
+
+
+@lru_cache(maxsize=1024)
+def equalities(formulas: tuple[Any, ...]) -> list[Any]:
+    """Return what relations say to be equal, also as a ≤ b and b ≤ a."""
+    import sympy
+
+    found: list[Any] = []
+    bounded: set[Any] = set()
+    for part in (part for formula in formulas for part in conjuncts(formula)):
+        if isinstance(part, sympy.Eq):
+            found.append(part)
+        elif isinstance(part, sympy.LessThan | sympy.GreaterThan):
+            spare = sympy.expand(part.gts - part.lts)
+            if sympy.expand(-spare) in bounded:
+                found.append(sympy.Eq(part.lts, part.gts))
+            bounded.add(spare)
+    return found

@@ -6,7 +6,7 @@ gives takes the place of what was drawn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, cast
@@ -17,8 +17,8 @@ from driftproof.toolkit.cases import Assumption, Case, roles_of
 from driftproof.toolkit.constants import Key, Notation
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.claim_types.claim import Claim, Form
-from driftproof.verifiers.judges.assumed import relation_of
-from driftproof.verifiers.search.letters import LackingError, conjuncts, evaluated
+from driftproof.verifiers.judges.assumed import equalities, relation_of
+from driftproof.verifiers.search.letters import LackingError, evaluated
 from driftproof.verifiers.search.structure import counted, real
 
 
@@ -41,7 +41,7 @@ def _given(formulas: tuple[Any, ...], key: Key, names: frozenset[str]) -> dict[s
 
     notation = Notation.of(key)
     solved: dict[str, Any] = {}
-    for equality in _equalities([part for formula in formulas for part in conjuncts(formula)]):
+    for equality in equalities(formulas):
         symbols = sorted(equality.free_symbols, key=str)
         for symbol in (s for s in symbols if notation[s.name] in names - set(solved)):
             # every letter stands for a number above 0 where a root is taken; alone it may be 0
@@ -52,21 +52,6 @@ def _given(formulas: tuple[Any, ...], key: Key, names: frozenset[str]) -> dict[s
                 solved[notation[symbol.name]] = solutions[0]
                 break
     return solved
-
-
-def _equalities(parts: Sequence[Any]) -> Iterator[Any]:
-    """Yield what is said to be equal, also as a ≤ b and b ≤ a."""
-    import sympy
-
-    bounded: set[Any] = set()
-    for part in parts:
-        if isinstance(part, sympy.Eq):
-            yield part
-        elif isinstance(part, sympy.LessThan | sympy.GreaterThan):
-            spare = sympy.expand(part.gts - part.lts)
-            if sympy.expand(-spare) in bounded:
-                yield sympy.Eq(part.lts, part.gts)
-            bounded.add(spare)
 
 
 def put_in(

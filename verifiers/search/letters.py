@@ -6,7 +6,7 @@ expression is compiled once and given arrays, a number for each candidate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 from driftproof.toolkit.cases import Assumption
 from driftproof.toolkit.constants import Notation
 from driftproof.toolkit.tolerances import ROUNDED
-from driftproof.verifiers.judges.assumed import relation_of
+from driftproof.verifiers.judges.assumed import conjuncts, relation_of
 from driftproof.verifiers.judges.bounds import split_right
 
 Roles = Mapping[str, Any]
@@ -74,17 +74,6 @@ def known_violation(
             if {notation[s.name] for s in part.free_symbols} <= set(roles):
                 total = total + np.broadcast_to(_broken(part, notation, roles), count)
     return total
-
-
-def conjuncts(stated: Any) -> Iterator[Any]:
-    """Yield the relations that a conjunction consists of."""
-    import sympy
-
-    if isinstance(stated, sympy.And):
-        for part in stated.args:
-            yield from conjuncts(part)
-    elif isinstance(stated, sympy.Basic):
-        yield stated
 
 
 def letters_of(assumptions: Sequence[Assumption], notation: Notation) -> set[str]:

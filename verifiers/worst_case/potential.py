@@ -217,11 +217,15 @@ def potential(
         )  # fmt: skip
     sizes = [of.name for of in one.constraints[: -len(one.relations) or None] if _size(of)]
     if sizes:
+        sized = [of for of in classes if isinstance(of, FunctionClass) and "D" in of.parameters]
         raise DriftproofError(
-            f"a potential of {said}, of which {sizes[0]!r} has a size",
-            "functions of a class at every scale",
-            "take smooth_strongly_convex(L, mu), and similar(zeta) of clients",
-        )
+            f"a potential of {said}, of which "
+            + (f"{sized[0]} has sets of one size" if sized else f"{sizes[0]!r} has a size"),
+            "classes that have with each function its copies at every scale, since x_0 may be at "
+            "any distance",
+            "write indicator() without D: sets of any diameter" if sized
+            else "take smooth_strongly_convex(L, mu), and similar(zeta) of clients",
+        )  # fmt: skip
     rest = WholeClass(conditions=tuple(classes), clients=clients)
     (begin,) = build(algorithm, rest, rounds=1, left=left, ours=True)
     any_size = tuple(of for of in one.relations if not _size(of))
