@@ -96,7 +96,7 @@ def attacked(
 
 def declared_of(problem: Problem, role: str) -> float:
     """Return a constant; of the gap F(x_0) − inf F, what ``solution.low`` makes of it."""
-    return float(problem.initial_gap[1] if role == "initial_gap" else problem.constants[role])
+    return float(problem.initial_gap[1] if role == "initial_gap" else problem.proven[role])
 
 
 def ratio_of(role: str, declared: float, score: float) -> float:

@@ -46,7 +46,7 @@ def look(case: Case) -> dict[str, str]:
 def exceeded(case: Case) -> dict[str, str]:
     """Return the constants of a case's problem that a search exceeds: role → sentence."""
     scores, sentences = Scores(case.problem), {}
-    for role in (*case.problem.constants, GAP):
+    for role in (*case.problem.proven, GAP):
         if not scores.has(role):
             continue
         worst = searched(case.problem, role, effort=EFFORT)
