@@ -32,6 +32,9 @@ from driftproof.toolkit.problem import Problem
 Oracle = Callable[[Tensor, Tensor | None], Tensor]
 """(points [clients, …, candidates], noise) → values [clients, …, candidates]."""
 
+SAME_EVERYWHERE = frozenset({"initial_distance", "initial_gradient", "gradient_dissimilarity"})
+"""The roles whose score is one number: of the start, or of the minimiser."""
+
 
 class Scores(BilevelScores):
     """One method a role; ``is_pair`` and ``variables`` say what it takes."""
