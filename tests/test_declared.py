@@ -27,6 +27,7 @@ from driftproof.toolkit.ledger import Ledger
 from driftproof.toolkit.problem import Solution, supposing
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.judges import attacked, declared
+from driftproof.verifiers.running.fingerprint import code_of
 from driftproof.verifiers.verify import Settings, judge
 from tests.leaves import pairs, problems
 from tests.users import UsersQuadratic, convex_claim, smooth_claim
@@ -248,7 +249,7 @@ def test_a_term_may_be_infinite_but_not_at_the_start():
 def test_half_of_the_true_diameter_is_exceeded():
     constants = {"diameter": 0.5 * BOX.constants["diameter"]}
     assert "it is 1.73205 (largest dist" in attacked.exceeded(Case(altered(
-        BOX, constants=constants)))["diameter"]  # fmt: skip
+        BOX, constants=constants))).exceeded["diameter"]  # fmt: skip
 
 
 def test_noise_of_too_many_outcomes_is_sampled():
@@ -342,17 +343,42 @@ def test_an_algorithm_that_does_not_fit_is_told(mistake):
 
 
 def test_the_attack_is_a_unit_of_work(tmp_path, monkeypatch):
-    """Committed once, whichever claims rest on it, and taken from the ledger by --resume."""
+    """Committed once, whichever claims rest on it, and taken from the ledger in any later run."""
     calls = []
     look = attacked.look
-    monkeypatch.setattr(attacked, "look", lambda case: calls.append(case) or look(case))
-    settings = Settings(resume=True)
+    monkeypatch.setattr(attacked, "look", lambda *of: calls.append(of) or look(*of))
+    settings = Settings()
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         first = judge([smooth_claim(UsersQuadratic(declared=0.5))], settings, ledger=ledger)
         again = judge([smooth_claim(UsersQuadratic(declared=0.5))], settings, ledger=ledger)
         judge([smooth_claim(UsersQuadratic(declared=0.5), factor=3.0)], settings, ledger=ledger)
-    assert len(calls) == 1
+        assert len(calls) == 1
+        full = judge([smooth_claim(UsersQuadratic())], replace(settings, profile="full"))
     assert [row.reason for row in first] == [row.reason for row in again]
+    assert 1000 < first[0].attacked == again[0].attacked < full[0].attacked / 3
+
+
+CLAIM = """
+
+@bound(name="mine/a", source="x", statement="x", cases=grid(Mine()), right=lambda c: {right})
+def {name}(view):
+    return 0
+"""
+PROBLEM = "class Mine(Problem):\n    slope = {slope}"
+
+
+def test_the_digest_of_a_problem_is_that_of_its_file_without_claims(tmp_path):
+    digests = []
+    for number, (slope, right, name, rest) in enumerate([
+        (1, 2, "a", ""), (1, 3, "b", "# other words"), (2, 2, "a", ""), (1, 2, "a", "used = a"),
+        (1, 3, "a", "used = a"),
+    ]):  # fmt: skip
+        file = tmp_path / f"mine_{number}.py"
+        text = PROBLEM.format(slope=slope) + CLAIM.format(right=right, name=name) + rest
+        file.write_text(text, encoding="utf-8")
+        digests.append(code_of(file, claims=False))
+    assert digests[0] == digests[1]
+    assert len(set(digests)) == 4
 
 
 def test_driftproofs_own_problems_are_not_checked_again():
@@ -364,5 +390,5 @@ def test_driftproofs_own_problems_are_not_checked_again():
 
 @pytest.mark.parametrize(("factor", "exceeded"), [(1 - 1e-7, False), (1 - 1e-5, True)])
 def test_a_constant_may_be_short_by_the_rounding_of_a_quotient(factor, exceeded):
-    made = attacked.exceeded(Case(UsersQuadratic(declared=factor)))
+    made = attacked.exceeded(Case(UsersQuadratic(declared=factor))).exceeded
     assert ("objective_smoothness" in made) is exceeded

@@ -225,13 +225,13 @@ def test_a_search_leaves_out_what_it_cannot_score(monkeypatch):
 
     def searched(problem, role, effort):
         looked_at.append(role)
-        return SimpleNamespace(exceeded=False)
+        return SimpleNamespace(exceeded=False, tried=3)
 
     monkeypatch.setattr(attacked, "searched", searched)
     monkeypatch.setattr(attacked, "Scores", lambda problem: SimpleNamespace(
         has=["inner_gradient_bound", "initial_gap"].__contains__
     ))  # fmt: skip
-    assert attacked.exceeded(CASE) == {}
+    assert attacked.exceeded(CASE) == ({}, 6)
     assert looked_at == ["inner_gradient_bound", "initial_gap"]
 
 
@@ -417,16 +417,16 @@ def test_what_is_checked_of_a_case_is_what_a_user_wrote(monkeypatch):
 
         def note(*parts, name=name):
             looked.append(name)
-            return {}
+            return attacked.Found({})
 
         monkeypatch.setattr(attacked, name, note)
-    assert attacked.look(Case(BoundedComposition(), UsersAlgorithm(), 1)) == {}
+    assert attacked.look(Case(BoundedComposition(), UsersAlgorithm(), 1)) == ({}, 0)
     assert looked == ["audit_algorithm"]
     looked.clear()
     users = type("Users", (BoundedComposition,), {"__module__": "users"})
-    assert attacked.look(Case(users())) == {}
+    assert attacked.look(Case(users())) == ({}, 0)
     assert looked == ["audit_problem", "exceeded"]
-    assert attacked.look(Case(users())) == {}  # once
+    assert attacked.look(Case(users())) == ({}, 0)  # once
     assert looked == ["audit_problem", "exceeded"]
 
 

@@ -136,6 +136,7 @@ LATE = {
     "driftproof.pytest_plugin",  # loaded by every run of pytest, whatever it tests
     "driftproof.toolkit.algorithm",  # torch
     "driftproof.toolkit.engines.batched",  # numba, where a kernel draws
+    "driftproof.toolkit.problem",  # torch
     "driftproof.toolkit.recorded_run",  # the page's parts, in a notebook
     "driftproof.verifiers.marked.compare",  # torch, where nothing changed
     "driftproof.verifiers.running.jobs",  # attacks and audits, of what is a user's own

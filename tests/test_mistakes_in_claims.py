@@ -376,7 +376,7 @@ class Steep(UsersQuadratic):
 
 def test_a_constant_of_the_start_is_looked_at():
     case = dp.grid(Steep(), FedAvg(), rounds=1)[0]
-    assert "initial_gradient is declared" in exceeded(case)["initial_gradient"]
+    assert "initial_gradient is declared" in exceeded(case).exceeded["initial_gradient"]
 
 
 class Doubled(KLDRO):

@@ -71,10 +71,10 @@ def test_a_batch_has_the_constants_of_its_members(name, seed):
     family, random = FAMILIES[name], np.random.default_rng(seed)
     structure = structure_of(name, random, plain=bool(seed % 2), dim=1 + seed // 2)
     parts, _ = decoded(family, structure, seed)
-    roles = family.members(parts).roles(True)
+    roles = family.members(parts).roles(True, True)
     for k in range(CANDIDATES):
         member = family.member(column(parts, k), structure)
-        given = dict(member.constants) | {"initial_gap": member.initial_gap[1]}
+        given = dict(member.proven) | {"initial_gap": member.initial_gap[1]}
         given = {role: x for role, x in given.items() if np.isfinite(x)}  # F may have no infimum
         finite = {role for role, x in roles.items() if np.isfinite(x[k])}
         assert finite == set(given)

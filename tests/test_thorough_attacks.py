@@ -202,7 +202,7 @@ def test_an_infimum_that_is_too_high_is_found():
 def test_no_constant_of_driftproofs_own_is_exceeded(name):
     """The first member of each family; ``driftproof falsify FAMILY`` looks at all examples."""
     member = leaves("problem")[name].load().examples()[0]
-    for role in (*member.constants, "initial_gap"):
+    for role in (*member.proven, "initial_gap"):
         assert Scores(member).has(role)
         found = searched(member, role, effort=0.1)
         assert not found.exceeded, (role, found)

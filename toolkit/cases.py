@@ -158,7 +158,7 @@ def roles_of(
     case: Case, *, rounds: int | None = None, gap: float | None = None
 ) -> dict[str, float]:
     """Return every role's number on a case (with another horizon, to draw a bound's curve)."""
-    roles: dict[str, Any] = {**numbers_of(case), **case.problem.constants}
+    roles: dict[str, Any] = {**numbers_of(case), **case.problem.proven}
     if case.algorithm is not None:
         roles["cohort_size"] = case.algorithm.cohort_size(case.problem.clients)
         roles["rounds"] = case.rounds if rounds is None else rounds

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from driftproof.toolkit.draws import Law
@@ -58,6 +60,11 @@ class CompositionProblem(Problem):
         if self.inside:
             y = y.mean(0, keepdim=True).expand_as(y)
         return oracles.plain_grad(every, None) + pullback(oracles.outer_grad(y, None))
+
+    def own_values(self, x: ClientVectors) -> Float[Tensor, "clients replicates"]:
+        """Return F_k at each client's own x, exactly, [clients, replicates]."""
+        oracles = self._oracles(x)
+        return oracles.plain_value(x) + oracles.outer_value(oracles.inner(x, None)[0])
 
     def own_gradients(self, x: ClientVectors) -> ClientVectors:
         """Return ∇F_k at each client's own x, exactly, for F_k = h_k + outer_k(inner_k)."""

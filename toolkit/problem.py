@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial, wraps
+from math import inf, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
@@ -94,6 +96,8 @@ class Problem(Parameters, ABC):
     notation: ClassVar[Mapping[str, str]] = {}
     asserts: ClassVar[frozenset[str]] = frozenset()
     """What holds for every member, by the names of ``toolkit.assertions``: a search keeps to it."""
+    unique_if: ClassVar[str] = "a strong_convexity above 0 among its constants"
+    """What would show that x* is unique: a parameter to change, or a constant to declare."""
     oracle_type: ClassVar[Callable[..., Any]]
     clients: int
     dim: int
@@ -124,6 +128,26 @@ class Problem(Parameters, ABC):
     @abstractmethod
     def constants(self) -> Mapping[str, float]:
         """The proven constants by role (see ``toolkit.constants``)."""
+
+    @cached_property
+    def proven(self) -> Mapping[str, Any]:
+        """The constants, and those that follow from the solution (``toolkit.at_optimum``)."""
+        from driftproof.toolkit.at_optimum import constants_at_optimum
+
+        derived: dict[str, Any] = {}
+        with suppress(DriftproofError):  # no optimum is certified
+            derived = {role: float(x) for role, x in constants_at_optimum(self).items()}
+        return {role: x for role, x in derived.items() if x < inf} | dict(self.constants)
+
+    def why_unproven(self, role: str) -> str:
+        """Return why a role is not among those that are proven, as a reader is told."""
+        from driftproof.toolkit.at_optimum import AT_OPTIMUM
+
+        if role in AT_OPTIMUM and len(self.start()) == self.dim:
+            with suppress(DriftproofError):
+                if self.minimiser_error == inf:
+                    return f"not proven of {self}: x* may not be unique; {self.unique_if} would do"
+        return f"{self} proves none"
 
     @_abstract_at_run_time
     def oracles(self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None) -> Any:
@@ -219,6 +243,41 @@ class Problem(Parameters, ABC):
             )  # fmt: skip
         return torch.from_numpy(self.solution.minimiser)[:, None]
 
+    @cached_property
+    def minimiser_error(self) -> Any:
+        r"""A bound on ‖x̂ − x*‖, x̂ the solution's minimiser and x* a true one (∞: none is known).
+
+        0 of an exact solution. Where F is μ-strongly convex everywhere, √(2(high − low)/μ), and
+        ‖∇F(x̂)‖/μ unless there is a term. Of other closed forms what rounding leaves.
+        """
+        from driftproof.toolkit.at_optimum import gradients_of_clients
+        from driftproof.toolkit.oracles import has_term
+
+        known, x = self.solution, self.minimiser
+        if known.exact:
+            return 0.0
+        rounding = STORED * (float(x.norm()) + float(np.linalg.norm(self.start())))
+        modulus = self.constants.get("strong_convexity", 0.0) if self.radius is None else 0.0
+        if not modulus > 0:
+            return rounding if known.low == known.high else inf
+        error = sqrt(2 * (known.high - known.low) / modulus) if known.low < known.high else inf
+        if not has_term(self):
+            each = gradients_of_clients(self, x)
+            lost = self.constants.get("objective_smoothness", inf) * rounding
+            lost += STORED * float((self.gradient(x) if each is None else each).norm())
+            error = min(error, (float(self.gradient(x).norm()) + lost) / modulus)
+        return min(error, rounding) if known.low == known.high else error + rounding
+
+    @property
+    def has_client_gradients(self) -> bool:
+        """Whether the family says what each client's gradient is."""
+        return type(self).client_gradients is not Problem.client_gradients
+
+    @property
+    def minima_gap(self) -> Any:
+        """A bound on F* less the mean of the clients' infima, if these are certified."""
+        return None
+
     def gap(self, x: Tensor) -> Tensor:
         """Return F(x) less the best value known, for x of shape [dim, replicates]: [replicates]."""
         return self.objective(x) - self.solution.high
@@ -237,7 +296,7 @@ class Problem(Parameters, ABC):
 def supposing(problem: P, **given: Any) -> P:
     """Return a copy of a problem with other properties: another solution, say."""
     supposed = copy(problem)
-    for name in (*given, "solution", "initial_gap"):
+    for name in (*given, "solution", "initial_gap", "minimiser_error", "proven"):
         supposed.__dict__.pop(name, None)
     kind = type(type(problem).__name__, (type(problem),), given)
     object.__setattr__(supposed, "__class__", kind)

@@ -109,6 +109,7 @@ class Row:
         margin: the tolerance within which an identity or a rate was decided.
         alpha: the probability with which this row's verdict may be wrong by chance (None: none).
         comparisons: how many comparisons the row makes (rounds, local steps …).
+        attacked: points at which constants of a user's own problems were attacked (0: none).
         reading_kind: how a printed form's reading stands to the print (``toolkit.readings``).
         part: the part of the statement that it reads ("": all of it).
         proofs: file name → text of the certificates that prove it over a class (their names are in
@@ -139,6 +140,7 @@ class Row:
     alpha: float | None = None
     comparisons: int = 0
     replicates: int = 0
+    attacked: int = 0
     seconds: float = 0.0
     reading_kind: str | None = None
     part: str = ""

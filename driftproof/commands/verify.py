@@ -237,7 +237,9 @@ def on_record(rows: list[Any]) -> str:
         if any(name in leaves("claim", name) for name in claims):
             return "None of these verdicts is on record."
         own = "These are your own claims" if len(claims) > 1 else "This is your own claim"
-        return f"{own}: there is no record to compare with."
+        tried = max(row.attacked for row in rows)
+        attacked = f" Declared constants were attacked at {tried:,} points." if tried else ""
+        return f"{own}: there is no record to compare with.{attacked}"
     sentence = (
         f"{differ} of {len(known)} verdicts on cases differ from the record."
         if differ

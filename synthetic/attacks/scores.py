@@ -26,12 +26,16 @@ from driftproof.synthetic.attacks.outcomes import (
     quotient,
     spectral,
 )
+from driftproof.toolkit.at_optimum import AT_OPTIMUM, gradients_of_clients, steepness
 from driftproof.toolkit.draws import Law
 from driftproof.toolkit.oracles import feasible
 from driftproof.toolkit.problem import Problem
 
 Oracle = Callable[[Tensor, Tensor | None], Tensor]
 """(points [clients, …, candidates], noise) → values [clients, …, candidates]."""
+
+SAME_EVERYWHERE = frozenset({"initial_distance", "initial_gradient", "gradient_dissimilarity"})
+"""The roles whose score is one number: of the start, or of the minimiser."""
 
 
 class Scores(BilevelScores):
@@ -62,12 +66,13 @@ class Scores(BilevelScores):
         }  # fmt: skip
         if role == "initial_gap":
             return True
-        if role == "initial_distance":
-            return self.problem.solution.minimiser is not None
+        if role in AT_OPTIMUM and (self.problem.solution.minimiser is None or self.error == np.inf):
+            return False
         if role == "gradient_dissimilarity":
-            known = self.problem.solution
-            own = type(self.problem).client_gradients is not Problem.client_gradients
-            return own and known.minimiser is not None and known.low == known.high
+            return gradients_of_clients(self.problem, self.problem.minimiser) is not None
+        if role == "minima_gap":
+            own = hasattr(self.problem, "own_values") and not self.problem.inside
+            return own or hasattr(self.oracles, "mean_loss")
         if role == "strong_concavity":
             return hasattr(self.oracles, "field_grad") and self.size % 2 == 0
         wanted = needs.get(role.partition("_")[0])
@@ -92,6 +97,8 @@ class Scores(BilevelScores):
         """Return how many entries a point of a role's score has."""
         if self.anywhere(role):
             return self.inner_dim
+        if role == "minima_gap":
+            return int(self.problem.clients * self.problem.dim)
         reduced = role in ("objective_smoothness", "strong_convexity", "initial_gap")
         return self.problem.dim if reduced else self.size
 
@@ -250,10 +257,15 @@ class Scores(BilevelScores):
         fallen: Tensor = self.problem.objective(start) - least
         return fallen[None]
 
+    @property
+    def error(self) -> float:
+        """How far the solution's minimiser may be from x*."""
+        return float(self.problem.minimiser_error)
+
     def initial_distance(self, x: Tensor) -> Tensor:
         # of the one start, whatever x is
         away = self.problem.start()[: self.problem.dim] - self.problem.solution.minimiser
-        return torch.full_like(x[:1], float(np.linalg.norm(away)))
+        return torch.full_like(x[:1], max(float(np.linalg.norm(away)) - self.error, 0.0))
 
     def initial_gradient(self, x: Tensor) -> Tensor:
         # of the one start, whatever x is
@@ -261,10 +273,20 @@ class Scores(BilevelScores):
         return torch.full_like(x[:1], float(self.problem.gradient(start).norm()))
 
     def gradient_dissimilarity(self, x: Tensor) -> Tensor:
-        # at the one minimiser, whatever x is
-        best = torch.from_numpy(np.array(self.problem.solution.minimiser))[:, None]
-        each = self.problem.client_gradients(best).flatten(1)
-        return torch.full_like(x[:1], float(each.square().sum(1).mean().sqrt()))
+        # at the one minimiser, whatever x is; this many times its error away, it may be less
+        each = gradients_of_clients(self.problem, self.problem.minimiser)
+        assert each is not None
+        size = float(each.square().sum((1, 2)).mean().sqrt())
+        off = steepness(self.problem.constants) * self.error if self.error else 0.0
+        return torch.full_like(x[:1], max(size - off, 0.0))
+
+    def minima_gap(self, x: Tensor) -> Tensor:
+        # a point of each client, at which its own function may be least
+        own = x.reshape(self.problem.clients, self.problem.dim, -1)
+        has = hasattr(self.problem, "own_values")
+        values = self.problem.own_values(own) if has else self.oracles.mean_loss(own)
+        fallen: Tensor = self.problem.solution.low - values.mean(0)
+        return fallen[None]
 
     def diameter(self, ends: Tensor) -> Tensor:
         # the set's extreme points along two directions

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from driftproof.synthetic.attacks.outcomes import Draws, outcomes
-from driftproof.synthetic.attacks.scores import Scores
+from driftproof.synthetic.attacks.scores import SAME_EVERYWHERE, Scores
 from driftproof.toolkit.constants import MODULI
 from driftproof.toolkit.problem import Problem
 
@@ -38,6 +38,7 @@ class Attack:
         exceeded: whether it does by more than rounding, or chance, explains.
         client: whose it is (None: of all, or of one task).
         draws: how many draws a deviation was estimated from (0: none, it is exact).
+        tried: how many points were looked at.
     """
 
     role: str
@@ -48,6 +49,7 @@ class Attack:
     exceeded: bool = False
     client: int | None = None
     draws: int = 0
+    tried: int = 0
 
 
 def attack(problem: Problem, role: str, *, seed: int = 0) -> float:
@@ -56,13 +58,15 @@ def attack(problem: Problem, role: str, *, seed: int = 0) -> float:
 
 
 def attacked(
-    problem: Problem, role: str, *, seed: int = 0, budget: float = np.inf, draws: Draws = outcomes
-) -> Attack:
+    problem: Problem, role: str, *, seed: int = 0, budget: float = np.inf, draws: Draws = outcomes,
+    sweeps: int = SWEEPS,
+) -> Attack:  # fmt: skip
     """Return the result of a short search for points that exceed a constant.
 
     Args:
         budget: points times outcomes of the noise that one sweep may look at.
         draws: which outcomes those are.
+        sweeps: how many there are; none of a role that says the same of every point.
     """
     declared = declared_of(problem, role)
     scores = Scores(problem, draws=draws)
@@ -79,24 +83,25 @@ def attacked(
         return torch.cat([first, within(first + step, radius)])
 
     candidates = int(np.clip(budget / scores.outcomes(role), FEWEST, CANDIDATES))
+    sweeps = 0 if role in SAME_EVERYWHERE else sweeps
     around = [v for v in scores.known() if len(v) == size]
     largest, best = maximise(
         lambda candidate: largest_row(score(placed(candidate))), size, None, seed,
         seeds=[torch.cat([v, 1e-2 * torch.ones_like(v)]) for v in around] if pair else around,
-        blocks=2 if pair else 1, candidates=candidates,
+        blocks=2 if pair else 1, candidates=candidates, sweeps=sweeps,
     )  # fmt: skip
     at = placed(best[:, None])[:, 0]
     points = tuple(tuple(v.tolist()) for v in (at.chunk(2) if pair else (at,)))
     found = -largest if role in MODULI else largest
     return Attack(
         role, declared, found, ratio_of(role, declared, largest), points,
-        is_exceeded(role, declared, largest, problem),
+        is_exceeded(role, declared, largest, problem), tried=candidates * (1 + sweeps),
     )  # fmt: skip
 
 
 def declared_of(problem: Problem, role: str) -> float:
     """Return a constant; of the gap F(x_0) − inf F, what ``solution.low`` makes of it."""
-    return float(problem.initial_gap[1] if role == "initial_gap" else problem.constants[role])
+    return float(problem.initial_gap[1] if role == "initial_gap" else problem.proven[role])
 
 
 def ratio_of(role: str, declared: float, score: float) -> float:
@@ -145,6 +150,7 @@ def maximise(
     seeds: Sequence[Tensor] = (),
     blocks: int = 1,
     candidates: int = CANDIDATES,
+    sweeps: int = SWEEPS,
 ) -> tuple[float, Tensor]:
     """Return the largest score found by random starts at many scales and a shrinking local search.
 
@@ -173,7 +179,7 @@ def maximise(
     for place, known in enumerate(seeds, start=1):
         starts[:, :, place] = known.reshape(blocks, size)
     best, value = scored(starts)
-    for sweep in range(SWEEPS):
+    for sweep in range(sweeps):
         order = value.argsort(descending=True)
         leaders = best[..., order[: candidates // 8]].repeat(1, 1, 8)
         spread = leaders.norm(dim=1, keepdim=True).clamp(min=1e-3) * 2.0 ** -(sweep / 2)

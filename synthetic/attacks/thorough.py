@@ -17,7 +17,8 @@ import torch
 from torch import Tensor
 
 from driftproof.synthetic.attacks.outcomes import fresh, some
-from driftproof.synthetic.attacks.scores import Scores
+from driftproof.synthetic.attacks.scores import SAME_EVERYWHERE, Scores
+from driftproof.synthetic.attacks.search import SWEEPS as SHORT
 from driftproof.synthetic.attacks.search import (
     Attack,
     attacked,
@@ -41,6 +42,8 @@ SWEEP = 4096.0
 """Points times outcomes of a sweep of the short search, which comes first."""
 WORK = 4e5
 """Points times outcomes (times clients and entries, if many) of the first cells."""
+WHOLE, SHALLOW = 0.25, 4
+"""The effort from which on all but the first cells is whole; how often cells are split at least."""
 LINES, SMALLEST, LARGEST = 12, 1e-8, 1e6
 PARTS, DEPTH, KEPT = 8, 12, 128
 """Parts that a cell is split into, how often, and how many cells are."""
@@ -57,9 +60,11 @@ def searched(problem: Problem, role: str, *, seed: int = 0, effort: float = 1.0)
 
     Args:
         role: a constant's, or "initial_gap" (F at the start less ``solution.low``).
-        effort: how many times the usual number of points is looked at first.
+        effort: how many times the usual number of points is looked at first. Below ``WHOLE`` all
+            that follows is shortened in proportion.
     """
-    return _Search(problem, role, seed, effort).run()
+    search = _Search(problem, role, seed, effort)
+    return replace(search.run(), tried=search.tried)
 
 
 class _Search:
@@ -74,25 +79,37 @@ class _Search:
         self.radius = problem.radius if self.scores.inside(role) else None
         outcomes = DRAWS if self.sampled else self.scores.outcomes(role)
         cost = outcomes * max(1.0, problem.clients * self.size / 8)
-        self.cells = int(np.clip(effort * WORK / cost / self.ends, 2048, 48_000))
+        self.share = min(1.0, effort / WHOLE)
+        least, most = self.some(2048, 512), 48_000
+        # many points at once cost little: a short search makes fewer calls before it looks at fewer
+        self.cells = int(np.clip(effort * self.share**-0.5 * WORK / cost / self.ends, least, most))
         self.width = int(np.clip(WORK / cost, 64, 48_000))
         self.random = torch.Generator().manual_seed(seed)
         self.differentiable = True
         self.rows = 0
+        self.tried = 0
+
+    def some(self, count: int, least: int = 1) -> int:
+        """Return the share of a count that a short search takes."""
+        return max(least, round(count * self.share))
 
     def run(self) -> Attack:
         first = attacked(
-            self.problem, self.role, seed=self.seed, budget=SWEEP, draws=self.scores.draws
-        )
+            self.problem, self.role, seed=self.seed, budget=SWEEP, draws=self.scores.draws,
+            sweeps=self.some(SHORT),
+        )  # fmt: skip
         begin = torch.tensor(first.points, dtype=torch.float64)[..., None]
         self.score(begin)
+        self.tried += first.tried
+        if self.role in SAME_EVERYWHERE:
+            return self.attack(begin[..., 0])
         places, rows = self.along_lines(begin)
         places = torch.cat([places, begin.expand(-1, -1, self.rows)], 2)
         rows = torch.cat([rows, torch.arange(self.rows)])
         places, values = self.ascend(places, rows)
         best = values.argsort(descending=True)
         top, place = float(values[best[0]]), places[..., best[0]]
-        for k in best[:CLIMBS].tolist():
+        for k in best[: self.some(CLIMBS, 0)].tolist():
             if self.ends * self.size <= MOST_VARIABLES and np.isfinite(float(values[k])):
                 value, at = self.climbed(places[..., k])
                 if value > top:
@@ -106,6 +123,7 @@ class _Search:
         return torch.cat(parts, 1).nan_to_num(-np.inf, -np.inf, -np.inf)
 
     def score_of(self, points: Tensor) -> Tensor:
+        self.tried += points.shape[1]
         try:
             scores: Tensor = getattr(self.scores, self.role)(points)
         except (RuntimeError, ArithmeticError, ValueError):
@@ -126,12 +144,12 @@ class _Search:
         line = torch.arange(len(bases)).repeat_interleave(len(t) - 1)
         low, high = t[:-1].repeat(len(bases)), t[1:].repeat(len(bases))
         group, places, rows = len(t) - 1, list[Tensor](), list[Tensor]()
-        for _ in range(DEPTH):
+        for _ in range(self.some(DEPTH, SHALLOW)):
             at = (low, high) if self.ends == 2 else ((low + high) / 2,)
             cells = torch.stack([bases[line].T + t * along[line].T for t in at])
             values = self.score(cells)
             above = (values - _typical(values, group)).nan_to_num(-np.inf, -np.inf, -np.inf)
-            each = min(max(1, KEPT // (2 * len(values))), values.shape[1])
+            each = min(max(1, self.some(KEPT) // (2 * len(values))), values.shape[1])
             leaders = torch.cat([values.topk(each, 1).indices, above.topk(each, 1).indices], 1)
             for k in (0, each):
                 places.append(cells[..., leaders[:, k]])
@@ -171,7 +189,7 @@ class _Search:
         """Move each place uphill in its own row; return the places and all their best scores."""
         number = torch.arange(len(rows))
         values, rate = self.score(places)[rows, number], torch.full((len(rows),), 0.3).double()
-        for _ in range(SWEEPS):
+        for _ in range(self.some(SWEEPS)):
             tried = torch.stack([*self.uphill(places, rows, rate), *self.around(places, rate)], 3)
             scored = self.score(tried.flatten(2)).reshape(-1, len(rows), tried.shape[3])
             best, which = scored[rows, number].max(1)
@@ -234,7 +252,8 @@ class _Search:
 
         found = climb(
             ratios, self.ends * self.size, population=POPULATION, first=POPULATION,
-            generations=GENERATIONS, seed=self.seed, start=np.zeros(self.ends * self.size),
+            generations=self.some(GENERATIONS), seed=self.seed,
+            start=np.zeros(self.ends * self.size),
         )  # fmt: skip
         at = moved(found.at[:, None])
         return float(largest_row(self.score(at))), at[..., 0]

@@ -366,6 +366,11 @@ class WholeClass(Problem):
             "measure view.minimiser, view.gap(x) or view.gradient(x)",
         )
 
+    @property
+    def proven(self) -> Mapping[str, Any]:
+        """What the conditions state: nothing else follows."""
+        return self.constants
+
     @cached_property
     def initial_gap(self) -> tuple[float, float]:
         """The bound on F(x_0) − inf F, where a relation states one in numbers."""

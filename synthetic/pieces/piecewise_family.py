@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, cached_property
-from typing import Any, Self, get_type_hints
+from typing import Any, ClassVar, Self, get_type_hints
 
 import numpy as np
 import torch
@@ -15,6 +16,8 @@ from torch import Tensor
 from driftproof.synthetic.certificates.piecewise import Functions, Shape, shape_of, solution_of
 from driftproof.synthetic.pieces.curves import Declared
 from driftproof.synthetic.pieces.parts import Parts
+from driftproof.toolkit.at_optimum import constants_at_optimum
+from driftproof.toolkit.balls.tensor import Balls, RefusedError, lift
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.problem import Problem, Solution
 
@@ -32,6 +35,8 @@ class PiecewiseFamily(Problem):
 
     A subclass has curves, numbers and noises as parameters (``synthetic.pieces.curves``).
     """
+
+    unique_if: ClassVar[str] = "an F' that nowhere falls, and rises where it is 0,"
 
     def validate(self) -> None:
         """Refuse parameters that are not what they are declared to be."""
@@ -87,6 +92,22 @@ class PiecewiseFamily(Problem):
         return solution_of(self.shape)
 
     @cached_property
+    def minimiser_error(self) -> Any:
+        """0 if ∇F(x̂) is 0 exactly; else from where each F_j' changes its sign. F is convex."""
+        known, x = super().minimiser_error, lift(self.minimiser)
+        if "strong_convexity" not in self.constants:
+            return known
+        size = float(self.minimiser.abs().max() + self.parts.plain.knots.abs().max())
+        with suppress(RefusedError):  # of two levels, ∇F is not for balls beside a knot
+            if all(slope == 0 for slope in lift(self.gradient(Balls(x))).flat):
+                return 0.0
+            for away in (size * 2.0**-k for k in range(52, 20, -2)):
+                falls, rises = (lift(self.gradient(Balls(x + step))).flat for step in (-away, away))
+                if all(slope < 0 for slope in falls) and all(slope > 0 for slope in rises):
+                    return min(known, away * self.dim**0.5)
+        return known
+
+    @cached_property
     def constants(self) -> Mapping[str, Any]:
         """The constants as derived for the family, and those of F."""
         numbers = self.numbers_of(self.parts) | constants_of_objective(self.shape)
@@ -124,11 +145,12 @@ class Many(PiecewiseFamily):
         """What is known of F, of each member once."""
         return shape_of(self.functions_of(self._members))
 
-    def roles(self, of_objective: bool) -> dict[str, np.ndarray]:
+    def roles(self, of_objective: bool, at_optimum: bool = False) -> dict[str, np.ndarray]:
         """Return every constant of every member, role → [members].
 
         Args:
             of_objective: also F's own constants and F(x_0) − inf F, which take longest.
+            at_optimum: also those that follow from a minimiser.
         """
         roles = self.numbers_of(self._members)
         if of_objective:
@@ -136,6 +158,8 @@ class Many(PiecewiseFamily):
             value = self.functions_of(self._members).value(start)[:, 0].sum(0)
             gap = value - self.shape.infimum + self.shape.error
             roles |= constants_of_objective(self.shape) | {"initial_gap": gap.clamp(min=0.0)}
+        if at_optimum:
+            roles |= constants_at_optimum(type(self)(self._members))
         return {role: x.numpy() for role, x in roles.items()}
 
     @property
@@ -149,6 +173,11 @@ class Many(PiecewiseFamily):
         """A point where F is least, [dim, replicates] (nan: F is unbounded below)."""
         bounded = self.shape.infimum.isfinite()
         return self._each(torch.where(bounded, self.shape.minimiser, torch.nan))
+
+    @property
+    def minimiser_error(self) -> Tensor:
+        """0 where F is convex, as if x̂ were x*: the judge of one member looks closer."""
+        return self._each(torch.where(self.shape.modulus >= 0, 0.0, torch.inf))
 
     def gap(self, x: Tensor) -> Tensor:
         """Return F(x) − inf F, and 0 where that is no more than rounding."""

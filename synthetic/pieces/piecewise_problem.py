@@ -19,7 +19,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.certificates.piecewise import CompositionFunctions, heterogeneity
+from driftproof.synthetic.certificates.piecewise import (
+    CompositionFunctions,
+    heterogeneity,
+    shape_of,
+)
 from driftproof.synthetic.oracles.piecewise import PiecewiseOracles
 from driftproof.synthetic.pieces.parts import Parts
 from driftproof.synthetic.pieces.piecewise_family import Many, PiecewiseFamily
@@ -48,6 +52,20 @@ class PiecewiseProblem(PiecewiseFamily, CompositionProblem):
     def start(self) -> np.ndarray:
         """Return 0."""
         return np.zeros(self.dim)
+
+    @property
+    def minima_gap(self) -> Tensor | None:
+        """Γ, each client's infimum found as that of F is: as a member of one client."""
+        if self.inside:
+            return None
+        of = self._members if isinstance(self, Many) else self.parts
+        alone = of.changed(
+            lambda x: x.movedim(0, -2).flatten(-2)[None] if x.ndim > 1 else x.repeat(of.clients)
+        )
+        least = shape_of(self.functions_of(alone))
+        infima = (least.infimum - least.error).reshape(of.clients, -1)
+        gap = (self.shape.infimum + self.shape.error - infima.mean(0)).clamp(min=0.0)
+        return gap.repeat_interleave(self._copies) if isinstance(self, Many) else gap
 
 
 class PiecewiseMembers(Many, PiecewiseProblem):

@@ -63,6 +63,7 @@ class PiecewiseLosses(PiecewiseProblem):
     rare: RarerHalf = 0.5
 
     offers = "field"
+    unique_if = "gradients whose mean nowhere falls, and rises where it is 0,"
 
     @classmethod
     def examples(cls) -> list[PiecewiseLosses]:

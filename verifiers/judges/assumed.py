@@ -40,17 +40,15 @@ def unmet(claim: Claim[Any], case: Case, form: Form | None = None) -> str | None
             wanted = re.sub(r"\\text\{([^}]*)\}", r"\1", assumption.statement)
             return f"{assumption.name} needs: {wanted}"
         known = {*case.problem.constants, "initial_gap"}
-        lacking = [role for role in assumption.roles if role not in known]
+        # what follows from the solution is looked at last: a solution may take long
+        lacking = [x for x in assumption.roles if x not in known and x not in case.problem.proven]
         if lacking:
-            check_roles(claim, lacking)
-            return f"{assumption.name} needs {', '.join(lacking)}; {case.problem} proves none"
+            return _lacking(claim, case, assumption.name, lacking)
         if assumption.relation is not None:
             try:
                 broken = _broken(assumption, notation, roles_of(case))
             except LackingConstantError as error:
-                role = str(error.args[0])
-                check_roles(claim, [role])
-                return f"{assumption.name} needs {role}; {case.problem} proves none"
+                return _lacking(claim, case, assumption.name, [str(error.args[0])])
             if broken is not None:
                 return broken + _tied_by_hand(claim, case, form, assumption)
     return None
@@ -85,10 +83,14 @@ def outside(claim: Claim[Any], case: Case, form: Form) -> str | None:
     letters = formula_of(form.right, notation.key).free_symbols
     roles = {notation[x.name] for x in letters if not x.name.startswith(MEASURED)}
     lacking = sorted(roles - set(roles_of(case)))
-    if not lacking:
-        return None
-    check_roles(claim, lacking)
-    return f"the right side needs {', '.join(lacking)}; {case.problem} proves none"
+    return _lacking(claim, case, "the right side", lacking) if lacking else None
+
+
+def _lacking(claim: Claim[Any], case: Case, what: str, roles: list[str]) -> str:
+    """Return that something needs constants which a case's problem has not proven, and why."""
+    check_roles(claim, roles)
+    why = dict.fromkeys(map(case.problem.why_unproven, roles))
+    return f"{what} needs {', '.join(roles)}; {'; '.join(why)}"
 
 
 def noted(claim: Claim[Any], case: Case, form: Form, row: Row) -> Row:

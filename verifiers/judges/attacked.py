@@ -6,7 +6,7 @@ a search for points that exceed the constants (``synthetic.attacks``).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -20,18 +20,33 @@ from driftproof.toolkit.constants import MODULI, ROLES, RUN_ROLES
 from driftproof.toolkit.located import is_shipped, telling_the_method
 from driftproof.verifiers.judges.declared import DECLARED, GAP, key_of
 
-EFFORT = 0.25
-"""How much of ``falsify``'s search is made before a verdict."""
-_found: dict[tuple[Any, ...], dict[str, str]] = {}
+QUICK, FULL = 0.0125, 0.25
+"""How much of ``falsify``'s search is made before a verdict: by default, and in the profile full.
+
+These say how many points are looked at, whatever the time that takes.
+"""
+_found: dict[tuple[Any, ...], Found] = {}
 
 
-def look(case: Case) -> dict[str, str]:
+class Found(NamedTuple):
+    """What an attack on a problem's constants found.
+
+    Attributes:
+        exceeded: the constants that are exceeded, role → sentence.
+        tried: the points that were looked at, of all constants.
+    """
+
+    exceeded: dict[str, str]
+    tried: int = 0
+
+
+def look(case: Case, effort: float = QUICK) -> Found:
     """Audit a case's user's own parts; return the constants that are exceeded, and how.
 
     Raises:
         DriftproofError: something does not fit, say the gradient the objective.
     """
-    key = (type(case.problem), type(case.algorithm), key_of(case))
+    key = (type(case.problem), type(case.algorithm), key_of(case), effort)
     if key not in _found:
         if not is_shipped(case.problem):
             with telling_the_method(type(case.problem)):
@@ -39,20 +54,21 @@ def look(case: Case) -> dict[str, str]:
         if case.algorithm is not None:
             with telling_the_method(type(case.algorithm)):
                 audit_algorithm(case.algorithm, case.problem)
-        _found[key] = {} if is_shipped(case.problem) else exceeded(case)
+        _found[key] = Found({}) if is_shipped(case.problem) else exceeded(case, effort)
     return _found[key]
 
 
-def exceeded(case: Case) -> dict[str, str]:
-    """Return the constants of a case's problem that a search exceeds: role → sentence."""
-    scores, sentences = Scores(case.problem), {}
-    for role in (*case.problem.constants, GAP):
+def exceeded(case: Case, effort: float = QUICK) -> Found:
+    """Return the constants of a case's problem that a search exceeds."""
+    scores, sentences, tried = Scores(case.problem), dict[str, str](), 0
+    for role in (*case.problem.proven, GAP):
         if not scores.has(role):
             continue
-        worst = searched(case.problem, role, effort=EFFORT)
+        worst = searched(case.problem, role, effort=effort)
+        tried += worst.tried
         if worst.exceeded:
             sentences[role] = f"{case.problem.leaf_name}: {in_words(worst)}"
-    return sentences
+    return Found(sentences, tried)
 
 
 def in_words(attack: Attack) -> str:

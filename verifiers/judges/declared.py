@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from driftproof.toolkit.at_optimum import AT_OPTIMUM
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import Letters, stated
 from driftproof.toolkit.located import is_shipped
@@ -62,13 +63,16 @@ def used_roles(claim: Claim[Any], case: Case, form: Form) -> set[str]:
     free = any(assumption.applies is not None for assumption in assumed)
     formulas = claim.formulas(form)
     if free or formulas is None:
-        return roles | {*case.problem.constants, GAP}  # what those look at is theirs to choose
+        return roles | {*case.problem.proven, GAP}  # what those look at is theirs to choose
     for formula in formulas:
         letters = Letters(notation)
         stated(formula, letters)
         roles |= {notation[letter] for letter in letters.used}
     related = (a for a in assumed if a.relation is not None)
-    return roles.union(*(relation_of(assumption, notation.key).roles for assumption in related))
+    roles = roles.union(*(relation_of(assumption, notation.key).roles for assumption in related))
+    if roles & AT_OPTIMUM - set(case.problem.constants):
+        return roles | {*case.problem.proven, GAP}  # these were derived from the others
+    return roles
 
 
 def refusal(claim: Claim[Any], case: Case, form: Form, sentences: Mapping[str, str]) -> str | None:

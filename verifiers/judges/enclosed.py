@@ -172,7 +172,7 @@ def _right(claim: BoundClaim, case: Case, form: Form) -> tuple[Sized, dict[str, 
     """Return a right side's constant part and the factors of its measured means."""
     notation = claim.notation(case)
     expression, factors = bounds.split_right(form.right, notation)
-    roles, proven = roles_of(case), case.problem.constants
+    roles, proven = roles_of(case), case.problem.proven
     values: dict[str, Sized] = {}
     for part in (expression, *factors.values()):
         for symbol in part.free_symbols:

@@ -48,6 +48,8 @@ class ClaimTask:
         args: what else the function needs, as words and numbers.
         effort: the steps of its run: longer ones are started first.
         shared: whether its result is the same for every claim.
+        kept: whether it is the same in every run, with whatever claims beside it in its file: then
+            a ledger's is taken without being asked to resume.
     """
 
     claim: Source
@@ -60,6 +62,7 @@ class ClaimTask:
     device: str = "cpu"
     effort: float = 0.0
     shared: bool = False
+    kept: bool = False
 
     @property
     def path(self) -> Path | None:

@@ -30,7 +30,7 @@ def check_roles(claim: Claim[Any], lacking: Iterable[str]) -> None:
         return
     own: set[str] = set()
     for case in claim.cases_for("full"):
-        own |= set(case.problem.constants) | set(case.problem.values())
+        own |= set(case.problem.proven) | set(case.problem.values())
         own |= set(case.algorithm.values()) if case.algorithm is not None else set()
     odd = next((role for role in lacking if role not in own), None)
     if odd is not None:

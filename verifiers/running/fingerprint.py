@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import sys
 from collections.abc import Mapping
@@ -9,7 +10,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from driftproof.toolkit.discover import package_folder
+from driftproof.toolkit.discover import KINDS, package_folder, parse
 from driftproof.toolkit.located import is_users
 
 PACKAGES = ("driftproof.toolkit", "driftproof.synthetic", "driftproof.verifiers")
@@ -47,18 +48,34 @@ def _own_sources() -> list[Path]:
 
 
 @cache
-def code_of(path: Path | None) -> str:
+def code_of(path: Path | None, *, claims: bool = True) -> str:
     """Return a digest of the code that a unit's result rests on.
 
     Args:
         path: the user's file that the unit is in, if any. Then that file counts, and every module
             of the user's that is loaded by now: what the file imports.
+        claims: whether claims and comments of the file count: what is said of a problem alone does
+            not change with them.
     """
     digest = hashlib.blake2b(repr(sorted(fingerprint().items())).encode(), digest_size=16)
     if path is not None:
         for file in sorted({path, *users_modules()} - set(_own_sources())):
-            digest.update(file.read_bytes())
+            whole = claims or file.suffix != ".py"
+            digest.update(file.read_bytes() if whole else _without_claims(file).encode())
     return digest.hexdigest()
+
+
+def _without_claims(file: Path) -> str:
+    """Return a file's syntax without the claims that nothing else in it names."""
+    tree, ways = parse(file), KINDS["claim"].decorators
+    named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+    def is_claim(node: ast.stmt) -> bool:
+        called = (x.func for x in getattr(node, "decorator_list", ()) if isinstance(x, ast.Call))
+        words = {getattr(x, "attr", getattr(x, "id", "")) for x in called}
+        return bool(words & {*ways}) and getattr(node, "name", "") not in named
+
+    return "\n".join(ast.dump(node) for node in tree.body if not is_claim(node))
 
 
 def users_modules() -> set[Path]:

@@ -53,7 +53,7 @@ def _guarded(job: Tasks, source: Source) -> Tasks:
 
 def _job(judge: Judge, claim: Claim[Any], group: Group, ask: ClaimTask, profile: str) -> Tasks:
     """Judge a group: whatever of its cases is a user's own is attacked before."""
-    found = yield from _attacked(claim, group, ask)
+    found, tried = yield from _attacked(claim, group, ask, profile)
     rows: dict[int, Row] = {}
     for case, sentences in found:
         for k in group.forms:
@@ -67,7 +67,7 @@ def _job(judge: Judge, claim: Claim[Any], group: Group, ask: ClaimTask, profile:
     unused = [text for _, sentences in found for text in sentences.values()]
     if unused:  # a reader should know, though nothing here rests on it
         judged = [_beside(claim, group, row, unused[0]) for row in judged]
-    return [*rows.values(), *judged]
+    return [replace(row, attacked=tried) for row in (*rows.values(), *judged)]
 
 
 def _beside(claim: Claim[Any], group: Group, row: Row, sentence: str) -> Row:
@@ -79,28 +79,30 @@ def _beside(claim: Claim[Any], group: Group, row: Row, sentence: str) -> Row:
     return replace(row, reason=f"{row.reason}; {mistake}" if row.reason else mistake)
 
 
-def _attacked(claim: Claim[Any], group: Group, ask: ClaimTask) -> Any:
-    """Return what attacks found of the cases that are a user's own, one for each problem."""
+def _attacked(claim: Claim[Any], group: Group, ask: ClaimTask, profile: str) -> Any:
+    """Return what attacks found of a user's own cases, one for each problem, and their points."""
     first: dict[str, int] = {}
     for number in group.cases:
         case = claim.every_case[number]
         if not case.over_class and declared.to_check(case):
             first.setdefault(declared.key_of(case), number)
     if not first:
-        return []
-    results = yield [
-        replace(ask, do=_attack, number=number, case=key, seed=0, device="cpu", shared=True)
-        for key, number in first.items()
-    ]
+        return [], 0
+    full = profile == "full"
+    ask = replace(ask, do=_attack, args=(full,), seed=0, device="cpu", shared=True, kept=True)
+    results = yield [replace(ask, number=number, case=key) for key, number in first.items()]
     cases = [claim.every_case[number] for number in first.values()]
-    return [(case, json.loads(blob)) for case, (blob, _) in zip(cases, results, strict=True)]
+    found = [json.loads(blob) for blob, _ in results]
+    told = [(case, sentences) for case, (sentences, _) in zip(cases, found, strict=True)]
+    return told, sum(tried for _, tried in found)
 
 
 def _attack(claim: Claim[Any], task: ClaimTask) -> bytes:
     """Do the task of auditing a case's user's own parts, and attacking declared constants."""
-    from driftproof.verifiers.judges.attacked import look
+    from driftproof.verifiers.judges.attacked import FULL, QUICK, look
 
-    return json.dumps(look(claim.every_case[task.number])).encode()
+    (full,) = task.args
+    return json.dumps(look(claim.every_case[task.number], FULL if full else QUICK)).encode()
 
 
 def _judged(judge: Judge, claim: Claim[Any], group: Group, ask: ClaimTask, profile: str) -> Tasks:

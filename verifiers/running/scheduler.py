@@ -95,8 +95,9 @@ class Cache:
         self._ledger, self._resume, self._reused = ledger, resume, False
 
     def stored(self, task: Task) -> Result | None:
-        """Return a finished task of an earlier run."""
-        if self._ledger is None or not self._resume or getattr(task, "goes_on", False):
+        """Return a finished task of an earlier run: of one to resume, unless all keep it."""
+        taken = self._resume or getattr(task, "kept", False)
+        if self._ledger is None or not taken or getattr(task, "goes_on", False):
             return None
         found = self._ledger.task(task_key(task))
         self._reused |= found is not None
@@ -339,5 +340,5 @@ def compute_on(torch_threads: int, numba_threads: int) -> tuple[int, int]:
 
 def task_key(task: Task) -> str:
     """Return the key of a task: what it computes, and the code that computes it."""
-    text = f"{task.name}\0{code_of(task.path)}"
+    text = f"{task.name}\0{code_of(task.path, claims=not getattr(task, 'kept', False))}"
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

@@ -17,6 +17,7 @@ from torch import Tensor
 from driftproof.synthetic.pieces.parts import Parts
 from driftproof.synthetic.pieces.piecewise_family import Many
 from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.at_optimum import AT_OPTIMUM
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import Notation
 from driftproof.toolkit.draws import BLOCK, Law, TooManyAtoms, Words
@@ -92,10 +93,11 @@ class Generic:
         self.assumes = (*claim.assumes, *form.assumes)
         example = self.batch(np.zeros((self.size, 1)))
         self.notation = self._notation(example)
-        self._needs_objective = True
+        self._needs = True, True
         known = self._roles(example, self.family.members(example.parts))
         self.conditions = Conditions(self.assumes, self.algorithm, of.rounds, known)
-        self._needs_objective = bool(OF_OBJECTIVE & (self._asked() | self.conditions.read))
+        asked = self._asked() | self.conditions.read
+        self._needs = bool(OF_OBJECTIVE & asked), bool(AT_OPTIMUM & asked)
         moving = letters_of(self.assumes, self.notation) | self.conditions.read
         self._given = equalities.given(self.assumes, self.notation, set(self.real))
         self._adjusted = [name for name in self.real if name in moving - set(self._given)]
@@ -184,7 +186,7 @@ class Generic:
         """Return the roles whose numbers the right side and the assumptions use."""
         named = {role for assumption in self.assumes for role in assumption.roles}
         return (
-            named & {"strong_convexity"}  # there may be none; the others always are
+            named & {"strong_convexity", *AT_OPTIMUM}  # there may be none; the others always are
             | letters_of(self.assumes, self.notation)
             | roles_in(self.form.right, self.notation)
         )
@@ -197,10 +199,11 @@ class Generic:
         }  # fmt: skip
         roles |= {
             name: x
-            for name, x in members.roles(self._needs_objective).items()
-            if np.all(np.isfinite(x))
+            for name, x in members.roles(*self._needs).items()
+            # nothing is below a bound that is infinite, which no minimiser of some member makes
+            if np.all(np.isfinite(x)) or name in AT_OPTIMUM
         }
-        unasked = dict.fromkeys(OF_OBJECTIVE - {"strong_convexity"}, np.nan)
+        unasked = dict.fromkeys((OF_OBJECTIVE | AT_OPTIMUM) - {"strong_convexity"}, np.nan)
         return unasked | roles | batch.numbers | {
             "clients": of.clients, "dim": of.dim, "rare": of.rare, "rounds": of.rounds,
             "steps": of.rounds * self.algorithm.local_steps, "cohort_size": of.taking_part,

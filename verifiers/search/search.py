@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from driftproof.toolkit.at_optimum import AT_OPTIMUM
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.ledger import Ledger
 from driftproof.toolkit.readings import ByProof, Undecided
@@ -32,7 +33,7 @@ from driftproof.verifiers.search.finding import (
     Finding,
 )  # fmt: skip
 from driftproof.verifiers.search.generic import ENOUGH
-from driftproof.verifiers.search.letters import known_violation, letters_of
+from driftproof.verifiers.search.letters import known_violation, letters_of, roles_in
 from driftproof.verifiers.search.shipped import movable
 from driftproof.verifiers.search.structure import (
     KINDS,
@@ -387,10 +388,14 @@ NOISY = {
 
 
 def _asked(claim: Claim[Any]) -> set[str]:
-    """Return the constants that the claim's assumptions name or relate."""
-    named = {role for assumption in claim.assumes for role in assumption.roles}
-    related = (letters_of(claim.assumes, claim.notation(x)) for x in claim.cases_for("full")[:1])
-    return named.union(*related)
+    """Return the constants that assumptions name or relate, or that there are of convex F alone."""
+    asked = {role for assumption in claim.assumes for role in assumption.roles}
+    for notation in map(claim.notation, claim.cases_for("full")[:1]):
+        asked |= letters_of(claim.assumes, notation)
+        for form in claim.forms if claim.measures else ():
+            if not isinstance(form.right, ByProof | Undecided):
+                asked |= roles_in(form.right, notation) & AT_OPTIMUM
+    return asked
 
 
 def _why_not(claim: Claim[Any], right: Any) -> str:

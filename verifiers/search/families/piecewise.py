@@ -17,6 +17,7 @@ from driftproof.synthetic.problems.piecewise_composition import PiecewiseComposi
 from driftproof.synthetic.problems.piecewise_losses import PiecewiseLosses
 from driftproof.synthetic.problems.piecewise_minimax import PiecewiseMinimax
 from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.at_optimum import AT_OPTIMUM
 from driftproof.toolkit.engines.replay import Asked, Transcript
 from driftproof.toolkit.federation import sampled_context
 from driftproof.toolkit.problem import Problem
@@ -24,6 +25,8 @@ from driftproof.verifiers.search.families.decoding import Rows
 from driftproof.verifiers.search.families.family import Family
 from driftproof.verifiers.search.structure import Choices, Structure
 
+CONVEX = AT_OPTIMUM | {"strong_convexity", "client_strong_convexity"}
+"""The roles that a loss has if it is convex, as a draw of curves seldom is."""
 ENDS = ((-1, 1.0), (0, -1.0))
 """The last and the first knot, and the sign that F' has to have there."""
 
@@ -78,7 +81,7 @@ class LossFunctions(Family):
 
     def fixed(self, problem: Problem, asked: Set[str]) -> dict[str, Any]:
         """Return what of a structure a claim leaves no choice of."""
-        convex = "strong_convexity" in asked and "field_gradient_bound" not in asked
+        convex = bool(CONVEX & asked) and "field_gradient_bound" not in asked
         return {"averaged_inside": False, "plain": False, "convex": convex}
 
     def settle(self, parts: Parts, rows: Rows, of: Structure) -> None:
