@@ -95,7 +95,9 @@ def command(
     scripts = write(chosen, findings, out)
     findings = demoted(findings, scripts)
     written = [
-        asdict(finding) | {"script": script.path.name if script.path else None}
+        asdict(finding)
+        | {"script": script.path.name if script.path else None}
+        | {"tex": script.tex.name if script.tex else None, "no_tex": script.no_tex}
         for finding, script in zip(findings, scripts, strict=True)
     ]
     data = head | {"findings": written}

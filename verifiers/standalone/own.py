@@ -14,14 +14,14 @@ from driftproof.toolkit.discover import Leaf
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.sources import loaded
-from driftproof.verifiers.standalone.files import refuse_others, sides
+from driftproof.verifiers.standalone.files import agreed_tex, refuse_others, sides
 from driftproof.verifiers.standalone.of_class import script_of_class
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import script_of
 
 
 def script_of_own(
-    sources: Sequence[Leaf], rows: Sequence[Row], form: str, folder: Path
+    sources: Sequence[Leaf], rows: Sequence[Row], form: str, folder: Path, *, tex: bool = False
 ) -> tuple[Path, list[str]]:
     """Write a script of a refuted form into a folder; return it, and the other forms refuted.
 
@@ -29,6 +29,7 @@ def script_of_own(
         sources: the claims of the file.
         rows: their verdicts.
         form: which form, as a glob; "claim: form" where the file has several claims.
+        tex: write it as LaTeX, of the refutation with the fewest steps.
 
     Raises:
         DriftproofError: nothing is refuted, or no refutation has a script.
@@ -49,19 +50,28 @@ def script_of_own(
         raise unknown_name("refuted form", form, forms)
     claims = {source.name: source for source in sources}
     reasons: dict[str, None] = {}
-    for key, row in zip(keys, refuted, strict=True):
-        if not _chosen(key, form):
-            continue
-        script = folder / "counterexample.py"
+    pairs = [(key, row) for key, row in zip(keys, refuted, strict=True) if _chosen(key, form)]
+    if tex:
+        pairs.sort(key=lambda pair: pair[1].case.get("rounds") or 0)
+    for key, row in pairs:
+        script = folder / ("counterexample.tex" if tex else "counterexample.py")
         try:
-            script.write_text(_text(claims[row.claim], row), encoding="utf-8")
-            _refuse_others(script, row)
+            script.write_text(_text(claims[row.claim], row, tex=tex), encoding="utf-8")
+            if not tex:
+                _refuse_others(script, row)
         except NoScriptError as error:
             reasons[str(error)] = None
         else:
             return script, [other for other in forms if other != key]
+    why = f"{file}: {'; '.join(reasons)}"
+    if tex:
+        raise DriftproofError(
+            why,
+            "a case with numbers and functions that formulas can say",
+            f"driftproof counterexample {file} prints a script",
+        )
     raise DriftproofError(
-        f"{file}: {'; '.join(reasons)}",
+        why,
         "a refutation that can be written without driftproof",
         f"driftproof verify {file} shows the case that refutes it, and pytest --driftproof {file} "
         "prints lines of Python that repeat it",
@@ -86,8 +96,8 @@ def _refuse_others(script: Path, row: Row) -> None:
         )
 
 
-def _text(source: Leaf, row: Row) -> str:
-    """Return the script of a refuted row.
+def _text(source: Leaf, row: Row, *, tex: bool) -> str:
+    """Return the script of a refuted row, or its LaTeX.
 
     Raises:
         NoScriptError: with the reason why there is none.
@@ -101,4 +111,6 @@ def _text(source: Leaf, row: Row) -> str:
     case = next((case for case in claim.cases if case.key == row.case.get("key")), None)
     if case is None:
         raise NoScriptError(f"it is refuted on no case: {row.reason}")
+    if tex:
+        return agreed_tex(claim, form, case, row.lhs or {}, row.rhs)
     return script_of(claim, form, case)
