@@ -148,7 +148,7 @@ def term(x: Any) -> Term:
     if isinstance(x, Term):
         return x
     if isinstance(x, arb) and not x.is_exact():
-        return Term(x, bare=True)
+        return Term(*_interval(x), bare=True)  # as wide as it is written
     middle = fraction(x.mid()) if isinstance(x, arb) else Fraction(x)
     return Term(decimal(float(middle)) if Fraction(float(middle)) == middle else middle, bare=True)
 
@@ -193,6 +193,8 @@ def _interval(value: Any) -> tuple[arb, str]:
     """Return middle ± k·10^power around a number, and its text."""
     if isinstance(value, Fraction):
         middle, away = value, Fraction(0)
+    elif not value.is_finite():
+        raise RefusedError("a number's interval has no bound")
     else:
         middle, away = fraction(value.mid()), fraction(value.rad())
     sizes = ((abs(middle), DIGITS), (away, 2))
