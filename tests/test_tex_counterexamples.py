@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -27,6 +27,8 @@ from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import script_of
 from driftproof.verifiers.standalone.tex import tex_of
+from driftproof.verifiers.standalone.tex_of_class import tex_of_class
+from driftproof.verifiers.verify import Settings, judge, select
 from tests.commands import driftproof
 
 STEEP, SHALLOW = ((-1.0, -4.0), (1.0, 4.0)), ((2.0, -1.0), (4.0, 1.0))
@@ -228,3 +230,52 @@ def test_the_command_says_why_there_is_none(tmp_path):
     assert made.returncode == 2
     assert "have no formula" in made.stderr
     assert "prints a script" in made.stderr
+
+
+CLASS = """
+from driftproof import bound, each
+from driftproof.algorithms import FedAvg
+from driftproof.classes import over, smooth_convex, start_within
+
+@bound(name="mine/descent", source="textbook", statement=r"F(x_T)-F^* \\le \\frac{LR^2}{4T+4}",
+       right=lambda c: c.L * c.R**2 / (4 * c.T + 4),
+       classes=over([smooth_convex(L=1), start_within(R=1)], FedAvg(step_size=1.0), rounds=2,
+                    clients=1))
+def gap(view):
+    return each("round", "local_step", view.gap(view.mean("w"))) if view.last else None
+"""
+
+
+def test_functions_of_a_class_are_written_with_their_points(tmp_path):
+    (tmp_path / "mine.py").write_text(CLASS)
+    made = driftproof("counterexample", "mine.py", "--tex", cwd=tmp_path)
+    reading = Reading()
+    reading.read(rows_of(made.stdout))
+    names = ["x^{*}", "x_{0}", "x_{1}", "x_{2}"]
+    points = [
+        [reading.letters[of] for of in (x, rf"\nabla f_{{0}}({x})", f"f_{{0}}({x})")] for x in names
+    ]
+    for (x, g, f), (y, h, e) in permutations(points, 2):  # smooth and convex, L = 1
+        assert f >= e + h * (x - y) + (g - h) ** 2 / 2
+    for (x, g, _), (y, _, _) in pairwise(points[1:]):
+        assert y == x - g
+    assert points[0][:2] == [0, 0]
+    assert abs(points[1][0]) <= 1
+    assert reading.letters[LEFT] == points[-1][2] > reading.letters[RIGHT] == Fraction(1, 12)
+    # in the plane the same functions take two coordinates
+    claim = select([str(tmp_path / "mine.py")])[0].load()
+    (row,) = judge(select([str(tmp_path / "mine.py")]), Settings())
+    found = json.loads(next(iter(row.proofs.values())))
+    for name, (x,) in found["coordinates"].items():
+        found["coordinates"][name] = [
+            str(c * Fraction(x)) for c in (Fraction(3, 5), Fraction(4, 5))
+        ]
+    flat = Reading()
+    flat.read(rows_of(tex_of_class(claim, "printed", json.dumps(found))))
+    assert flat.letters["[x_{1}]_{2}"] == Fraction(4, 5) * points[2][0]
+    assert [flat.letters[side] for side in (LEFT, RIGHT)] == [
+        reading.letters[side] for side in (LEFT, RIGHT)
+    ]
+    found["numbers"]["f_0(x_2)"] = "0"
+    with pytest.raises(NoScriptError, match="not above the right side"):
+        tex_of_class(claim, "printed", json.dumps(found))

@@ -37,7 +37,7 @@ def command(ctx: click.Context, claim: str, form: str, run: bool, tex: bool) -> 
     search.json, or the folder that it is in.
 
     --tex writes a case that refutes CLAIM as text, in fractions where its numbers are: of functions
-    whose derivatives are piecewise linear, such as quadratics.
+    whose derivatives are piecewise linear, such as quadratics; over a class, points of functions.
     """
     if run and tex:
         raise click.UsageError("--tex is no program that --run could run: take one of them")

@@ -18,6 +18,7 @@ from driftproof.verifiers.standalone.files import agreed_tex, refuse_others, sid
 from driftproof.verifiers.standalone.of_class import script_of_class
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import script_of
+from driftproof.verifiers.standalone.tex_of_class import tex_of_class
 
 
 def script_of_own(
@@ -54,11 +55,15 @@ def script_of_own(
     if tex:
         pairs.sort(key=lambda pair: pair[1].case.get("rounds") or 0)
     for key, row in pairs:
-        script = folder / ("counterexample.tex" if tex else "counterexample.py")
+        script = folder / "counterexample.py"
         try:
-            script.write_text(_text(claims[row.claim], row, tex=tex), encoding="utf-8")
-            if not tex:
+            if not tex or row.evidence is Evidence.CLASS:
+                script.write_text(_text(claims[row.claim], row), encoding="utf-8")
                 _refuse_others(script, row)
+            if tex:
+                text = _text(claims[row.claim], row, tex=True)
+                script = script.with_suffix(".tex")
+                script.write_text(text, encoding="utf-8")
         except NoScriptError as error:
             reasons[str(error)] = None
         else:
@@ -96,7 +101,7 @@ def _refuse_others(script: Path, row: Row) -> None:
         )
 
 
-def _text(source: Leaf, row: Row, *, tex: bool) -> str:
+def _text(source: Leaf, row: Row, *, tex: bool = False) -> str:
     """Return the script of a refuted row, or its LaTeX.
 
     Raises:
@@ -106,7 +111,10 @@ def _text(source: Leaf, row: Row, *, tex: bool) -> str:
     if row.evidence is Evidence.CLASS:
         if not row.proofs:
             raise NoScriptError("the functions that refute it could not be made simple")
-        return script_of_class(row.claim, row.form_key, next(iter(row.proofs.values())))
+        found = next(iter(row.proofs.values()))
+        if tex:
+            return tex_of_class(claim, row.form_key, found)
+        return script_of_class(row.claim, row.form_key, found)
     form = next(form for form in claim.forms if form.key == row.form_key)
     case = next((case for case in claim.cases if case.key == row.case.get("key")), None)
     if case is None:

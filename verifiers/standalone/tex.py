@@ -144,13 +144,14 @@ def _rows(case: Case, curves: Curves, steps: list[Line], sides: list[Line]) -> d
     own = {name: Line(name, "", x) for name, x in letters.items() if name in said}
     return {
         "functions": [rf"{name}(x) &= {_function(of)}" for name, of in curves.used.items()],
-        "letters": [_row(line) for line in own.values()],
-        "steps": [_row(line) for line in steps],
-        "sides": [_row(line) for line in sides if line.text or line.subject not in own],
+        "letters": [row_of(line) for line in own.values()],
+        "steps": [row_of(line) for line in steps],
+        "sides": [row_of(line) for line in sides if line.text or line.subject not in own],
     }
 
 
-def _row(line: Line) -> str:
+def row_of(line: Line) -> str:
+    """Return a line as LaTeX."""
     parts = [part for part in (line.text, line.value.text) if part]
     said = line.said or (line.chance != 1 and f"with probability ${number_text(line.chance)}$")
     remark = rf" && \text{{{said}}}" if said else ""
@@ -182,20 +183,20 @@ def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]]) -> str
     step = (
         (inspect.getdoc(type(method)) or type(method).__name__).partition("\n")[0].replace("`", "")
     )
-    steps = [r"Then, $(t)$ being what holds after $t$ steps,", *_aligned(rows["steps"])]
+    steps = [r"Then, $(t)$ being what holds after $t$ steps,", *aligned(rows["steps"])]
     return "\n".join([
         f"% {claim.name}, {form.key}: a counterexample, written by driftproof",
         "% needs amsmath; each line was read back from this text and computed once more",
         rf"\paragraph{{Counterexample}} to {latex_text(claim.source)},",
         rf"\[ {claim.statement} \]",
         f"Let there be {problem.clients} clients{_family(problem)}, where",
-        *_aligned(rows["functions"]),
+        *aligned(rows["functions"]),
         f"Run {latex_text(str(method))} ({latex_text(step.rstrip('.'))}) from ${start}$,"
         f" rounds: {case.rounds}" + (", with" if rows["letters"] else "."),
-        *_aligned(rows["letters"]),
+        *aligned(rows["letters"]),
         *steps * bool(rows["steps"]),
         "The two sides of the bound are",
-        *_aligned([*rows["sides"], rf"{LEFT} &> {RIGHT}"]),
+        *aligned([*rows["sides"], rf"{LEFT} &> {RIGHT}"]),
         *[r"Here $[a \pm b]$ is a number within $b$ of $a$."] * (r"\pm" in str(rows)),
         *[f"The assumptions are met: {'; '.join(map(_assumption, claim.assumes))}."]
         * bool(claim.assumes),
@@ -224,7 +225,8 @@ def _assumption(one: Any) -> str:
     return latex_text(one.name) + (f", ${one.statement}$" if one.statement else "")
 
 
-def _aligned(rows: list[str]) -> list[str]:
+def aligned(rows: list[str]) -> list[str]:
+    """Return rows as LaTeX; of very many, those in the middle are left out."""
     if not rows:
         return []
     if len(rows) > ROWS:
