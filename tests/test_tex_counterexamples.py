@@ -170,6 +170,8 @@ def test_a_text_needs_formulas_and_the_judges_numbers():
     assert r"\text{left} &> \text{right}" in text
     with pytest.raises(NoScriptError, match="not the judge's numbers"):
         agreed_tex(descent, descent.forms[0], case, row.lhs, row.rhs + 1e-3)
+    with pytest.raises(NoScriptError, match="2,002 numbers, too many to follow"):
+        tex_of(descent, descent.forms[0], Case(PAIR, FedAvg(), 1001))
     true = Case(QUADRATICS, FedAvg(step_size=0.01), 1)
     with pytest.raises(NoScriptError, match="not above the right side"):
         tex_of(descent, descent.forms[0], true)

@@ -71,6 +71,8 @@ def write(sources: Iterable[Source], findings: Iterable[Finding], folder: Path) 
                     name += f"-{number}"  # two forms that begin alike
                 of, path = (claims[finding.claim], finding), Path(apart) / f"{name}.py"
                 reasons = [_why_not(kind, *of, path) for kind in (_script, _tex)]
+                if reasons[0].startswith(SECOND):
+                    reasons[1] = reasons[0]  # what is contradicted goes into no review
                 made = [None if why else folder / f"{name}{end}"
                         for why, end in zip(reasons, (".py", ".tex"), strict=True)]  # fmt: skip
                 written.append(Written(made[0], reasons[0], made[1], reasons[1]))

@@ -44,6 +44,8 @@ from driftproof.verifiers.standalone.terms import (
 )
 from driftproof.verifiers.standalone.told import Line, Told
 
+MOST_NUMBERS = 2_000
+"""Coordinates of all clients after all steps, at most."""
 ROWS, LONGEST = 48, 20_000
 """Lines of a part, of which more are left out in the middle, and letters of a text, at most."""
 
@@ -61,8 +63,11 @@ def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float]:
     measure = form.left or claim.left
     curves, told = Curves(case.problem), Told(case)
     try:
-        outcome, _, _ = outcome_of(claim, form, case, cut=True)
+        outcome, _, until = outcome_of(claim, form, case, cut=True)
         how, count = outcome.how, outcome.taken.shape[1]
+        numbers = until * case.algorithm.local_steps * case.problem.clients * case.problem.dim
+        if numbers > MOST_NUMBERS:
+            raise NoScriptError(f"its steps have {numbers:,} numbers, too many to follow")
         with precision(operations=MOST), curves.named():
             run_in_balls(
                 case.problem, case.algorithm, rounds=case.rounds, left=told.measuring(measure),
