@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 
-from driftproof import Assumption, bound, each, grid, sq
+from driftproof import Assumption, average, bound, each, grid, sq
 from driftproof.algorithms import ComFedL, FedAvg
 from driftproof.problems import BoundedComposition
 from driftproof.synthetic.problems.piecewise_losses import PiecewiseLosses
@@ -22,9 +23,10 @@ from driftproof.toolkit.discover import leaves
 from driftproof.verifiers.claim_types.sources import loaded
 from driftproof.verifiers.search.equalities import given
 from driftproof.verifiers.search.families import FAMILIES
-from driftproof.verifiers.search.finding import CANDIDATE, NOTHING
+from driftproof.verifiers.search.finding import CANDIDATE, NOTHING, remade
 from driftproof.verifiers.search.search import Effort, falsify, spaces_of
 from driftproof.verifiers.search.structure import MOST_STEPS, with_values
+from driftproof.verifiers.search.units import judged
 from tests.commands import driftproof
 from tests.test_search_families import CANDIDATES, column, decoded, structure_of
 from tests.users import DRIFT
@@ -183,6 +185,28 @@ def test_strongly_convex_members_are_drawn():
     assert finding.found
     assert finding.case["problem"]["name"] == "piecewise-losses"
     assert finding.case["problem"]["tails"] == "linear"
+
+
+def test_a_finding_on_another_problem_says_which_assumption_excludes_it():
+    def claim(*assumes):
+        return own(
+            lambda c: c.F_gap / (50 * c.eta * c.T),
+            lambda view: average("round", sq(view.gradient(view.mean("w")))),
+            BoundedComposition(), ComFedL(), assumes=assumes,
+        )  # fmt: skip
+
+    (finding,) = falsify([claim()], Effort(climbs=4))
+    assert finding.elsewhere.startswith("no case has a PiecewiseComposition")
+    how = re.search(r"Assumption\(…, (.*?)\)\. --same-problem", finding.elsewhere)[1]
+    excluding = eval(f"Assumption('own problems', '', {how})")
+    case = remade(finding, claim())
+    kept = claim(excluding)
+    assert judged(claim(), kept.forms[0], case, 0).verdict == "REFUTED"
+    assert judged(kept, kept.forms[0], case, 0).verdict == "INAPPLICABLE"
+    assert judged(kept, kept.forms[0], kept.cases[0], 0).verdict != "INAPPLICABLE"
+    (finding,) = falsify([claim()], Effort(climbs=4, same_problem=True))
+    assert finding.case["problem"]["name"] == "bounded-composition"
+    assert (finding.found, finding.elsewhere) == (True, "")
 
 
 def test_where_no_candidate_is_a_case_the_nearest_assumption_is_named():

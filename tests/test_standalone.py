@@ -510,10 +510,10 @@ def test_what_was_noted_of_a_run_is_read_in_its_script(case, says, tmp_path):
     path.write_text(script_of(spread, spread.forms[0], case), encoding="utf-8")
     assert says in path.read_text()
     left, right, error = sides(path)
-    (outcome, _) = script._outcome(case, spread.left)
+    outcome, *_ = script.outcome_of(spread, spread.forms[0], case)
     wanted = (outcome.values @ outcome.weights).max()
     assert (left, right) == (pytest.approx(wanted, rel=1e-12), pytest.approx(right))
-    assert (error > 0) == (case.problem is NOISY)
+    assert error == 0  # NOISY's outcomes are too many: its run ends where they can be listed
 
 
 def test_answers_of_a_problem_that_cannot_be_written_are_recorded(monkeypatch, tmp_path):

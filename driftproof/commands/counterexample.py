@@ -1,4 +1,4 @@
-"""``driftproof counterexample``: a refutation as a script that needs nothing but numpy."""
+"""``driftproof counterexample``: a refutation as a script that needs numpy alone, or as LaTeX."""
 
 from __future__ import annotations
 
@@ -21,8 +21,12 @@ from driftproof.toolkit.errors import DriftproofError, unknown_name
 @click.argument("claim", shell_complete=names_of("claim"))
 @click.option("--form", metavar="GLOB", default="*", help="The form to refute, as show names it.")
 @click.option("--run", is_flag=True, help="Run the script instead of printing it.")
+@click.option(
+    "--tex", is_flag=True,
+    help="Print LaTeX instead, for a review: the functions, each step in a line, both sides.",
+)  # fmt: skip
 @click.pass_context
-def command(ctx: click.Context, claim: str, form: str, run: bool) -> int:
+def command(ctx: click.Context, claim: str, form: str, run: bool, tex: bool) -> int:
     """Print a script that recomputes, without driftproof, how CLAIM is refuted.
 
     It is written from the paper and needs numpy alone: driftproof counterexample CLAIM > c.py.
@@ -31,14 +35,19 @@ def command(ctx: click.Context, claim: str, form: str, run: bool) -> int:
     CLAIM may be a Python file of your own: its claims are judged, and a refutation is written down,
     over a class of functions as fractions. For what ``driftproof falsify`` found, CLAIM is its
     search.json, or the folder that it is in.
+
+    --tex writes a case that refutes CLAIM as text, in fractions where its numbers are: of functions
+    whose derivatives are piecewise linear, such as quadratics; over a class, points of functions.
     """
+    if run and tex:
+        raise click.UsageError("--tex is no program that --run could run: take one of them")
     with TemporaryDirectory() as folder:
         if claim.endswith(".json") or (Path(claim) / "search.json").exists():
-            chosen, others = _of_search(Path(claim), form)
+            chosen, others = _of_search(Path(claim), form, tex=tex)
         elif claim.endswith(".py"):
-            chosen, others = _of_own(claim, form, Path(folder), quiet=ctx.obj["quiet"])
+            chosen, others = _of_own(claim, form, Path(folder), tex, quiet=ctx.obj["quiet"])
         else:
-            chosen, others = _on_record(claim, form, Path(folder), quiet=ctx.obj["quiet"])
+            chosen, others = _on_record(claim, form, Path(folder), tex, quiet=ctx.obj["quiet"])
         return _shown(ctx, claim, chosen, others, run)
 
 
@@ -53,21 +62,26 @@ def _shown(ctx: click.Context, claim: str, chosen: Path, others: list[str], run:
     return 0
 
 
-def _of_own(file: str, form: str, folder: Path, *, quiet: bool) -> tuple[Path, list[str]]:
-    """Judge the claims of a user's file; return a script of a refutation, and other forms."""
+def _of_own(
+    file: str, form: str, folder: Path, tex: bool, *, quiet: bool
+) -> tuple[Path, list[str]]:
+    """Judge the claims of a user's file; return a file on a refutation, and other forms."""
     from driftproof.verifiers.standalone.own import script_of_own
     from driftproof.verifiers.verify import Settings, judge, select
 
     chosen = select([file], note)
     with progress("judged", quiet=quiet) as (started, ended, _):
         rows = judge(chosen, Settings(), started=started, ended=ended)
-    return script_of_own(chosen, rows, form, folder)
+    return script_of_own(chosen, rows, form, folder, tex=tex)
 
 
-def _on_record(claim: str, form: str, folder: Path, *, quiet: bool) -> tuple[Path, list[str]]:
+def _on_record(
+    claim: str, form: str, folder: Path, tex: bool, *, quiet: bool
+) -> tuple[Path, list[str]]:
     """Return the script of a refuted statement on record, and a form of each other script.
 
-    A statement without a script that was written by hand gets one from a verdict on it.
+    A statement without a script that was written by hand gets one from a verdict on it; so does
+    LaTeX.
     """
     from driftproof.verifiers.counterexamples import refuted, refutes, scripts
 
@@ -84,8 +98,8 @@ def _on_record(claim: str, form: str, folder: Path, *, quiet: bool) -> tuple[Pat
         raise unknown_name("refuted form", form, forms)
     of_scripts = {path: refutes(path, claim) for path in scripts(claim)}
     chosen = next((path for path, keys in of_scripts.items() if matching & set(keys)), None)
-    if not of_scripts:
-        return _of_own(leaf.name, form, folder, quiet=quiet)
+    if tex or not of_scripts:
+        return _of_own(leaf.name, form, folder, tex, quiet=quiet)
     if chosen is None:
         raise DriftproofError(
             f"{claim} has no script for {'; '.join(sorted(matching))}",
@@ -95,20 +109,25 @@ def _on_record(claim: str, form: str, folder: Path, *, quiet: bool) -> tuple[Pat
     return chosen, [keys[0] for path, keys in of_scripts.items() if path != chosen]
 
 
-def _of_search(path: Path, form: str) -> tuple[Path, list[str]]:
+def _of_search(path: Path, form: str, *, tex: bool) -> tuple[Path, list[str]]:
     """Return the first script of a search whose form matches, and the forms of the others."""
-    path = path / "search.json" if path.is_dir() else path
+    path, kind = path / "search.json" if path.is_dir() else path, "tex" if tex else "script"
     try:
         findings = json.loads(path.read_text(encoding="utf-8"))["findings"]
-        scripts = [
-            (str(f["form"]), path.parent / Path(f["script"]).name) for f in findings if f["script"]
-        ]
+        scripts = [(str(f["form"]), path.parent / Path(f[kind]).name) for f in findings if f[kind]]
+        reasons = [f["no_tex"] for f in findings if tex and f["no_tex"]]
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise DriftproofError(
             f"{path}: {type(error).__name__}: {error}", "the search.json of driftproof falsify",
             "driftproof falsify FILE --out FOLDER writes one",
         ) from None  # fmt: skip
     matching = [(key, script) for key, script in scripts if key == form or fnmatchcase(key, form)]
+    if not scripts and reasons:
+        raise DriftproofError(
+            f"{path} has no violation as LaTeX: {'; '.join(dict.fromkeys(map(str, reasons)))}",
+            "a case that can be written as formulas",
+            f"driftproof counterexample {shlex.quote(str(path))} prints the script",
+        )
     if not scripts:
         raise DriftproofError(
             f"{path} has no violation with a script",

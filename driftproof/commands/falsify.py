@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     "--nicest/--strongest", "nicest", default=True, show_default=True,
     help="Show the simplest case, with left / right of 2 if there is one, or the largest.",
 )  # fmt: skip
+@click.option(
+    "--same-problem", is_flag=True,
+    help="Search the problem families of the claim's own cases alone.",
+)  # fmt: skip
 @shared.seed
 @shared.workers
 @shared.cluster
@@ -47,8 +51,8 @@ if TYPE_CHECKING:
 @click.pass_context
 def command(
     ctx: click.Context, select: tuple[str, ...], budget: float, climbs: int | None,
-    controls: bool, nicest: bool, seed: int, workers: int, cluster: str | None, out: Path | None,
-    as_json: bool, resume: bool,
+    controls: bool, nicest: bool, same_problem: bool, seed: int, workers: int, cluster: str | None,
+    out: Path | None, as_json: bool, resume: bool,
 ) -> int:  # fmt: skip
     """Search for instances and hyperparameters that break a bound or an identity.
 
@@ -78,7 +82,7 @@ def command(
             f"{path} is of a search before. This one will replace it and its scripts; --out names "
             "another folder.", err=True,
         )  # fmt: skip
-    effort = Effort(budget, climbs, seed, controls, strongest=not nicest)
+    effort = Effort(budget, climbs, seed, controls, strongest=not nicest, same_problem=same_problem)
     with (
         shared.working_on(cluster, workers) as workers,
         Ledger(out / "ledger.sqlite") as ledger,
@@ -95,7 +99,9 @@ def command(
     scripts = write(chosen, findings, out)
     findings = demoted(findings, scripts)
     written = [
-        asdict(finding) | {"script": script.path.name if script.path else None}
+        asdict(finding)
+        | {"script": script.path.name if script.path else None}
+        | {"tex": script.tex.name if script.tex else None, "no_tex": script.no_tex}
         for finding, script in zip(findings, scripts, strict=True)
     ]
     data = head | {"findings": written}
@@ -153,6 +159,8 @@ def _summary(
             (f.found or f.status in (NOT_SEARCHED, CANDIDATE)) and not f.is_control
         ):
             shared.tell(f"{f.claim}, {f.form}: {f.reason}")
+            if f.elsewhere:
+                shared.tell(f"    {f.elsewhere}")
             if f.found:
                 shared.tell(f"    script: {script.path or f'none: {script.reason}'}")
             if f.python:

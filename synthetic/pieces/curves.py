@@ -85,10 +85,12 @@ class Curve(_OfEach):
     """A piecewise linear function, [clients, dim, knots, members], constant beyond its points.
 
     Attributes:
+        letter: the function whose derivative it is, as the family's statement calls it.
         rises: whether it rises, and goes on beyond its points as its outermost pieces do.
         opposed: whether clients may differ in it alone so that it cancels in their mean.
     """
 
+    letter: str = ""
     rises: bool = False
     opposed: bool = False
 

@@ -70,8 +70,8 @@ class PiecewiseBilevel(PiecewiseLevels):
 
     clients: PositiveInt = 2
     dim: PositiveInt = 1
-    plain: Annotated[Curves, Curve(default=straight(0.0), flag="plain")] = ()
-    upper: Annotated[Curves, Curve(default=AROUND_TWO, opposed=True)] = ()
+    plain: Annotated[Curves, Curve(default=straight(0.0), flag="plain", letter="h")] = ()
+    upper: Annotated[Curves, Curve(default=AROUND_TWO, opposed=True, letter="u")] = ()
     curvature: Annotated[Vectors, Number(default=1.0, positive=True)] = ()
     cross: Annotated[Vectors, Number(default=1.0)] = ()
     offsets: Annotated[Vectors, Number(default=0.0)] = ()

@@ -63,9 +63,9 @@ class PiecewiseComposition(PiecewiseProblem):
 
     clients: PositiveInt = 2
     dim: PositiveInt = 1
-    inner: Annotated[Curves, Curve(default=straight(1.0), opposed=True)] = ()
-    outer: Annotated[Curves, Curve(default=AROUND_TWO, opposed=True)] = ()
-    plain: Annotated[Curves, Curve(default=straight(0.0), flag="plain")] = ()
+    inner: Annotated[Curves, Curve(default=straight(1.0), opposed=True, letter="f")] = ()
+    outer: Annotated[Curves, Curve(default=AROUND_TWO, opposed=True, letter="g")] = ()
+    plain: Annotated[Curves, Curve(default=straight(0.0), flag="plain", letter="h")] = ()
     offsets: Annotated[Vectors, Number(default=0.0)] = ()
     value_noise: NoiseSize = 0.0
     gradient_noise: NoiseSize = 0.0

@@ -57,7 +57,9 @@ class PiecewiseLosses(PiecewiseProblem):
 
     clients: PositiveInt = 2
     dim: PositiveInt = 1
-    gradients: Annotated[Curves, Curve(default=AROUND_TWO, part="plain", opposed=True)] = ()
+    gradients: Annotated[
+        Curves, Curve(default=AROUND_TWO, part="plain", opposed=True, letter="F")
+    ] = ()
     tails: Literal["flat", "linear"] = "flat"
     noise: Annotated[NonNegative, Noise(part="plain_noise")] = 0.0
     rare: RarerHalf = 0.5

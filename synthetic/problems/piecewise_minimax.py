@@ -63,8 +63,10 @@ class PiecewiseMinimax(PiecewiseLevels, MinimaxProblem):
 
     clients: PositiveInt = 2
     dim: PositiveInt = 1
-    plain: Annotated[Curves, Curve(default=straight(0.0), flag="plain", opposed=True)] = ()
-    lower: Annotated[Curves, Curve(default=FROM_TWO, rises=True)] = ()
+    plain: Annotated[
+        Curves, Curve(default=straight(0.0), flag="plain", opposed=True, letter="h")
+    ] = ()
+    lower: Annotated[Curves, Curve(default=FROM_TWO, rises=True, letter="k")] = ()
     coupling: Annotated[Vectors, Number(default=1.0)] = ()
     x_noise: NoiseSize = 0.0
     y_noise: NoiseSize = 0.0

@@ -68,14 +68,19 @@ class BallContext(_InBalls, EnumeratedContext):
         self.laws = {}
 
     @property
-    def chances(self) -> np.ndarray:
-        """The outcomes' probabilities as balls, [replicates]."""
-        chances = lift(np.full(self.replicates, Fraction(1), dtype=object))
+    def exact_chances(self) -> np.ndarray:
+        """The outcomes' probabilities as fractions, [replicates]."""
+        chances = np.full(self.replicates, Fraction(1), dtype=object)
         for key, law in self.laws.items():
             stride, radix = self._digits[key]
-            each = lift(_meant(law.support(key[2])[1]))
+            each = np.asarray(_meant(law.support(key[2])[1]), dtype=object)
             chances = chances * each[np.arange(self.replicates) // stride % radix]
-        return np.asarray(chances, dtype=object)
+        return chances
+
+    @property
+    def chances(self) -> np.ndarray:
+        """The outcomes' probabilities as balls, [replicates]."""
+        return lift(self.exact_chances)
 
     def _element(self, law: Law, key: Key) -> np.ndarray:
         self.laws[key] = law
@@ -123,6 +128,7 @@ def run_in_balls(
     axes: tuple[str, ...] = (),
     sampled: SampledBalls | None = None,
     upto: int | None = None,
+    exact: Callable[[Algorithm], Any] = exactly,
 ) -> Enclosed:
     """Run a case, all outcomes of its noise, in balls of the precision that is set.
 
@@ -130,12 +136,13 @@ def run_in_balls(
         left: a claim's measure, and ``axes`` the moments that it is taken at.
         sampled: run these replicates instead of all outcomes.
         upto: end the run with the comparison of this number (None: run it to its end).
+        exact: what makes the algorithm's real numbers exact, and may follow it.
 
     Raises:
         RefusedError: an operation has no version for balls, a choice is left open by them, they
             grew without bound, or the noise has more than ``ATOMS`` outcomes.
     """
-    method, measure = exactly(algorithm), (left, axes, upto)
+    method, measure = exact(algorithm), (left, axes, upto)
     counting = BallContext(problem.clients)
     try:
         if sampled is not None:

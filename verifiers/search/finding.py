@@ -37,6 +37,7 @@ class Finding:
         climbs: how many climbs.
         seconds: of work, on one core each.
         left_out: the problem families that could not be searched, and why.
+        elsewhere: of a violation on a problem of no case: what would keep the statement to those.
     """
 
     claim: str
@@ -55,6 +56,7 @@ class Finding:
     climbs: int = 0
     seconds: float = 0.0
     left_out: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: str = ""
 
     @property
     def found(self) -> bool:
@@ -76,6 +78,24 @@ def remade(finding: Finding, claim: Claim[Any]) -> Case:
     """Return a finding's case again; a user's own problem or algorithm is in the claim's cases."""
     parts = (part for case in claim.cases_for("full") for part in (case.problem, case.algorithm))
     return case_of(finding.case, {type(part) for part in parts if part is not None})
+
+
+def elsewhere(finding: Finding, claim: Claim[Any]) -> str:
+    """Say which assumption would keep a claim to the problems of its cases ("": it is on one)."""
+    found = remade(finding, claim).problem
+    own = {type(case.problem): case.problem for case in claim.cases_for("full")}
+    if type(found) in own:
+        return ""
+    names = ", ".join(kind.__name__ for kind in own)
+    roles = sorted(set.intersection(*(set(x.constants) for x in own.values())) - {*found.constants})
+    how = (
+        f"roles=({roles[0]!r},)" if roles
+        else f"applies=lambda case: isinstance(case.problem, ({names},))"
+    )  # fmt: skip
+    return (
+        f"no case has a {type(found).__name__}, but no assumption excludes it. A claim about "
+        f"{names} alone takes one more: Assumption(…, {how}). --same-problem searches it alone"
+    )
 
 
 def power(findings: list[Finding], claim: str) -> tuple[int, int]:

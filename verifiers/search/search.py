@@ -31,6 +31,7 @@ from driftproof.verifiers.search.finding import (
     NOTHING,
     VERIFIED,
     Finding,
+    elsewhere,
 )  # fmt: skip
 from driftproof.verifiers.search.generic import ENOUGH
 from driftproof.verifiers.search.letters import known_violation, letters_of, roles_in
@@ -75,6 +76,7 @@ class Effort:
         seed: of every draw.
         controls: whether the claim's false siblings are searched too.
         strongest: whether the case with the largest left / right is shown, not the simplest one.
+        same_problem: whether only the problem families of the claim's own cases are searched.
     """
 
     seconds: float = 30.0
@@ -82,6 +84,7 @@ class Effort:
     seed: int = 0
     controls: bool = True
     strongest: bool = False
+    same_problem: bool = False
 
 
 def falsify(
@@ -124,12 +127,15 @@ def _whole(source: Source, claim: Claim[Any], number: int, effort: Effort) -> Jo
     try:
         with blaming(source):
             decided = isinstance(form.right, ByProof | Undecided)
-            spaces, unlike = ([], {}) if decided else spaces_of(claim)
+            spaces, unlike = (
+                ([], {}) if decided else spaces_of(claim, same_problem=effort.same_problem)
+            )
             if not spaces:
                 reason = _why_not(claim, form.right)
                 return replace(nothing, reason=reason, left_out=unlike)
             found = yield from _search(source, claim, number, effort, spaces)
-            return replace(nothing, **found | {"left_out": unlike | found["left_out"]})
+            made = replace(nothing, **found | {"left_out": unlike | found["left_out"]})
+            return replace(made, elsewhere=elsewhere(made, claim)) if made.found else made
     except Exception as error:  # noqa: BLE001 - anybody's
         return replace(nothing, status=FAILED, reason=failure(error))
 
@@ -294,8 +300,13 @@ class Space:
     templates: tuple[int, ...]
 
 
-def spaces_of(claim: Claim[Any]) -> tuple[list[Space], dict[str, str]]:
+def spaces_of(
+    claim: Claim[Any], *, same_problem: bool = False
+) -> tuple[list[Space], dict[str, str]]:
     """Return the spaces of a claim: piecewise families if its problems are theirs, then its own.
+
+    Args:
+        same_problem: leave out the families that no case has.
 
     Returns:
         And the families that may not stand in for its problems, with the reason.
@@ -316,6 +327,8 @@ def spaces_of(claim: Claim[Any]) -> tuple[list[Space], dict[str, str]]:
                 unlike[why.partition(" ")[0]] = why
             if family is not None:
                 drawn = family.choices(case.algorithm, case.problem, asked)
+                if same_problem and drawn.family != case.problem.leaf_name:
+                    continue
                 key = (type(case.algorithm), drawn.family, drawn.fixed)
                 generic.setdefault(key, (drawn, []))[1].append(number)
     spaces = [Space(drawn, tuple(numbers)) for drawn, numbers in generic.values()]

@@ -18,6 +18,7 @@ from driftproof.verifiers.search.finding import CANDIDATE, CONFIRMED, Finding, r
 from driftproof.verifiers.search.units import failure
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import script_of
+from driftproof.verifiers.standalone.tex import tex_of
 
 NAME = "counterexample"
 """How the names of the files begin."""
@@ -40,10 +41,13 @@ class Written:
     Attributes:
         path: the file (None: there is none).
         reason: in a line, if there is none.
+        tex, no_tex: the same of its LaTeX.
     """
 
     path: Path | None
     reason: str = ""
+    tex: Path | None = None
+    no_tex: str = ""
 
 
 def write(sources: Iterable[Source], findings: Iterable[Finding], folder: Path) -> list[Written]:
@@ -65,23 +69,18 @@ def write(sources: Iterable[Source], findings: Iterable[Finding], folder: Path) 
                 name = f"{NAME}-{_plain(finding.claim)}-{_plain(finding.form)}"
                 if any(folder / f"{name}.py" == other.path for other in written):
                     name += f"-{number}"  # two forms that begin alike
-                try:
-                    path = Path(apart) / f"{name}.py"
-                    path.write_text(_script(claims[finding.claim], finding), encoding="utf-8")
-                    refuse_others(path, finding.lhs or {}, finding.rhs)
-                except OSError:
-                    raise
-                except NoScriptError as error:
-                    written.append(Written(None, str(error)))
-                except Exception as error:  # noqa: BLE001 - of ours: it costs no finding
-                    written.append(Written(None, failure(error)))
-                else:
-                    written.append(Written(folder / path.name))
-            for before in folder.glob(f"{NAME}-*.py"):
+                of, path = (claims[finding.claim], finding), Path(apart) / f"{name}.py"
+                reasons = [_why_not(kind, *of, path) for kind in (_script, _tex)]
+                if reasons[0].startswith(SECOND):
+                    reasons[1] = reasons[0]  # what is contradicted goes into no review
+                made = [None if why else folder / f"{name}{end}"
+                        for why, end in zip(reasons, (".py", ".tex"), strict=True)]  # fmt: skip
+                written.append(Written(made[0], reasons[0], made[1], reasons[1]))
+            for before in (*folder.glob(f"{NAME}-*.py"), *folder.glob(f"{NAME}-*.tex")):
                 before.unlink()
             for script in written:
-                if script.path is not None:
-                    os.replace(Path(apart) / script.path.name, script.path)
+                for file in filter(None, (script.path, script.tex)):
+                    os.replace(Path(apart) / file.name, file)
     except OSError as error:
         raise cannot_write(error, folder) from error
     return written
@@ -101,10 +100,42 @@ def demoted(findings: Iterable[Finding], scripts: Iterable[Written]) -> list[Fin
     ]
 
 
-def _script(source: Source, finding: Finding) -> str:
-    claim = loaded(source)
-    form = next(form for form in claim.forms if form.key == finding.form)
-    return script_of(claim, form, remade(finding, claim))
+def _why_not(kind: Any, source: Source, finding: Finding, path: Path) -> str:
+    """Write a file of a finding; return why there is none."""
+    try:
+        claim = loaded(source)
+        form = next(form for form in claim.forms if form.key == finding.form)
+        kind(claim, form, remade(finding, claim), path, finding.lhs or {}, finding.rhs)
+    except OSError:
+        raise
+    except NoScriptError as error:
+        return str(error)
+    except Exception as error:  # noqa: BLE001 - of ours: it costs no finding
+        return failure(error)
+    return ""
+
+
+def _script(claim: Any, form: Any, case: Any, path: Path, lhs: Any, rhs: float | None) -> None:
+    path.write_text(script_of(claim, form, case), encoding="utf-8")
+    refuse_others(path, lhs, rhs)
+
+
+def _tex(claim: Any, form: Any, case: Any, path: Path, lhs: Any, rhs: float | None) -> None:
+    path.with_suffix(".tex").write_text(agreed_tex(claim, form, case, lhs, rhs), encoding="utf-8")
+
+
+def agreed_tex(claim: Any, form: Any, case: Any, lhs: Mapping[str, Any], rhs: float | None) -> str:
+    """Return the LaTeX of a refutation, whose sides are the judge's.
+
+    Raises:
+        NoScriptError: there is none, with the reason.
+    """
+    text, left, right = tex_of(claim, form, case)
+    if not agrees(left, right, 0.0, lhs, rhs):
+        raise NoScriptError(
+            f"in fractions it is {left:g} > {right:g}, not the judge's numbers; please report it"
+        )
+    return text
 
 
 def sides(script: Path) -> tuple[float, float, float]:

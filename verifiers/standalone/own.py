@@ -14,14 +14,15 @@ from driftproof.toolkit.discover import Leaf
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.sources import loaded
-from driftproof.verifiers.standalone.files import refuse_others, sides
+from driftproof.verifiers.standalone.files import agreed_tex, refuse_others, sides
 from driftproof.verifiers.standalone.of_class import script_of_class
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import script_of
+from driftproof.verifiers.standalone.tex_of_class import tex_of_class
 
 
 def script_of_own(
-    sources: Sequence[Leaf], rows: Sequence[Row], form: str, folder: Path
+    sources: Sequence[Leaf], rows: Sequence[Row], form: str, folder: Path, *, tex: bool = False
 ) -> tuple[Path, list[str]]:
     """Write a script of a refuted form into a folder; return it, and the other forms refuted.
 
@@ -29,6 +30,7 @@ def script_of_own(
         sources: the claims of the file.
         rows: their verdicts.
         form: which form, as a glob; "claim: form" where the file has several claims.
+        tex: write it as LaTeX, of the refutation with the fewest steps.
 
     Raises:
         DriftproofError: nothing is refuted, or no refutation has a script.
@@ -49,19 +51,32 @@ def script_of_own(
         raise unknown_name("refuted form", form, forms)
     claims = {source.name: source for source in sources}
     reasons: dict[str, None] = {}
-    for key, row in zip(keys, refuted, strict=True):
-        if not _chosen(key, form):
-            continue
+    pairs = [(key, row) for key, row in zip(keys, refuted, strict=True) if _chosen(key, form)]
+    if tex:
+        pairs.sort(key=lambda pair: pair[1].case.get("rounds") or 0)
+    for key, row in pairs:
         script = folder / "counterexample.py"
         try:
-            script.write_text(_text(claims[row.claim], row), encoding="utf-8")
-            _refuse_others(script, row)
+            if not tex or row.evidence is Evidence.CLASS:
+                script.write_text(_text(claims[row.claim], row), encoding="utf-8")
+                _refuse_others(script, row)
+            if tex:
+                text = _text(claims[row.claim], row, tex=True)
+                script = script.with_suffix(".tex")
+                script.write_text(text, encoding="utf-8")
         except NoScriptError as error:
             reasons[str(error)] = None
         else:
             return script, [other for other in forms if other != key]
+    why = f"{file}: {'; '.join(reasons)}"
+    if tex:
+        raise DriftproofError(
+            why,
+            "a case with numbers and functions that formulas can say",
+            f"driftproof counterexample {file} prints a script",
+        )
     raise DriftproofError(
-        f"{file}: {'; '.join(reasons)}",
+        why,
         "a refutation that can be written without driftproof",
         f"driftproof verify {file} shows the case that refutes it, and pytest --driftproof {file} "
         "prints lines of Python that repeat it",
@@ -86,8 +101,8 @@ def _refuse_others(script: Path, row: Row) -> None:
         )
 
 
-def _text(source: Leaf, row: Row) -> str:
-    """Return the script of a refuted row.
+def _text(source: Leaf, row: Row, *, tex: bool = False) -> str:
+    """Return the script of a refuted row, or its LaTeX.
 
     Raises:
         NoScriptError: with the reason why there is none.
@@ -96,9 +111,14 @@ def _text(source: Leaf, row: Row) -> str:
     if row.evidence is Evidence.CLASS:
         if not row.proofs:
             raise NoScriptError("the functions that refute it could not be made simple")
-        return script_of_class(row.claim, row.form_key, next(iter(row.proofs.values())))
+        found = next(iter(row.proofs.values()))
+        if tex:
+            return tex_of_class(claim, row.form_key, found)
+        return script_of_class(row.claim, row.form_key, found)
     form = next(form for form in claim.forms if form.key == row.form_key)
     case = next((case for case in claim.cases if case.key == row.case.get("key")), None)
     if case is None:
         raise NoScriptError(f"it is refuted on no case: {row.reason}")
+    if tex:
+        return agreed_tex(claim, form, case, row.lhs or {}, row.rhs)
     return script_of(claim, form, case)

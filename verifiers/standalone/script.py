@@ -6,6 +6,7 @@ import io
 import re
 import textwrap
 from contextlib import redirect_stdout
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,10 @@ from driftproof.toolkit.cases import Case
 from driftproof.toolkit.draws import TooManyAtoms
 from driftproof.toolkit.engines.enumerated import EnumeratedContext
 from driftproof.toolkit.federation import Outcome, run
+from driftproof.toolkit.measure import Reduction
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.judges.bounds import coefficients
 from driftproof.verifiers.standalone import following
 from driftproof.verifiers.standalone.following import (
     SAMPLED,
@@ -48,18 +51,16 @@ def script_of(claim: Any, form: Form, case: Case) -> str:
     """
     if not claim.measures or case.algorithm is None:
         raise NoScriptError(f"no run decides it (@{claim.way}), so there is none to repeat")
-    left = form.left or claim.left
-    assert left is not None
-    outcome, digits = _outcome(case, left)
+    outcome, digits, until = outcome_of(claim, form, case)
     if digits is None and (outcome.names or outcome.how[0] == "given past"):
         raise NoScriptError("it compares means of more outcomes than can be listed")
     reasons = []
-    for rounds in dict.fromkeys((min(FEW, case.rounds), case.rounds)):
+    for rounds in dict.fromkeys((min(FEW, until), until)):
         if rounds * case.algorithm.local_steps > MOST:
             reasons.append(f"more than {MOST:,} steps, which do not repeat each other")
             continue
         try:
-            text = _traced(claim, form, case, left, outcome, digits, rounds)
+            text = _traced(claim, form, case, until, outcome, digits, rounds)
         except NoScriptError:
             raise
         except Exception as error:  # with plain tensors it went well
@@ -70,17 +71,66 @@ def script_of(claim: Any, form: Form, case: Case) -> str:
     raise NoScriptError(reasons[-1])
 
 
-def _outcome(case: Case, left: Any) -> tuple[Outcome, Any]:
-    """Return what the engine's own run gives, and the draws' digits (None: they are sampled)."""
-    clients, options = case.problem.clients, {"rounds": case.rounds, "left": left}
+def outcome_of(
+    claim: Any, form: Form, case: Case, *, cut: bool = False
+) -> tuple[Outcome, Any, int]:
+    """Return what the engine's own run gives, the draws' digits, and how many rounds it takes.
+
+    Digits are None where the draws are sampled.
+
+    Args:
+        cut: end the run with the round that refutes most, if each moment is compared. A run of
+            more draws than can be listed ends there anyway: what is drawn later need not be listed.
+    """
+    left = form.left or claim.left
+    assert left is not None
+    outcome, digits, rounds_of = _run(case, left, case.rounds)
+    each = outcome.how[0] in ("each", "given past")
+    if not (cut or digits is None) or not each or not rounds_of:
+        return outcome, digits, case.rounds
+    measured, *parts = outcome.taken @ outcome.weights
+    factors = coefficients(claim, case, form.right)
+    over = measured - sum(
+        (factors.get(name, 0.0) * part for name, part in zip(outcome.names, parts, strict=True)),
+        0.0,
+    )
+    until = rounds_of[int(np.argmax(over))] + 1
+    return (*_run(case, left, until)[:2], until) if until < case.rounds else (
+        outcome, digits, until)  # fmt: skip
+
+
+def _run(case: Case, left: Any, until: int) -> tuple[Outcome, Any, list[int]]:
+    """Run some rounds; return the outcome, the digits, and the round of each comparison."""
+    rounds_of: list[int] = []
+
+    @wraps(left)
+    def measure(view: Any) -> Any:
+        made = left(view)
+        if isinstance(made, Reduction):
+            rounds_of.extend([view._moment.round] * (len(made.value) if made.by_client else 1))
+        return made
+
+    def watch(s: int, _: Any) -> bool:
+        if s == 0:  # what was tried before is no part of the run
+            rounds_of.clear()
+        return s < until
+
+    clients = case.problem.clients
+    options: dict[str, Any] = {
+        "rounds": case.rounds,
+        "left": measure,
+        "watch": watch,
+        "kernels": False,
+    }
     counting = EnumeratedContext(clients, limit=ENUMERATED)
     try:
         made = run(case.problem, case.algorithm, counting, **options)
     except TooManyAtoms:
-        return run(case.problem, case.algorithm, SampledContext(clients), **options), None
+        made = run(case.problem, case.algorithm, SampledContext(clients), **options)
+        return made, None, rounds_of
     if counting.atom_count > 1:
         made = run(case.problem, case.algorithm, counting.enumerate(), **options)
-    return made, counting.digits
+    return made, counting.digits, rounds_of
 
 
 def _differs(text: str, outcome: Outcome) -> str:
@@ -106,9 +156,16 @@ def _differs(text: str, outcome: Outcome) -> str:
 
 
 def _traced(
-    claim: BoundClaim, form: Form, case: Case, left: Any, outcome: Outcome, digits: Any, rounds: int
+    claim: BoundClaim,
+    form: Form,
+    case: Case,
+    until: int,
+    outcome: Outcome,
+    digits: Any,
+    rounds: int,
 ) -> str:
     """Return the script by a trace of some rounds; the others are as the last of these."""
+    left = form.left or claim.left
     clients = case.problem.clients
     if digits is None:
         ctx: Any = TracedSamples(clients)
@@ -125,7 +182,7 @@ def _traced(
         writer.of_round = set(kept)
         head, *steps = map(writer.lines, of_round)
         blocks.append([*head, *repeated(steps, says)])
-    times = [1] * (len(blocks) - 1) + [1 + case.rounds - len(blocks)]
+    times = [1] * (len(blocks) - 1) + [1 + until - len(blocks)]
     body = [
         *init, "s = -1", "taken = []  # what the claim measures, moment by moment",
         *repeated(blocks, "round", times),
@@ -145,7 +202,7 @@ def _traced(
     right = right_text(claim, case, form.right, made.numbers)
     whole = used("\n".join([*pieces, right, *tail, _printed(form)]))
     whole = re.sub(r"(?m)(?:^\w+ = [-\d.e+]+\n)+", beside, whole)
-    text = "\n".join([*_docstring(claim, form, case), *map(wrapped, whole.splitlines()), ""])
+    text = "\n".join([*_docstring(claim, form, case, until), *map(wrapped, whole.splitlines()), ""])
     if len(text) > LONGEST:
         raise NoScriptError(f"its script would have {len(text):,} characters")
     return text
@@ -240,12 +297,13 @@ def _printed(form: Form) -> str:
     return f'print(f"REFUTED {words}: left = {{left!r}} > right = {{right!r}}")'
 
 
-def _docstring(claim: Claim[Any], form: Form, case: Case) -> list[str]:
+def _docstring(claim: Claim[Any], form: Form, case: Case, until: int) -> list[str]:
     """Return the script's first lines: what it shows, and of what."""
     quotes = '"""'
     said = [
         f"{claim.name}, {form.key}: a case that breaks it, written by driftproof.",
-        f"{claim.source}: {claim.statement}", f"{case}",
+        f"{claim.source}: {claim.statement}",
+        f"{case}" + f"; the run ends with round {until}, which refutes it" * (until < case.rounds),
         "A trace of driftproof's own text of the algorithm and the problem, in numpy.",
     ]  # fmt: skip
     if following.RECORDED:

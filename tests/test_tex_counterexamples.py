@@ -1,0 +1,283 @@
+"""Counterexamples as LaTeX: what is printed is computed again, from the text alone."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import pairwise, permutations
+
+import numpy as np
+import pytest
+
+from driftproof import average, bound, each, grid, sq
+from driftproof.synthetic.problems import (
+    BoundedComposition,
+    PiecewiseBilevel,
+    PiecewiseComposition,
+    PiecewiseLosses,
+    PiecewiseMinimax,
+)
+from driftproof.toolkit.algorithms import ComFedL, FedAvg, FedNest, LocalSCGDM
+from driftproof.toolkit.balls.tensor import ball
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.federation import run_exactly
+from driftproof.verifiers.search.units import judged
+from driftproof.verifiers.standalone.files import agreed_tex, sides
+from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
+from driftproof.verifiers.standalone.refusal import NoScriptError
+from driftproof.verifiers.standalone.script import script_of
+from driftproof.verifiers.standalone.tex import tex_of
+from driftproof.verifiers.standalone.tex_of_class import tex_of_class
+from driftproof.verifiers.verify import Settings, judge, select
+from tests.commands import driftproof
+
+STEEP, SHALLOW = ((-1.0, -4.0), (1.0, 4.0)), ((2.0, -1.0), (4.0, 1.0))
+PAIR = PiecewiseLosses(gradients=((STEEP,), (SHALLOW,)))
+NEAR, FAR = ((0.0, -1.0), (1.0, 0.0)), ((0.0, -3.0), (1.0, -2.5))
+QUADRATICS = PiecewiseLosses(gradients=((NEAR,), (FAR,)), tails="linear")
+TORN = PiecewiseLosses(gradients=((((0.0, 9.0),),), (((0.0, -9.0), (5.0, 0.0)),)))
+
+
+@bound(
+    name="tests/descent", source="tests", statement="descent",
+    cases=grid(PAIR, FedAvg(), rounds=1), right=lambda c: 2 * c.F_gap / (c.eta * c.tau * c.S),
+)  # fmt: skip
+def descent(view):
+    return average("round", sq(view.gradient(view.mean("w"))))
+
+
+def least(c):
+    return -(10**9)
+
+
+@bound(
+    name="tests/moved", source="tests", statement="moved", right=least,
+    cases=grid(PAIR, FedAvg(), rounds=1),
+)  # fmt: skip
+def moved(view):
+    return each("transition", "client", sum(sq(x) + x.sum(1) for x in view.state))
+
+
+def rows_of(text):
+    return [line.strip().removesuffix(r" \\").removesuffix(".") for line in text.splitlines()
+            if " &= " in line]  # fmt: skip
+
+
+def value(points, x):
+    """Return a curve's value, in fractions, constant beyond its points."""
+    points = [(Fraction(str(a)), Fraction(str(b))) for a, b in points]
+    if x <= points[0][0]:
+        return points[0][1]
+    for (a, f), (b, g) in pairwise(points):
+        if x <= b:
+            return f + (g - f) * (x - a) / (b - a)
+    return points[-1][1]
+
+
+def test_every_number_of_a_text_is_that_of_gradient_descent_in_fractions():
+    case = Case(PAIR, FedAvg(local_steps=4), 4)
+    text, left, right = tex_of(descent, descent.forms[0], case)
+    reading = Reading()
+    reading.read(rows_of(text))
+    xs, squares = [Fraction(0)] * 2, []
+    for t in range(1, 13):
+        if t % 4 == 1:
+            squares.append((sum(value(p, xs[0]) for p in (STEEP, SHALLOW)) / 2) ** 2)
+        xs = [x - Fraction(1, 10) * value(p, x) for x, p in zip(xs, (STEEP, SHALLOW), strict=True)]
+        xs = [sum(xs) / 2] * 2 if t % 4 == 0 else xs
+        names = ["w"] * 2 if t % 4 == 0 else ["w_{1}", "w_{2}"]
+        assert [reading.letters[f"{name}^{{({t})}}"] for name in names] == xs
+    squares.append((sum(value(p, xs[0]) for p in (STEEP, SHALLOW)) / 2) ** 2)
+    assert [reading.letters[f"M_{{{s}}}"] for s in range(3)] == squares[:3]
+    assert reading.letters["M_{3}"].contains(ball(squares[3]))  # it is long: an interval
+    assert reading.letters[LEFT].contains(ball(sum(squares) / 4))
+    assert float(sum(squares) / 4) == pytest.approx(left, rel=1e-11)
+    # inf F, at 1/4, where 4x = 1
+    assert reading.letters[RIGHT] == 2 * Fraction(1, 16) / (Fraction(1, 10) * 16)
+    assert right == float(reading.letters[RIGHT])
+
+
+def members(random):
+    def curves(rising=False):
+        def points():
+            xs, ys = np.sort(random.normal(size=3)), random.normal(size=3)
+            return tuple(zip(xs.round(2), (np.sort(ys) if rising else ys).round(2), strict=True))
+
+        return tuple((tuple((float(a), float(b)) for a, b in points()),) for _ in range(2))
+
+    yield PiecewiseLosses(gradients=curves()), FedAvg(local_steps=2)
+    yield PiecewiseLosses(gradients=curves(), noise=0.5), FedAvg()
+    yield PiecewiseLosses(gradients=curves(), tails="linear"), FedAvg(participation=0.5)
+    two = tuple(a + b for a, b in zip(curves(), curves(), strict=True))
+    yield PiecewiseLosses(dim=2, gradients=two), FedAvg()
+    composed = PiecewiseComposition(inner=curves(), outer=curves(), plain=curves())
+    yield composed, ComFedL(local_steps=2)
+    yield composed, LocalSCGDM(momentum=4.0, inner_momentum=6.0)
+    minimax = PiecewiseMinimax(
+        plain=curves(), lower=curves(rising=True), coupling=((2.0,), (-0.5,))
+    )
+    yield minimax, FedNest(terms=0)
+    yield PiecewiseBilevel(plain=curves(), upper=curves()), FedNest(terms=1)
+
+
+@pytest.mark.parametrize("kind", range(8))
+@pytest.mark.parametrize("seed", range(2))
+def test_a_text_comes_to_what_the_engine_computes(kind, seed):
+    problem, method = list(members(np.random.default_rng(seed)))[kind]
+    case = Case(problem, method, 2)
+    text, left, right = tex_of(moved, moved.forms[0], case)
+    ours = run_exactly(problem, method, rounds=2, left=moved.left, limit=256)
+    assert left == pytest.approx((ours.values @ ours.weights).max(), rel=1e-9)
+    assert right == -(10.0**9)
+    assert max(map(len, text.splitlines())) < 2000
+
+
+def test_a_changed_number_is_not_read_back():
+    text, *_ = tex_of(descent, descent.forms[0], Case(TORN, FedAvg(participation=0.5), 2))
+    rows = rows_of(text)
+    Reading().read(rows)
+    changed = 0
+    for k, row in enumerate(rows):
+        subject, _, said = row.partition(" &&")[0].partition(" &= ")
+        for other in (f"{said} + 1", f"2 + {said}") if " = " in said else ():
+            with pytest.raises(NoScriptError, match="does not say what was computed"):
+                Reading().read([*rows[:k], f"{subject} &= {other}", *rows[k + 1 :]])
+            changed += 1
+    assert changed >= 12
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (r"\frac{1}{2", "read back"),
+        (r"1 + \zeta", "zeta"),
+        ("(1 + 2", "read back"),
+        ("1 )", "from"),
+    ],
+)
+def test_what_is_no_formula_is_refused(text, reason):
+    with pytest.raises(NoScriptError, match=reason):
+        Reading().value(text)
+
+
+def test_a_text_needs_formulas_and_the_judges_numbers():
+    case = Case(BoundedComposition(), ComFedL(), 1)
+    with pytest.raises(NoScriptError, match="BoundedComposition have no formula"):
+        tex_of(descent, descent.forms[0], case)
+    case = Case(TORN, FedAvg(participation=0.5), 2)
+    row = judged(descent, descent.forms[0], case, 0)
+    text = agreed_tex(descent, descent.forms[0], case, row.lhs, row.rhs)
+    assert r"\text{left} &> \text{right}" in text
+    with pytest.raises(NoScriptError, match="not the judge's numbers"):
+        agreed_tex(descent, descent.forms[0], case, row.lhs, row.rhs + 1e-3)
+    with pytest.raises(NoScriptError, match="2,002 numbers, too many to follow"):
+        tex_of(descent, descent.forms[0], Case(PAIR, FedAvg(), 1001))
+    true = Case(QUADRATICS, FedAvg(step_size=0.01), 1)
+    with pytest.raises(NoScriptError, match="not above the right side"):
+        tex_of(descent, descent.forms[0], true)
+
+
+@bound(
+    name="tests/early", source="tests", statement="moves little", right=lambda c: c.eta / 1000,
+    cases=grid(PAIR, FedAvg(), rounds=1),
+)  # fmt: skip
+def early(view):
+    """Speak of the first two rounds alone."""
+    return each("round", sq(view.mean("w"))) if view.round < 2 else None
+
+
+def test_a_run_ends_where_it_refutes(tmp_path):
+    case = Case(PiecewiseLosses(gradients=PAIR.gradients, noise=1.0), FedAvg(participation=0.5), 30)
+    path = tmp_path / "c.py"
+    path.write_text(script_of(early, early.forms[0], case), encoding="utf-8")
+    left, right, error = sides(path)
+    assert error == 0  # the draws of 30 rounds could not be listed
+    assert "the run ends with round 2, which refutes it" in " ".join(path.read_text().split())
+    text, *both = tex_of(early, early.forms[0], case)
+    assert both == pytest.approx([left, right], rel=1e-9)
+    assert "rounds: 30" in text
+    assert "^{(2)}" not in text
+
+
+FILE = """
+from driftproof import bound, each, grid, sq
+from driftproof.algorithms import ComFedL, FedAvg
+from driftproof.problems import {family}
+
+@bound(name="mine/step", source="mine", statement=r"\\|w_1\\| \\le 0", right=lambda c: 0,
+       cases=grid({family}(), {method}(), rounds=1))
+def step(view):
+    return each("transition", sq(view.mean("w")))
+"""
+
+
+def test_the_command_prints_it(tmp_path):
+    own = tmp_path / "mine.py"
+    own.write_text(FILE.format(family="PiecewiseLosses", method="FedAvg"))
+    made = driftproof("counterexample", "mine.py", "--tex", cwd=tmp_path)
+    assert made.stdout.startswith("% mine/step, printed: a counterexample"), made.stderr
+    assert r"w^{(1)} &= 0 - \eta \cdot" in made.stdout.replace(r"\frac{", "")
+    searched = driftproof("falsify", "mine.py", "--climbs", "1", "--out", "s", cwd=tmp_path)
+    assert searched.returncode == 1
+    (finding,) = json.loads((tmp_path / "s" / "search.json").read_text())["findings"]
+    made = driftproof("counterexample", "s", "--tex", cwd=tmp_path)
+    assert made.stdout == (tmp_path / "s" / finding["tex"]).read_text()
+    both = driftproof("counterexample", "s", "--tex", "--run", cwd=tmp_path)
+    assert (both.returncode, "take one of them" in both.stderr) == (2, True)
+
+
+def test_the_command_says_why_there_is_none(tmp_path):
+    (tmp_path / "mine.py").write_text(FILE.format(family="BoundedComposition", method="ComFedL"))
+    made = driftproof("counterexample", "mine.py", "--tex", cwd=tmp_path)
+    assert made.returncode == 2
+    assert "have no formula" in made.stderr
+    assert "prints a script" in made.stderr
+
+
+CLASS = """
+from driftproof import bound, each
+from driftproof.algorithms import FedAvg
+from driftproof.classes import over, smooth_convex, start_within
+
+@bound(name="mine/descent", source="textbook", statement=r"F(x_T)-F^* \\le \\frac{LR^2}{4T+4}",
+       right=lambda c: c.L * c.R**2 / (4 * c.T + 4),
+       classes=over([smooth_convex(L=1), start_within(R=1)], FedAvg(step_size=1.0), rounds=2,
+                    clients=1))
+def gap(view):
+    return each("round", "local_step", view.gap(view.mean("w"))) if view.last else None
+"""
+
+
+def test_functions_of_a_class_are_written_with_their_points(tmp_path):
+    (tmp_path / "mine.py").write_text(CLASS)
+    made = driftproof("counterexample", "mine.py", "--tex", cwd=tmp_path)
+    reading = Reading()
+    reading.read(rows_of(made.stdout))
+    names = ["x^{*}", "x_{0}", "x_{1}", "x_{2}"]
+    points = [
+        [reading.letters[of] for of in (x, rf"\nabla f_{{0}}({x})", f"f_{{0}}({x})")] for x in names
+    ]
+    for (x, g, f), (y, h, e) in permutations(points, 2):  # smooth and convex, L = 1
+        assert f >= e + h * (x - y) + (g - h) ** 2 / 2
+    for (x, g, _), (y, _, _) in pairwise(points[1:]):
+        assert y == x - g
+    assert points[0][:2] == [0, 0]
+    assert abs(points[1][0]) <= 1
+    assert reading.letters[LEFT] == points[-1][2] > reading.letters[RIGHT] == Fraction(1, 12)
+    # in the plane the same functions take two coordinates
+    claim = select([str(tmp_path / "mine.py")])[0].load()
+    (row,) = judge(select([str(tmp_path / "mine.py")]), Settings())
+    found = json.loads(next(iter(row.proofs.values())))
+    for name, (x,) in found["coordinates"].items():
+        found["coordinates"][name] = [
+            str(c * Fraction(x)) for c in (Fraction(3, 5), Fraction(4, 5))
+        ]
+    flat = Reading()
+    flat.read(rows_of(tex_of_class(claim, "printed", json.dumps(found))))
+    assert flat.letters["[x_{1}]_{2}"] == Fraction(4, 5) * points[2][0]
+    assert [flat.letters[side] for side in (LEFT, RIGHT)] == [
+        reading.letters[side] for side in (LEFT, RIGHT)
+    ]
+    found["numbers"]["f_0(x_2)"] = "0"
+    with pytest.raises(NoScriptError, match="not above the right side"):
+        tex_of_class(claim, "printed", json.dumps(found))

@@ -1,0 +1,153 @@
+r"""Reads the LaTeX of a counterexample, and computes each of its equations once more.
+
+It knows fractions, intervals, powers, roots and piecewise polynomials, and nothing of driftproof:
+
+>>> reading = Reading()
+>>> reading.read([r"f'(x) &= \begin{cases} 4 \cdot x & x \le 1 \\ 4 & 1 \le x \end{cases}",
+...               r"\eta &= \frac{1}{10}", r"w^{(1)} &= 3 - \eta \cdot f'(3) = \frac{13}{5}"])
+>>> reading.value(r"2 w^{(1)}")
+Fraction(26, 5)
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from driftproof.toolkit.balls.tensor import ball
+from driftproof.verifiers.standalone.refusal import NoScriptError
+from driftproof.verifiers.standalone.terms import around, on_values, root
+
+LEFT, RIGHT = r"\text{left}", r"\text{right}"
+"""How the sides are called."""
+WORDS = [
+    r"\[-?[\d.]+ \\pm \d+ \\cdot 10\^\{-?\d+\}\]", r"\d+(?:\.\d+)?", r"\\frac", r"\\sqrt",
+    r"\\cdot", r"\\left\|", r"\\right\|", r"\\left\(", r"\\right\)", r"\^", r"[-+(){}]",
+]  # fmt: skip
+"""The words of a formula, besides its letters and functions; the first is an interval."""
+BRACKETS = {"(": ")", "{": "}", r"\left(": r"\right)", r"\left|": r"\right|"}
+SIGNS = {"+": operator.add, "-": operator.sub}
+
+
+class Reading:
+    """What has been read: letters and functions.
+
+    Attributes:
+        letters: LaTeX → a fraction or a ball.
+        functions: LaTeX → its pieces, each a text and the condition that it holds under.
+    """
+
+    def __init__(self, letters: Mapping[str, Any] | None = None) -> None:
+        self.letters: dict[str, Any] = dict(letters or {})
+        self.functions: dict[str, list[tuple[str, str]]] = {}
+        self._words: list[str] = []
+
+    def read(self, rows: list[str]) -> None:
+        """Read rows ``letter &= formula = … = number``: all that one row says equal has to be so.
+
+        Raises:
+            NoScriptError: it is not, or a formula cannot be read.
+        """
+        for row in rows:
+            subject, _, said = row.partition(" &&")[0].partition(" &= ")
+            if subject.endswith("(x)"):
+                inside = re.sub(r"\\(begin|end)\{cases\}", "", said).split(r" \\ ")
+                pieces = [piece.partition(" & ") for piece in inside]
+                self.functions[subject.removesuffix("(x)")] = [(p[0], p[2]) for p in pieces]
+                continue
+            *computed, last = map(self.value, said.split(" = "))
+            if not all(_agree(x, last) for x in computed):
+                raise NoScriptError(f"its LaTeX does not say what was computed ({row[:80]})")
+            self.letters[subject] = last
+
+    def value(self, text: str) -> Any:
+        """Return the value of a formula."""
+        names = sorted([*self.letters, *self.functions], key=len, reverse=True)
+        word = re.compile("|".join([*map(re.escape, names), *WORDS]))
+        self._words = word.findall(text)[::-1]
+        if word.sub("", text).strip():
+            raise NoScriptError(f"its LaTeX cannot be read back: {word.sub('', text).strip()[:40]}")
+        made = self._sum()
+        if self._words:
+            raise NoScriptError(f"its LaTeX cannot be read back from {self._words[-1]} on")
+        return made
+
+    def _next(self, *words: str) -> str:
+        """Take the next word, if it is one of these (none given: whatever it is)."""
+        if self._words and (not words or self._words[-1] in words):
+            return self._words.pop()
+        return ""
+
+    def _sum(self) -> Any:
+        made = self._product()
+        while sign := self._next(*SIGNS):
+            made = on_values(SIGNS[sign], made, self._product())
+        return made
+
+    def _product(self) -> Any:
+        if self._next("-"):
+            return on_values(operator.neg, self._product())
+        made = self._power()
+        while self._words and self._words[-1] not in (*SIGNS, *BRACKETS.values()):
+            self._next(r"\cdot")
+            made = on_values(operator.mul, made, self._power())
+        return made
+
+    def _power(self) -> Any:
+        made = self._atom()
+        while self._next("^"):
+            times = self._group()
+            made = on_values(lambda x, n=int(times): x**n, made)
+        return made
+
+    def _group(self) -> Any:
+        """Read what is in brackets."""
+        opening = self._next(*BRACKETS)
+        made = self._sum()
+        if not opening or not self._next(BRACKETS[opening]):
+            raise NoScriptError("its LaTeX cannot be read back: a bracket is missing")
+        return made
+
+    def _atom(self) -> Any:
+        word = self._next()
+        if word in self.letters:
+            return self.letters[word]
+        if word in self.functions:
+            return self._at(word, self._group())
+        if word == r"\frac":
+            return on_values(operator.truediv, self._group(), self._group())
+        if word == r"\sqrt":
+            return root(self._group())
+        if word in BRACKETS:
+            self._words.append(word)
+            return on_values(abs if word == r"\left|" else lambda x: x, self._group())
+        if word[:1] == "[":
+            middle, times, _, power = re.findall(r"-?[\d.]+", word)
+            return around(Fraction(middle), int(times) * Fraction(10) ** int(power))
+        if word[:1].isdigit():
+            return Fraction(word)
+        raise NoScriptError(f"its LaTeX cannot be read back: {word or 'its end'}")
+
+    def _at(self, function: str, x: Any) -> Any:
+        """Return a function's value on the one piece that surely has x."""
+        words, before = self._words, self.letters
+        try:
+            for text, where in self.functions[function]:
+                self.letters = before | {"x": x}
+                ends = [self.value(part) for part in where.split(r"\le")] if where else [x, x]
+                if all(on_values(operator.le, *pair) for pair in pairwise(ends)):
+                    return self.value(text)
+        finally:
+            self._words, self.letters = words, before
+        raise NoScriptError(f"its LaTeX does not say on which piece of {function} an x lies")
+
+
+def _agree(one: Any, other: Any) -> bool:
+    """Say whether a number is what was written of it: equal, or in the interval."""
+    if isinstance(one, Fraction) and isinstance(other, Fraction):
+        return one == other
+    return bool(ball(other).contains(ball(one)))

@@ -1,0 +1,139 @@
+r"""A run of terms: each number of each step, and each value of a measure, with its LaTeX.
+
+The run is that in balls, on the short fractions that a case's doubles stand for. After a step the
+numbers of a state forget how they were made, so that a step is a line. What a
+problem's functions are called, ``formulas`` says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import wraps
+from typing import Any
+
+import numpy as np
+import sympy
+
+from driftproof.toolkit.balls import Balls
+from driftproof.toolkit.balls.tensor import lift
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.constants import latex
+from driftproof.toolkit.engines.balls import exactly
+from driftproof.toolkit.measure import Reduction
+from driftproof.toolkit.rationals import decimal
+from driftproof.verifiers.standalone.formulas import letter
+from driftproof.verifiers.standalone.terms import (
+    NOTHING,
+    Term,
+    settled,
+    term,
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """What becomes of one number.
+
+    Attributes:
+        subject: its LaTeX.
+        text: how it is computed.
+        value: what it comes to.
+        chance: the probability, where it differs between outcomes.
+        said: a remark, as LaTeX.
+    """
+
+    subject: str
+    text: str
+    value: Term
+    chance: Fraction = Fraction(1)
+    said: str = ""
+
+
+class Told:
+    """The algorithm as a run of terms sees it; it tells what each step computes.
+
+    Attributes:
+        lines: of every step.
+        moments: of the measure, its Reduction: the texts of each outcome.
+        ctx: the context of the run.
+    """
+
+    def __init__(self, case: Case) -> None:
+        letters = {role: letter for letter, role in case.algorithm.notation.items()}
+        self._of = exactly(case.algorithm)
+        for field in fields(self._of):  # type: ignore[arg-type]
+            if isinstance(getattr(self._of, field.name), Balls):
+                value = decimal(getattr(case.algorithm, field.name))
+                text = latex(sympy.Symbol(letters[field.name])) if field.name in letters else ""
+                object.__setattr__(
+                    self._of, field.name, Balls(np.array(Term(value, text), dtype=object))
+                )
+        self.ctx: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._of, name)
+
+    def init(self, ctx: Any, oracles: Any, start: Any) -> Any:
+        """Begin the tale, again if the outcomes have been counted."""
+        self.ctx, self.moments, self._seen = ctx, list[Any](), 0
+        self._told: list[tuple[str, Term, set[int]]] = []
+        return self._settled(self._of.init(ctx, oracles, start))
+
+    def step(self, ctx: Any, oracles: Any, state: Any) -> Any:
+        """Tell one step."""
+        return self._settled(self._of.step(ctx, oracles, state), state, ctx.t + 1)
+
+    def _settled(self, state: Any, before: Any = None, t: int = 0) -> Any:
+        made = []
+        for name, x in zip(state._fields, state, strict=True):
+            if not isinstance(x, Balls):
+                made.append(x)
+                continue
+            entries = np.frompyfunc(term, 1, 1)(lift(x))
+            after = np.empty(x.shape, object)
+            shared = all(len({y.text for y in of}) == 1 for of in entries.reshape(len(x), -1).T)
+            for k, i, r in np.ndindex(*x.shape):
+                at = [str(k + 1)] * (not shared) + [str(i + 1)] * (x.shape[1] > 1)
+                subject = f"{letter(name, at)}^{{({t})}}"
+                if before is not None and not (shared and k):
+                    self._tell(subject, entries[k, i, r], r)
+                after[k, i, r] = settled(entries[k, i, r], subject if x.shape[2] == 1 else "")
+            made.append(Balls(after))
+        return type(state)(*made)
+
+    def _tell(self, subject: str, number: Term, outcome: int) -> None:
+        for at, known, outcomes in reversed(self._told):
+            if (at, known.text) == (subject, number.text):
+                outcomes.add(outcome)
+                return
+        self._told.append((subject, number, {outcome}))
+
+    def measuring(self, left: Any) -> Any:
+        """Return a claim's measure, which is kept as it is taken."""
+
+        @wraps(left)
+        def measure(view: Any) -> Any:
+            made = left(view)
+            if isinstance(made, Reduction):
+                self.moments.append(made)
+                self._seen = len(self._told)
+            return made
+
+        return measure
+
+    @property
+    def lines(self) -> list[Line]:
+        """What each step computes, up to the last one that is measured."""
+        chances = self.ctx.exact_chances
+        return [
+            Line(subject, x.text, settled(x), sum(chances[r] for r in of))
+            for subject, x, of in self._told[: self._seen]
+        ]
+
+    def mean(self, values: np.ndarray) -> Term:
+        """Return an expectation over the outcomes, [outcomes]."""
+        of: dict[str, tuple[Term, Fraction]] = {}
+        for x, chance in zip(map(term, values), self.ctx.exact_chances, strict=True):
+            of[x.text] = x, of.get(x.text, (x, Fraction(0)))[1] + chance
+        return sum((Term(p, bare=True) * x for x, p in of.values()), NOTHING)
