@@ -43,8 +43,10 @@ def test_a_proof_is_printed_or_refused_with_a_reason(name):
         assert on_paper(certificate(name)).startswith("\\begin{theorem}\n")
 
 
-@pytest.mark.parametrize("name", ["gradient-descent-2", "comfedl-drift", "contraction-1", "nonconvex",
-                                  "contraction", "values of two clients"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    ["gradient-descent-2", "comfedl-drift", "contraction-1", "nonconvex", "values of two clients"],
+)
 def test_a_changed_proof_does_not_read_back(name, monkeypatch):
     """Every number, sign and index that stands in a formula is read, and compared."""
     monkeypatch.setattr(printed, "read_back", lambda *given: monkeypatch.setattr(

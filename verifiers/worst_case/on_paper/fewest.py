@@ -41,7 +41,7 @@ def fewest(it: Statement, multipliers: Multipliers) -> Multipliers:
     conditions = {key: condition(it, key) for key in multipliers}
     found = _proved(it, conditions) or multipliers
     for key in sorted(found, key=lambda key: abs(found[key])):
-        if key in found:
+        if key in found and len(found) > 1:
             less = {k: conditions[k] for k in found if k != key}
             found = _proved(it, less) or found
     return found

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from driftproof.toolkit.ratios import vanishes
 from driftproof.verifiers.worst_case.classes import CURVED, curvatures
 from driftproof.verifiers.worst_case.on_paper.latex import Printer
-from driftproof.verifiers.worst_case.statement import ONE, ZERO
+from driftproof.verifiers.worst_case.statement import ONE
 
 X, G = "x_j-x_i", "g_j-g_i"
 LINEAR = [(ONE, "f_j"), (-ONE, "f_i"), (-ONE, f"\\langle g_j,{X}\\rangle")]
@@ -66,12 +67,14 @@ _OTHERS: dict[str, Callable[..., str]] = {
 
 def words(kind: str, constants: Sequence[Any], printer: Printer, *, operator: bool) -> str:
     """Return what a function of a class is."""
+    if kind == "smooth-strongly-convex" and vanishes(constants[1]):
+        kind, constants = "smooth-convex", constants[:1]
     numbers = [f"${printer.number(c)}$" for c in constants]
     if kind == "smooth-strongly-convex":
         return f"{numbers[1]}-strongly convex and {numbers[0]}-smooth"
     if kind == "cocoercive":
         L, mu = constants
-        field = "" if mu == ZERO else f" plus {numbers[1]} times the identity"
+        field = "" if vanishes(mu) else f" plus {numbers[1]} times the identity"
         return f"${printer.number(1 / (L - mu))}$-cocoercive{field}"
     said = {
         "smooth-convex": "convex and {}-smooth", "smooth": "{}-smooth", "convex": "convex",

@@ -24,6 +24,9 @@ from driftproof.verifiers.worst_case.statement import (
     Statement,
 )
 
+LARGEST = 64
+"""The most inequalities of a certificate of which some are left out."""
+
 
 def on_paper(certificate: str) -> str:
     """Return the theorem that a certificate proves, and its proof, in LaTeX.
@@ -53,6 +56,11 @@ def on_paper(certificate: str) -> str:
     multipliers: dict[Any, Any] = {}
     for written, *key in file["multipliers"]:
         multipliers[tuple(key)] = multipliers.get(tuple(key), 0) + it.numbers.number(written)
+    if len(multipliers) > LARGEST:
+        raise UnprintableError(
+            f"a certificate of {len(multipliers)} inequalities", f"at most {LARGEST}",
+            "take fewer steps, rounds or clients; driftproof prove FILE has Coq check it",
+        )  # fmt: skip
     if not it.numbers.free:
         multipliers = dict(fewest(it, multipliers))
     paper = OnPaper(in_means(it), multipliers)

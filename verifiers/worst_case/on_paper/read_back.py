@@ -15,6 +15,7 @@ from typing import Any
 from flint import fmpq
 
 from driftproof.toolkit.ratios import Ratio, vanishes
+from driftproof.verifiers.worst_case.classes import CLASSES
 from driftproof.verifiers.worst_case.on_paper.formulas import Formulas, UnreadError
 from driftproof.verifiers.worst_case.on_paper.latex import pieces
 from driftproof.verifiers.worst_case.statement import (
@@ -30,7 +31,8 @@ from driftproof.verifiers.worst_case.statement import (
 PLACED = re.compile(r"(\\nabla )?([A-Za-z])(?:_\{(\w+)\})?\(x(?:_\{(\w+)\}|\^(\*))\)")
 SHIFTS = "x* in space", "f at x*"
 """Symbols that no text can name: where x* is, and values there."""
-GENERIC = {"x_i", "x_j", "g_i", "g_j", "f_i", "f_j"}
+GENERIC = "x_i", "x_j", "g_i", "g_j", "f_i", "f_j"
+"""What an inequality of a class speaks of."""
 
 
 def read_back(
@@ -62,7 +64,8 @@ class Reader:
     ) -> None:
         self.text, self.it, self.names = text, it, names
         self.many = len(it.triples) > 1
-        self.read = Formulas([*basis, *sorted(GENERIC), *SHIFTS], self._alias)
+        self.read = Formulas([*basis, *GENERIC, *SHIFTS], self._alias)
+        self.generic = {name: self.read.known.pop(name) for name in GENERIC}
         self.moved = copy(self.read)
         self.moved.known = dict(self.read.known)
         self._move(starts)
@@ -91,12 +94,18 @@ class Reader:
         X, F = map(known.pop, SHIFTS)
         known |= {name: known[name] + X for name in starts} | {"x^*": X}
         for k, (function, points) in enumerate(self.it.triples.items(), 1):
-            label = function.partition("_")[2] or function
-            own = f"{{{label},*}}" if self.many else "{*}"
-            letter = f"f_{{{label}}}" if self.many else function[0]
-            known |= {f"f_{own}": F**k, f"{letter}^*": F**k}
+            known |= {self._named(function, "*")[2]: F**k, f"{self._bare(function)}^*": F**k}
             values = {v for t in points.values() for v, c in t.f.items() if not vanishes(c)}
             known |= {self.names[v]: known[self.names[v]] + F**k for v in values}
+
+    def _named(self, function: str, index: str) -> tuple[str, str, str]:
+        """Return what a point is called, and gradient and value there."""
+        own = f"{{{_label(function)},{index}}}" if self.many else f"{{{index}}}"
+        return "x^*" if index == "*" else f"x_{{{index}}}", f"g_{own}", f"f_{own}"
+
+    def _bare(self, function: str) -> str:
+        letter, _, label = function.partition("_")
+        return f"{letter}_{{{label}}}" if self.many and label else letter
 
     def _line(self, start: str, end: str = "", *, wanted: bool = True) -> str:
         found = re.findall(rf"^{re.escape(start)}(.*){re.escape(end)}$", self.text, re.M)
@@ -123,26 +132,33 @@ class Reader:
         return top / bottom
 
     def _ratio(self, of: Any) -> Any:
-        """Return a number that was read as one of the certificate's kind."""
+        """Return a number that was read as one of the certificate's kind; None if it is none."""
         letters = {self.names[name]: Ratio.letter(name) for name in self.it.numbers.free}
         symbols = [letters.get(str(symbol)) for symbol in self.read.field.symbols]
+        other = {k for k, letter in enumerate(symbols) if letter is None}
+        if any(powers[k] for part in (of.numer, of.denom) for powers in part for k in other):
+            return None
         top, bottom = (
             _put(part.terms(), symbols, lambda c: fmpq(int(c.numerator), int(c.denominator)))
             for part in (of.numer, of.denom)
         )
         return top / bottom
 
+    def _is_nonnegative(self, of: Any) -> bool:
+        """Tell whether a number is at least 0; a vector or a value in it is no number."""
+        value = self._ratio(of)
+        return value is not None and self.it.numbers.nonnegative(value)
+
     def _nonnegative(self, of: Any) -> None:
         self.numbers.append(of)
-        value = self._ratio(of)
-        if not self.it.numbers.nonnegative(value):
-            raise UnreadError(f"{value} may be below 0")
+        if not self._is_nonnegative(of):
+            raise UnreadError(f"{of}, which may be below 0")
 
     def _sum(self, of: Combination) -> Any:
-        known = self.read.known
-        return sum(
-            (self._number(c) * known[self.names[v]] for v, c in of.items()), self.read.field.zero
-        )
+        total, known = self.read.field.zero, self.read.known
+        for v, c in of.items():
+            total = total + self._number(c) * (self.generic.get(v) or known[self.names[v]])
+        return total
 
     def _condition(self, of: Condition) -> Any:
         total = self._sum(of.numbers) - self._number(of.right)
@@ -172,8 +188,7 @@ class Reader:
             said |= {name: [*map(self.read, _formulas(of))] for name in _formulas(names)}
         stated = dict[str, list[Any]]()
         for function, kinds in self.it.constants.items():
-            letter, _, label = function.partition("_")
-            own = stated.setdefault(f"{letter}_{{{label}}}" if self.many and label else letter, [])
+            own = stated.setdefault(self._bare(function), [])
             for kind, constants in kinds.items():
                 L, mu = [*constants, ZERO, ZERO][:2]
                 of = [1 / (L - mu), mu] if kind == "cocoercive" else [mu, L]
@@ -204,20 +219,11 @@ class Reader:
     def _statement(self) -> None:
         """Compare points, what is supposed, and the conclusion."""
         for function, points in self.it.triples.items():
-            label = function.partition("_")[2] or function
             for at, triple in points.items():
-                index = at.partition("_")[2] or "*"
-                own = f"{label},{index}" if self.many else index
-                point = "x^*" if index == "*" else f"x_{{{index}}}"
-                parts = [point, f"g_{{{own}}}", f"f_{{{own}}}"]
-                for name, of in zip(parts, triple, strict=True):
-                    if name[0] == "f" and not of and index != "*":
-                        continue  # an operator has no values
-                    if name[0] == "f" and name not in self.read.known:
-                        continue  # no value is in print
-                    if name not in self.read.known:
-                        raise UnreadError(f"{name}, of which nothing is said")
-                    self._same(self.read.known[name], self._sum(of), name)
+                own = self._named(function, at.partition("_")[2] or "*")
+                for name, of in zip(own, triple, strict=True):
+                    if name in self.read.known or name[0] != "f":  # some values are not in print
+                        self._same(self.read(name), self._sum(of), name)
         conditions = [self._inequality(formula) for formula in self.supposed]
         stated = [(self._condition(of), of.equality) for of in self.it.assumptions.values()
                   if of.products or of.numbers]  # fmt: skip
@@ -258,25 +264,18 @@ class Reader:
         """Check that an inequality is one of a function's class, or two of them added."""
         if (key := (form, str(self.it.constants[function]))) in self.held:
             return
-        value = self.read(form)
+        value = self.read(form, self.generic)
         at = [Triple({f"x_{k}": ONE}, {f"g_{k}": ONE}, {f"f_{k}": ONE}) for k in "ij"]
-        kept, self.names = self.names, {**self.names, **{name: name for name in GENERIC}}
-        try:
-            for kind, constants in self.it.constants[function].items():
-                one = kind == "bounded-gradients"
-                there = self._condition(CONDITIONS[kind](*constants, *at[: 1 if one else 2]))
-                ways = [there]
-                if not one:
-                    ways.append(there + self._condition(CONDITIONS[kind](*constants, *at[::-1])))
-                for way in ways:
-                    try:
-                        self._nonnegative(way / value)
-                    except UnreadError:
-                        continue
+        for kind, constants in self.it.constants[function].items():
+            points = CLASSES[kind].points
+            there, back = (
+                self._condition(CONDITIONS[kind](*constants, *order[:points]))
+                for order in (at, at[::-1])
+            )
+            for way in (there, there + back)[:points] if value else ():
+                if self._is_nonnegative(way / value):
                     self.held.add(key)
                     return
-        finally:
-            self.names = kept
         raise UnreadError(f"{form}, which is no inequality of {function}")
 
     def _row(self, text: str) -> Any:
@@ -288,26 +287,16 @@ class Reader:
                 raise UnreadError(f"{text}, which is not supposed")
             return value
         symbol, label, points = found.groups()
-        labels = {name.partition("_")[2] or name: name for name in self.it.triples}
-        function = labels.get(label or "", next(iter(self.it.triples)) if not self.many else "")
-        if not function:
+        functions = {_label(name) if self.many else None: name for name in self.it.triples}
+        if label not in functions:
             raise UnreadError(f"{text}: no function {label}")
-        self._holds(self.forms[symbol], function)
-        given = dict[str, Any]()
-        for k, index in zip("ij", points.split(","), strict=False):
-            own = f"{label},{index}" if label else index
-            names = {"x": "x^*" if index == "*" else f"x_{{{index}}}", "g": f"g_{{{own}}}",
-                     "f": f"f_{{{own}}}"}  # fmt: skip
-            given |= {
-                f"{w}_{k}": self.read.known[n] for w, n in names.items() if n in self.read.known
-            }
-        bound = {name: given.get(name) for name in GENERIC}
-        if any(bound[name] is None for name in GENERIC if name in self._used(self.forms[symbol])):
-            raise UnreadError(f"{text}, a point of which nothing is said")
+        self._holds(self.forms[symbol], functions[label])
+        given = {
+            f"{name[0]}_{k}": self.read.known[name]
+            for k, index in zip("ij", points.split(","), strict=False)
+            for name in self._named(functions[label], index) if name in self.read.known
+        }  # fmt: skip
         return self.read(self.forms[symbol], given)
-
-    def _used(self, form: str) -> set[str]:
-        return {f"{w}_{k}" for w, k in re.findall(r"([xgf])_(?:\{c,)?([ij])", form)}
 
     def _proof(self) -> None:
         """Add up, compare with the sum, and look at its signs."""
@@ -350,18 +339,20 @@ class Reader:
         self._nonnegative(self.read(before if before.strip(" +") else "1"))
 
 
+def _label(function: str) -> str:
+    return function.partition("_")[2] or function
+
+
 def _formulas(*lines: str) -> list[str]:
     return [formula for line in lines for formula in re.findall(r"\$([^$]*)\$", line)]
 
 
 def _put(terms: Iterable[Any], values: Sequence[Any], number: Callable[[Any], Any]) -> Any:
-    """Return a polynomial with values for its symbols; None for those that it may not have."""
+    """Return a polynomial with values for its symbols."""
     total = number(fmpq(0))
     for powers, c in terms:
         term = number(c)
         for value, power in zip(values, powers, strict=True):
-            if power and value is None:
-                raise UnreadError("a vector or a value in a number")
             term = term * value ** int(power) if power else term
         total = total + term
     return total

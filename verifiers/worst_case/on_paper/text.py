@@ -77,14 +77,17 @@ class OnPaper:
         self.given, self.halves, self.steps = list[str](), list[str](), list[str]()
         self._name()
         self.weights = self._weights()
-        self._place()
-        goal = it.conclusion
-        if any(not _same(u, v) for _, u, v in goal.products):
-            own = [
-                (c.times, self._forward(c.line)) for c in self._squares([(ONE, goal)], signed=True)
-            ]
-            goal = goal._replace(products=[(c, line, line) for c, line in own])
-        self.goal = goal
+        for name in [name for name, x in self.points.items() if x]:
+            if name not in (self.called[v].short for v in it.vectors):
+                self._step(name)
+        self.goal = it.conclusion
+        if any(not _same(u, v) for _, u, v in self.goal.products):
+            own = self._squares([(ONE, self.goal)], signed=True)
+            turned = [-1 if vanishes(self._moved(one.line) + 1) else 1 for one in own]
+            lines = [{v: sign * c for v, c in one.line.items()}
+                     for sign, one in zip(turned, own, strict=True)]  # fmt: skip
+            products = [(one.times, u, u) for one, u in zip(own, lines, strict=True)]
+            self.goal = self.goal._replace(products=products)
         self._end()
 
     # --- names ---------------------------------------------------------------------------------
@@ -194,17 +197,11 @@ class OnPaper:
     def _from_solution(self, of: Combination) -> str:
         """Return a vector in the words of the theorem, which has points and x*."""
         points = {name: x for name, x in self.points.items() if x}
-        for name, x in [*points.items(), ("0", {})]:
+        for name, x in [*points.items(), ("x^*", dict[str, Any]())]:
             for other, y in points.items():
                 if _same(_minus(y, x), of):
-                    return f"{other}-{'x^*' if name == '0' else name}"
+                    return f"{other}-{name}"
         return _added(self.long(of), self.printer.sum([(-self._moved(of), "x^*")]))
-
-    def _place(self) -> None:
-        """Say where the points are that are no start."""
-        for name in [name for name, x in self.points.items() if x]:
-            if name not in (self.called[v].short for v in self.it.vectors):
-                self._step(name)
 
     def _step(self, name: str) -> None:
         """Say where a point is, from one before it where that is shorter."""
@@ -217,10 +214,6 @@ class OnPaper:
             if old and vanishes(self._moved(old) - self._moved(x)):
                 ways.append(_added(before, self.long(_minus(x, old))))
         self.steps.append(f"{name}={min(ways, key=len)}")
-
-    def _forward(self, of: Combination) -> Combination:
-        """Return a vector or its negative, the one in which points count as points."""
-        return {v: -c for v, c in of.items()} if vanishes(self._moved(of) + 1) else of
 
     def _end(self) -> None:
         """Call x^+ what the conclusion is about, if that is no point of a function."""
@@ -342,7 +335,7 @@ class OnPaper:
             *[f"Define ${'$, $'.join(self.steps)}$."] * bool(self.steps),
             *[f"Suppose that ${'$, $'.join(suppose)}$."] * bool(suppose),
             "Then", f"\\[ {self._said(self.goal)}. \\]", "\\end{theorem}", "\\begin{proof}",
-            self._written(said, proof),
+            *self._written(said, proof),
             *[f"At any two points{every}, the class says", *_aligned(forms, ".")] * bool(forms),
             f"Multiply {multiplied}; and add. The sum, which is at most $0$, is",
             *_aligned(_broken(total), "."),
@@ -380,29 +373,28 @@ class OnPaper:
     def _any(self, said: str) -> list[str]:
         """Say of x* or f* in the theorem what it is where no function's point is it."""
         bases = [self._base(f) for f in self.it.triples if self._base(f).endswith("^*")]
-        loose = ["x^*"] * ("x*" not in self._stars()) + bases
+        loose = ["x^*"] * ("x^*" not in self.points) + bases
         return [f"Let ${name}$ be any {'point' if name == 'x^*' else 'number'}."
                 for name in loose if name in said]  # fmt: skip
 
-    def _stars(self) -> set[str]:
-        return {f"x{at[1:]}" for _, at, _ in self.triples}
-
-    def _written(self, said: str, proof: str) -> str:
+    def _written(self, said: str, proof: str) -> list[str]:
         """Say what is 0 in the proof, and what its short names stand for."""
         normal, names = ["$x^*=0$"] * ("x^*" in said), list[str]()
         for function in self.it.triples:
             (g, gradient), (f, value) = (self._names(w, function, "x*") for w in "gf")
-            if re.search(rf"(?<!nabla ){re.escape(self._base(function))}", said):
-                normal.append(f"${self._base(function)}=0$")
+            base = self._base(function)
+            if re.search(rf"(?<!nabla ){re.escape(base)}", said) or (
+                "f_" in proof and base.endswith(")")
+            ):
+                normal.append(f"${base}=0$")
             for short, long in ((g, gradient), (f, value)):
                 own, of = (x.replace("x^*", "x_{i}").replace("*", "i") for x in (short, long))
                 if own != of and own.replace("i}", "") in proof:
                     names.append(f"${own}={of}$")
         names += [f"${text}$" for text in self.halves]
-        first = f"Let {', '.join(normal)} without loss of generality, and w" if normal else "W"
-        return (
-            f"{first}rite {', '.join(names)}." if names else f"{first[:-1].removesuffix(', and ')}."
-        )
+        parts = [f"let {', '.join(normal)} without loss of generality"] * bool(normal)
+        text = ", and ".join([*parts, *[f"write {', '.join(names)}"] * bool(names)])
+        return [f"{text[0].upper()}{text[1:]}."] if text else []
 
 
 def _alone(of: Combination) -> bool:
