@@ -45,7 +45,7 @@ def test_a_proof_is_printed_or_refused_with_a_reason(name):
 
 @pytest.mark.parametrize(
     "name",
-    ["gradient-descent-2", "comfedl-drift", "contraction-1", "nonconvex", "values of two clients"],
+    ["gradient-descent-2", "comfedl-drift", "contraction-1", "nonconvex", "nesterov"],
 )
 def test_a_changed_proof_does_not_read_back(name, monkeypatch):
     """Every number, sign and index that stands in a formula is read, and compared."""
@@ -78,6 +78,12 @@ def test_a_text_that_says_something_else_is_refused(old, new, monkeypatch):
     else:
         with pytest.raises(UnprintableError, match="reads otherwise"):
             on_paper(certificate("gradient-descent-1"))
+
+
+def test_the_last_square_of_an_inequality_is_left_out_where_that_is_shorter():
+    """The textbook's proof of Nesterov's method has two squares, and convexity alone at x*."""
+    text = on_paper(certificate("nesterov"))
+    assert "$A_{1,2}$ by $1$; $B_{0,1}$ by $1-s$; $B_{*,1}$ by $s$" in text
 
 
 @pytest.mark.parametrize("name", ["convex, three steps", "local steps", "nonconvex"])

@@ -25,14 +25,14 @@ class Form(NamedTuple):
     scale: Any = ONE
 
 
-def whole(kind: str, constants: Sequence[Any], printer: Printer) -> Form:
-    """Return the inequality of a class as the certificate has it."""
+def whole(kind: str, constants: Sequence[Any], printer: Printer, *, weaker: bool = False) -> Form:
+    """Return the inequality of a class as the certificate has it, or without its last square."""
     if kind not in CURVED:
         return Form(_OTHERS[kind](printer, *constants))
     mu, L = curvatures(kind, constants)
     apart = printer.sum([(ONE, "g_j"), (-ONE, "g_i"), (-mu, f"({X})")])
     last = (1 / (2 * (L - mu)), f"\\|{apart}\\|^2")
-    return Form(printer.sum([*LINEAR, (mu / 2, f"\\|{X}\\|^2"), last]))
+    return Form(printer.sum([*LINEAR, (mu / 2, f"\\|{X}\\|^2"), *[last] * (not weaker)]))
 
 
 def both_ways(kind: str, constants: Sequence[Any], printer: Printer) -> Form | None:

@@ -261,7 +261,7 @@ class Reader:
             yield from block.split("\\\\\n")
 
     def _holds(self, form: str, function: str) -> None:
-        """Check that an inequality is one of a function's class, or two of them added."""
+        """Check that an inequality follows from a class: one, two added, or one less a square."""
         if (key := (form, str(self.it.constants[function]))) in self.held:
             return
         value = self.read(form, self.generic)
@@ -273,10 +273,16 @@ class Reader:
                 for order in (at, at[::-1])
             )
             for way in (there, there + back)[:points] if value else ():
-                if self._is_nonnegative(way / value):
+                if self._is_nonnegative(way / value) or self._is_square(way - value):
                     self.held.add(key)
                     return
         raise UnreadError(f"{form}, which is no inequality of {function}")
+
+    def _is_square(self, of: Any) -> bool:
+        """Tell whether it is a square, times a number that is at least 0."""
+        for factor, power in of.numer.factor_list()[1]:
+            of = of if power % 2 else of / self.read.field(factor) ** power
+        return self._is_nonnegative(of)
 
     def _row(self, text: str) -> Any:
         """Return the left side of an inequality that is counted."""

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from itertools import combinations
 from typing import Any, NamedTuple
 
 from driftproof.toolkit.ratios import vanishes
+from driftproof.verifiers.worst_case.check import positive_semidefinite
+from driftproof.verifiers.worst_case.classes import CURVED, curvatures
 from driftproof.verifiers.worst_case.coq_words import matrix
 from driftproof.verifiers.worst_case.on_paper.fewest import condition
 from driftproof.verifiers.worst_case.on_paper.inequalities import both_ways, whole, words
@@ -22,7 +25,7 @@ from driftproof.verifiers.worst_case.on_paper.latex import (
     name_of,
     pieces,
 )
-from driftproof.verifiers.worst_case.on_paper.squares import Square, squares
+from driftproof.verifiers.worst_case.on_paper.squares import Square, at_a_point, length, squares
 from driftproof.verifiers.worst_case.statement import (
     ONE,
     ZERO,
@@ -73,6 +76,7 @@ class OnPaper:
             for function, points in it.triples.items() for at, triple in points.items()
         ]  # fmt: skip
         self.called: dict[str, Called] = {}
+        self.weak = set[Key]()
         self.points: dict[str, Combination] = {}
         self.given, self.halves, self.steps = list[str](), list[str](), list[str]()
         self._name()
@@ -263,6 +267,45 @@ class OnPaper:
         names = {v: self.called[v].short for v in self.it.vectors}
         return squares(matrix(terms, self.it.vectors), names, self.printer, signed=signed)
 
+    def _weaken(self) -> tuple[dict[Key, Condition], list[Square]]:
+        """Return the inequalities, and what is left of their sum.
+
+        One that bounds a value is taken without its last square where what is left is shorter so.
+        """
+        now = {key: condition(self.it, key) for key in self.multipliers}
+        best, at = self._rest(now), at_a_point(self.it.numbers)
+        for key in self.multipliers:
+            if key[0] in CURVED and not self._turned(key):
+                tried = {**now, key: self._weaker(key)}
+                S = matrix(self._all(tried), self.it.vectors)
+                if not positive_semidefinite([[at(x) for x in row] for row in S]):
+                    continue
+                with suppress(UnprintableError):
+                    if length(found := self._rest(tried)) < length(best):
+                        now, best = tried, found
+                        self.weak.add(key)
+        return now, best
+
+    def _all(self, conditions: Mapping[Key, Condition]) -> list[tuple[Any, Condition]]:
+        """Return what is added up, less the conclusion."""
+        counted = [(c, conditions[key]) for key, c in self.multipliers.items()]
+        return [*counted, (-ONE, self.it.conclusion)]
+
+    def _rest(self, conditions: Mapping[Key, Condition]) -> list[Square]:
+        return self._squares(self._all(conditions))
+
+    def _turned(self, key: Key) -> bool:
+        """Tell whether the same inequality with i and j exchanged is counted as often."""
+        other = self.multipliers.get((*key[:2], *key[:1:-1]))
+        return other is not None and vanishes(other - self.multipliers[key])
+
+    def _weaker(self, key: Key) -> Condition:
+        kind, name, i, j = key
+        mu, L = curvatures(kind, self.it.constants[name][kind])
+        x, g, _ = self.it.triples[name][j].minus(self.it.triples[name][i])
+        u, whole_one = _minus(g, {v: mu * c for v, c in x.items()}), condition(self.it, key)
+        return whole_one._replace(products=[*whole_one.products, (-1 / (2 * (L - mu)), u, u)])
+
     def rows(self) -> tuple[list[str], dict[str, list[str]], list[Any]]:
         """Return the inequalities' forms, what each number multiplies, and these numbers."""
         forms: dict[str, str] = {}
@@ -276,9 +319,9 @@ class OnPaper:
                 text = self.printer.sum(self._terms(self.it.assumptions[name]))
             else:
                 constants, turned = self.it.constants[name][kind], (kind, name, *points[::-1])
-                form = whole(kind, constants, self.printer)
+                form = whole(kind, constants, self.printer, weaker=key in self.weak)
                 both = both_ways(kind, constants, self.printer)
-                if both and turned in left and vanishes(left[turned] - times):
+                if both and self._turned(key):
                     form, times = both, times * both.scale
                     left.pop(turned)
                     points.sort(key=lambda at: (at[-1] != "*", at))
@@ -308,10 +351,10 @@ class OnPaper:
 
     def latex(self) -> str:
         """Return the theorem and the proof."""
+        conditions, rest = self._weaken()
         forms, used, numbers = self.rows()
-        conditions = [(c, condition(self.it, key)) for key, c in self.multipliers.items()]
-        rest = self._squares([*conditions, (-ONE, self.it.conclusion)])
-        gap = self.it.conclusion.right - sum((c * of.right for c, of in conditions), ZERO)
+        bound = sum((c * conditions[key].right for key, c in self.multipliers.items()), ZERO)
+        gap = self.it.conclusion.right - bound
         left = self.printer.sum(self._terms(self.goal))
         added = self.printer.sum([*((one.times, one.text) for one in rest), (gap, "")])
         total = _added(left, added)
