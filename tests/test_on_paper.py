@@ -8,7 +8,9 @@ import re
 
 import pytest
 
+from docs.generate.pages import block
 from docs.generate.proofs import CERTIFICATES
+from driftproof.toolkit.report.mathml import mathml
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.check import check
 from driftproof.verifiers.worst_case.digest import sealed
@@ -41,6 +43,14 @@ def test_a_proof_is_printed_or_refused_with_a_reason(name):
             on_paper(certificate(name))
     else:
         assert on_paper(certificate(name)).startswith("\\begin{theorem}\n")
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in CERTIFICATES.glob("*.json")))
+def test_the_page_has_every_proof_as_it_is_printed(name):
+    page = (CERTIFICATES.parent / "proofs.md").read_text(encoding="utf-8")
+    assert f"<!-- proof: {name} -->\n{block('proof', name)}\n<!-- end -->" in page
+    for formula in re.findall(r"```math\n(.*?)```|\$([^$]+)\$", block("proof", name), re.S):
+        assert mathml("".join(formula).strip()).startswith("<math")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 from driftproof.verifiers.worst_case.on_paper.printed import on_paper
@@ -19,6 +20,7 @@ INLINE = {"\\|": "\\Vert ", "*": "\\ast "}
 """What Markdown would take for an escape, or for emphasis, in a line of text."""
 
 
+@cache
 def proof(name: str) -> str:
     """Return the theorem and the proof of a certificate as Markdown."""
     text = on_paper((CERTIFICATES / f"{name}.json").read_text(encoding="utf-8"))
