@@ -17,7 +17,7 @@ from typing import Any
 
 import jinja2
 
-from docs.generate import literature, runs
+from docs.generate import literature, proofs, runs
 from docs.generate.errata import ROOT, bibtex, instance, sides
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError, unknown_name
@@ -174,6 +174,6 @@ def _template() -> Any:
         "forms": forms, "assumed_by": assumed_by, "bibtex": bibtex, "scripts": scripts,
         "counts": lambda: mistakes(of_papers()), "SEVERITIES": SEVERITIES, "DEPENDS": DEPENDS,
         "summary": runs.summary, "plots": runs.plots,
-        "literature": literature.table,
+        "literature": literature.table, "proof_of": proofs.proof,
     }  # fmt: skip
     return environment.get_template("pages.md.j2").module

@@ -1,4 +1,4 @@
-"""``driftproof prove``: a certificate as a theorem that the proof assistant Coq accepts."""
+"""``driftproof prove``: a certificate as a theorem that Coq accepts, or as a proof on paper."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ INNER = ("made", "file", "about")
 
 @click.command()
 @click.argument("certificates", nargs=-1, required=True, metavar="CERTIFICATE...")
-@shared.out_of("the Coq files  [default: beside each certificate]")
+@shared.out_of("the files  [default: beside each certificate; with --tex they are printed]")
+@click.option("--tex", is_flag=True, help="Write a theorem and its proof in LaTeX; without Coq.")
 @click.option(
     "--workers", type=click.IntRange(1), default=lambda: os.cpu_count() or 1,
     show_default="all cores", help="How many files Coq checks at a time.",
 )  # fmt: skip
 @shared.as_json
-def command(certificates: tuple[str, ...], out: Path | None, workers: int, as_json: bool) -> int:
+def command(
+    certificates: tuple[str, ...], out: Path | None, tex: bool, workers: int, as_json: bool
+) -> int:
     """Write class certificates and counterexamples as theorems of Coq, and have Coq check them.
 
     Beside each CERTIFICATE, or in --out, a file FILE.v is written. Its last theorem is about all
@@ -34,10 +37,20 @@ def command(certificates: tuple[str, ...], out: Path | None, workers: int, as_js
     driftproof's, which is compiled when it is first used. docs/machine_checked.md says what a
     reader has to trust.
 
+    With --tex the theorem and its proof are printed as an author would paste them: multiply these
+    inequalities, add, and see that what is left is a sum of squares. The text was read back, and
+    found to be true, before it is printed. docs/proofs.md has ten.
+
     The exit status is 0 if Coq accepts every file, 1 if a certificate is refused by driftproof or
     by Coq, or is of a kind that is not translated, 2 if one cannot be read, 3 if there is no coqc;
-    the files are written all the same.
+    the files are written all the same. With --tex it is 1 if a certificate is refused, or would be
+    no proof that a person can check; it says why.
     """
+    if tex:
+        rows = [_on_paper(Path(name), out, quiet=as_json) for name in certificates]
+        if as_json:
+            shared.print_json(rows)
+        return 0 if all(row["result"] == "PRINTED" for row in rows) else 1
     written = [_written(Path(name), out) for name in certificates]
     if any(made["theorem"] for made in written):
         from driftproof.verifiers.worst_case import coqc
@@ -60,10 +73,44 @@ def command(certificates: tuple[str, ...], out: Path | None, workers: int, as_js
     return 0 if held == len(rows) else 1
 
 
+def _on_paper(path: Path, out: Path | None, *, quiet: bool) -> dict[str, Any]:
+    """Print a certificate's theorem and proof, or write them, and return what became of it."""
+    from driftproof.verifiers.worst_case.check import RefusedCertificateError
+    from driftproof.verifiers.worst_case.checking import UNREADABLE
+    from driftproof.verifiers.worst_case.on_paper.printed import on_paper
+
+    row = {"certificate": path.name, "result": "REFUSED", "reason": "", "tex": ""}
+    try:
+        row |= {"result": "PRINTED", "tex": on_paper(text_of_certificate(path))}
+    except RefusedCertificateError as reason:
+        row["reason"] = f"driftproof check refuses it: {reason}"
+    except DriftproofError as reason:
+        row["reason"] = str(reason)
+    except UNREADABLE as error:
+        raise _no_certificate(path, error) from None
+    if out and row["tex"]:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / f"{path.stem}.tex").write_text(row["tex"], encoding="utf-8")
+    if not quiet and row["tex"]:
+        click.echo(f"{path.name}: {out / path.stem}.tex" if out else row["tex"])
+    elif not quiet:
+        shared.tell("\n".join([f"{path.name}: REFUSED", *_indented(row["reason"])]))
+    return row
+
+
+def _no_certificate(path: Path, error: Exception) -> DriftproofError:
+    from driftproof.verifiers.worst_case.checking import printable
+
+    return DriftproofError(
+        f"{path} is no certificate: {printable(f'{type(error).__name__}: {error}')}",
+        "a file as docs/certificates.md describes it", "let driftproof verify write it again",
+    )  # fmt: skip
+
+
 def _written(path: Path, out: Path | None) -> dict[str, Any]:
     """Write a certificate's theorem, and return what is known of it."""
     from driftproof.verifiers.worst_case.check import RefusedCertificateError
-    from driftproof.verifiers.worst_case.checking import UNREADABLE, intact, printable
+    from driftproof.verifiers.worst_case.checking import UNREADABLE, intact
     from driftproof.verifiers.worst_case.coq_text import UntranslatedError
     from driftproof.verifiers.worst_case.machine_checked import file_name, written
 
@@ -81,11 +128,7 @@ def _written(path: Path, out: Path | None) -> dict[str, Any]:
     except UntranslatedError as reason:
         return row | {"result": "NOT TRANSLATED", "reason": f"got: {reason.got}; {reason.wanted}"}
     except UNREADABLE as error:
-        raise DriftproofError(
-            f"{path} is no certificate: {printable(f'{type(error).__name__}: {error}')}",
-            "a file as docs/certificates.md describes it",
-            "let driftproof verify write it again",
-        ) from None
+        raise _no_certificate(path, error) from None
     file = (out or path.parent) / file_name(path.stem)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(made.text, encoding="utf-8")
@@ -117,7 +160,7 @@ def _lines(row: dict[str, Any]) -> list[str]:
     from driftproof.verifiers.worst_case.checking import printable
 
     if row["seconds"] is None:
-        return [f"  {printable(line)}" for line in row["reason"].splitlines()[:12]]
+        return _indented(row["reason"])
     axioms = f"rests on {', '.join(row['axioms'])}" if row["axioms"] else "rests on no axiom"
     lines = [
         row["about"], *row["made"].theorem, f"that is, at {row['points']}: {row['conclusion']}",
@@ -127,3 +170,9 @@ def _lines(row: dict[str, Any]) -> list[str]:
         lines.append(f"not checked by Coq: that the right side is {bound} {row['right']}")
     lines.append(f"{row['file']}: Coq {row['coq']}, {row['seconds']} s; {axioms}")
     return [f"  {printable(line)}" for line in lines]
+
+
+def _indented(reason: str) -> list[str]:
+    from driftproof.verifiers.worst_case.checking import printable
+
+    return [f"  {printable(line)}" for line in reason.splitlines()[:12]]

@@ -1,0 +1,1 @@
+"""Certificates as proofs on paper: what an author pastes, and a referee checks by hand."""
