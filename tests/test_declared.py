@@ -353,6 +353,11 @@ def test_the_attack_is_a_unit_of_work(tmp_path, monkeypatch):
         again = judge([smooth_claim(UsersQuadratic(declared=0.5))], settings, ledger=ledger)
         judge([smooth_claim(UsersQuadratic(declared=0.5), factor=3.0)], settings, ledger=ledger)
         assert len(calls) == 1
+        true = UsersQuadratic.objective
+        with monkeypatch.context() as patch:  # as if data that its file reads were others
+            patch.setattr(UsersQuadratic, "objective", lambda self, x: true(self, x) + 1)
+            judge([smooth_claim(UsersQuadratic(declared=0.5))], settings, ledger=ledger)
+        assert len(calls) == 2
         full = judge([smooth_claim(UsersQuadratic())], replace(settings, profile="full"))
     assert [row.reason for row in first] == [row.reason for row in again]
     assert 1000 < first[0].attacked == again[0].attacked < full[0].attacked / 3

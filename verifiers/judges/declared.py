@@ -7,9 +7,13 @@ verdict.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
+
+import numpy as np
 
 from driftproof.toolkit.at_optimum import AT_OPTIMUM
 from driftproof.toolkit.cases import Case
@@ -36,6 +40,21 @@ def key_of(case: Case) -> str:
     parts = [part for part in (case.problem, case.algorithm) if part is not None]
     named = [[type(part).__qualname__, part.leaf_name, part.changed()] for part in parts]
     return json.dumps(named, sort_keys=True, default=str)
+
+
+def said_by(problem: Any) -> str:
+    """Return a digest of a problem's constants and of F at some points.
+
+    Its code may be the same, and the data that it reads another: what was found of it does not
+    count then.
+    """
+    import torch
+
+    x = torch.from_numpy(np.random.default_rng(0).standard_normal((problem.dim, 4)))
+    said = [repr(sorted(problem.constants.items()))]
+    with suppress(Exception):  # what is wrong with it the audit says
+        said.append(repr(problem.objective(x).tolist()))
+    return hashlib.blake2b("".join(said).encode(), digest_size=16).hexdigest()
 
 
 def exceeded_in(rows: Sequence[Row]) -> dict[str, int]:

@@ -88,10 +88,12 @@ def _attacked(claim: Claim[Any], group: Group, ask: ClaimTask, profile: str) -> 
             first.setdefault(declared.key_of(case), number)
     if not first:
         return [], 0
-    full = profile == "full"
-    ask = replace(ask, do=_attack, args=(full,), seed=0, device="cpu", shared=True, kept=True)
-    results = yield [replace(ask, number=number, case=key) for key, number in first.items()]
-    cases = [claim.every_case[number] for number in first.values()]
+    cases, full = [claim.every_case[number] for number in first.values()], profile == "full"
+    ask = replace(ask, do=_attack, seed=0, device="cpu", shared=True, kept=True)
+    results = yield [
+        replace(ask, number=number, case=key, args=(full, declared.said_by(case.problem)))
+        for (key, number), case in zip(first.items(), cases, strict=True)
+    ]
     found = [json.loads(blob) for blob, _ in results]
     told = [(case, sentences) for case, (sentences, _) in zip(cases, found, strict=True)]
     return told, sum(tried for _, tried in found)
@@ -101,7 +103,7 @@ def _attack(claim: Claim[Any], task: ClaimTask) -> bytes:
     """Do the task of auditing a case's user's own parts, and attacking declared constants."""
     from driftproof.verifiers.judges.attacked import FULL, QUICK, look
 
-    (full,) = task.args
+    full, _ = task.args
     return json.dumps(look(claim.every_case[task.number], FULL if full else QUICK)).encode()
 
 
