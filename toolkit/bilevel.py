@@ -33,7 +33,7 @@ class BilevelProblem(Problem):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.swept():
+        if self.dim and not self.swept():  # 0: only the data say what it is
             wanted = f"equal to upper_dim = {self.upper_dim}: F is a function of x alone"
             self.require("dim", wanted, self.dim == self.upper_dim)
 
