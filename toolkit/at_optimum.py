@@ -70,5 +70,5 @@ def steepness(known: Any) -> float:
         "plain_smoothness", "outer_smoothness", "inner_gradient_bound", "outer_gradient_bound",
         "inner_smoothness",
     ))  # fmt: skip
-    total: float = plain + outer * inner**2 + steep * bend
+    total: float = plain + outer * inner * inner + steep * bend  # beyond all doubles: infinite
     return total
