@@ -62,13 +62,12 @@ def gradients_of_clients(problem: Any, x: Tensor) -> Tensor | None:
     return oracles.field_grad(on_every_client(x, problem.clients), None) if equal else None
 
 
-def steepness(known: Any) -> float:
+def steepness(known: Any) -> Any:
     """Return what bounds each client's L; of h + g∘f, L_h + L_g B_f² + B_g L_f."""
     if "field_smoothness" in known:
-        return known["field_smoothness"]  # type: ignore[no-any-return]
+        return known["field_smoothness"]
     plain, outer, inner, steep, bend = (known.get(role, inf) for role in (
         "plain_smoothness", "outer_smoothness", "inner_gradient_bound", "outer_gradient_bound",
         "inner_smoothness",
     ))  # fmt: skip
-    total: float = plain + outer * inner * inner + steep * bend  # beyond all doubles: infinite
-    return total
+    return plain + outer * inner * inner + steep * bend  # beyond all doubles: infinite

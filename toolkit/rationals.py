@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from math import ulp
+from math import isqrt, ulp
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ SIMPLE, DECIMALS = 10**4, 12
 """A double may stand for a fraction of at most this denominator, or a decimal of so many digits."""
 ROUNDINGS = 4
 """How many roundings may part the two: 1 − 1/3 is the double above the one nearest to 2/3."""
+ROOT_DIGITS = 10**12
+"""Denominators of the roots that are rounded down."""
 INEXACT: list[float] = []
 """The doubles of a run that are no short fraction, as √2: the decimals that Python prints stand
 for them."""
@@ -53,3 +55,13 @@ def decimal(value: Any) -> Any:
             return near
     INEXACT.append(value)
     return Fraction(repr(value))
+
+
+def root(of: Fraction) -> Fraction:
+    """Return the square root, rounded down to a fraction where it is none.
+
+    >>> root(Fraction(9, 4)), float(root(Fraction(2)))
+    (Fraction(3, 2), 1.414213562373)
+    """
+    exact = Fraction(isqrt(of.numerator), isqrt(of.denominator))
+    return exact if exact**2 == of else Fraction(isqrt(int(of * ROOT_DIGITS**2)), ROOT_DIGITS)

@@ -210,9 +210,7 @@ class Scores(BilevelScores):
         away = self._largest(law, x, lambda at, xi: self.oracles.field_grad(at, xi) - mean, norm)
         if self.problem.offers != "minimax":
             return away
-        law, own = self.oracles.upper_law(1), self._upper_gradient(x)  # the field but for signs
-        upper = self._largest(law, x, lambda _, xi: self._upper_gradient(x, xi) - own, norm)
-        return torch.maximum(away, upper)
+        return torch.maximum(away, self.upper_noise_bound(x))  # the field but for signs
 
     def field_monotonicity(self, pair: Tensor) -> Tensor:
         x, z = halves(pair)

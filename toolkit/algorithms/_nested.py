@@ -106,17 +106,7 @@ class Nested(Algorithm):
 
     def radii(self, around: Around) -> Radii:
         """Each call of FedInn and FedOut by its own bounds, with the other level's radius."""
-        if not isinstance(around, Levels):
-            return
-        x = y = around.start
-        yield {"x": x, "y": y}
-        while True:
-            for _ in range(self.inner_calls):
-                moved, y = inner_radii(self, around, x, y)
-                yield from ({"x": x, "y": far} for far in moved)
-            moved = outer_radii(self, around, x, y)
-            yield from ({"x": far, "y": y} for far in moved)
-            x = moved[-1]
+        return nested_radii(self, around, inner=self.inner_calls, outer=1)
 
     def step(self, ctx: Context, oracles: Bilevel, state: Any) -> Any:
         """One local step: of FedInn in the first T·τ steps of a round, then of FedOut."""
@@ -178,6 +168,22 @@ def fed_out(of: Nested, ctx: Context, oracles: Bilevel, state: State, nu: int) -
     if nu == of.outer_steps - 1:
         (x,) = cohort.average(x)
     return state._replace(x=x, x_start=start, x_direction=shared)
+
+
+def nested_radii(of: Nested, around: Around, *, inner: int, outer: int) -> Radii:
+    """Yield the radii of rounds of so many calls of FedInn and of FedOut."""
+    if not isinstance(around, Levels):
+        return
+    x = y = around.start
+    yield {"x": x, "y": y}
+    while True:
+        for _ in range(inner):
+            moved, y = inner_radii(of, around, x, y)
+            yield from ({"x": x, "y": far} for far in moved)
+        for _ in range(outer):
+            moved = outer_radii(of, around, x, y)
+            yield from ({"x": far, "y": y} for far in moved)
+            x = moved[-1]
 
 
 def inner_radii(of: Nested, levels: Levels, x: float, y: float) -> tuple[list[float], float]:

@@ -3,9 +3,8 @@ r"""FedInn: FedSVRG on the lower level's y, x held."""
 from __future__ import annotations
 
 from driftproof.toolkit.algorithm import Context, algorithm
-from driftproof.toolkit.algorithms._nested import Nested, State, fed_inn, inner_radii
+from driftproof.toolkit.algorithms._nested import Nested, State, fed_inn, nested_radii
 from driftproof.toolkit.around import Around, Radii
-from driftproof.toolkit.levels import Levels
 from driftproof.toolkit.oracles import Bilevel
 from driftproof.toolkit.parameters import Flag
 
@@ -63,13 +62,7 @@ class FedInn(Nested):
 
     def radii(self, around: Around) -> Radii:
         """Keep x at x⁰."""
-        if not isinstance(around, Levels):
-            return
-        x = y = around.start
-        yield {"x": x, "y": y}
-        while True:
-            moved, y = inner_radii(self, around, x, y)
-            yield from ({"x": x, "y": far} for far in moved)
+        return nested_radii(self, around, inner=1, outer=0)
 
     def step(self, ctx: Context, oracles: Bilevel, state: State) -> State:
         """One local step of FedInn."""

@@ -3,9 +3,8 @@ r"""FedOut: FedSVRG around the federated hypergradient on the upper level's x, y
 from __future__ import annotations
 
 from driftproof.toolkit.algorithm import Context, algorithm
-from driftproof.toolkit.algorithms._nested import Nested, State, fed_out, outer_radii
+from driftproof.toolkit.algorithms._nested import Nested, State, fed_out, nested_radii
 from driftproof.toolkit.around import Around, Radii
-from driftproof.toolkit.levels import Levels
 from driftproof.toolkit.oracles import Bilevel
 
 
@@ -51,14 +50,7 @@ class FedOut(Nested):
 
     def radii(self, around: Around) -> Radii:
         """Keep y at y⁰."""
-        if not isinstance(around, Levels):
-            return
-        x = y = around.start
-        yield {"x": x, "y": y}
-        while True:
-            moved = outer_radii(self, around, x, y)
-            yield from ({"x": far, "y": y} for far in moved)
-            x = moved[-1]
+        return nested_radii(self, around, inner=0, outer=1)
 
     def step(self, ctx: Context, oracles: Bilevel, state: State) -> State:
         """One local step of FedOut."""

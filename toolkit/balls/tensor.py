@@ -103,6 +103,12 @@ def ball(value: Any) -> arb:
     return value if isinstance(value, arb) else arb(value)
 
 
+def fraction(exact: arb) -> Fraction:
+    """Return a ball of radius 0 as the fraction that it is."""
+    mantissa, exponent = (int(part) for part in exact.man_exp())
+    return Fraction(mantissa) * Fraction(2) ** exponent
+
+
 _balls = np.frompyfunc(ball, 1, 1)
 
 

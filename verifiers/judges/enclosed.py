@@ -19,7 +19,7 @@ from flint import arb
 from driftproof.toolkit.balls.expressions import Sized, expression_in_balls
 from driftproof.toolkit.balls.operations import hull
 from driftproof.toolkit.balls.solutions import UNKNOWN, enclosing
-from driftproof.toolkit.balls.tensor import BITS, Balls, RefusedError, lift, precision
+from driftproof.toolkit.balls.tensor import BITS, Balls, RefusedError, fraction, lift, precision
 from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.draws import TooManyAtoms
 from driftproof.toolkit.engines.balls import run_in_balls
@@ -79,13 +79,8 @@ class Enclosed:
 def _ends(ball: arb) -> tuple[Fraction | float, Fraction | float]:
     if not ball.is_finite():
         return -inf, inf
-    middle, radius = _fraction(ball.mid()), _fraction(ball.rad())  # upper() would round
+    middle, radius = fraction(ball.mid()), fraction(ball.rad())  # upper() would round
     return middle - radius, middle + radius
-
-
-def _fraction(exact: arb) -> Fraction:
-    mantissa, exponent = (int(part) for part in exact.man_exp())
-    return Fraction(mantissa) * Fraction(2) ** exponent
 
 
 def decided(made: Sequence[Enclosed]) -> Decision:

@@ -16,13 +16,14 @@ import operator
 from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from math import ceil, floor, isqrt, log10
+from math import ceil, floor, log10
 from typing import Any
 
 from flint import arb
 
-from driftproof.toolkit.balls.tensor import RefusedError, ball
+from driftproof.toolkit.balls.tensor import RefusedError, ball, fraction
 from driftproof.toolkit.rationals import decimal
+from driftproof.toolkit.rationals import root as rational_root
 
 SUM, SIGNED, PRODUCT, ATOM = range(4)
 """How a text binds: as a sum, as a product with a sign, as a product, or as one letter."""
@@ -153,12 +154,6 @@ def term(x: Any) -> Term:
     return Term(decimal(float(middle)) if Fraction(float(middle)) == middle else middle, bare=True)
 
 
-def fraction(exact: arb) -> Fraction:
-    """Return a ball of radius 0 as a fraction."""
-    mantissa, exponent = (int(part) for part in exact.man_exp())
-    return Fraction(mantissa) * Fraction(2) ** exponent
-
-
 def on_values(of: Callable[..., Any], *xs: Any) -> Any:
     """Call a function on fractions, or on balls if one of them is no fraction."""
     return of(*(xs if all(isinstance(x, Fraction) for x in xs) else map(ball, xs)))
@@ -166,10 +161,8 @@ def on_values(of: Callable[..., Any], *xs: Any) -> Any:
 
 def root(x: Any) -> Any:
     """Return the square root of a fraction, as one if it is one."""
-    if isinstance(x, Fraction) and x >= 0:
-        whole = Fraction(isqrt(x.numerator), isqrt(x.denominator))
-        if whole**2 == x:
-            return whole
+    if isinstance(x, Fraction) and x >= 0 and (exact := rational_root(x)) ** 2 == x:
+        return exact
     return ball(x).sqrt()
 
 

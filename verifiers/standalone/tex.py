@@ -190,10 +190,7 @@ def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]]) -> str
     )
     steps = [r"Then, $(t)$ being what holds after $t$ steps,", *aligned(rows["steps"])]
     return "\n".join([
-        f"% {claim.name}, {form.key}: a counterexample, written by driftproof",
-        "% needs amsmath; each line was read back from this text and computed once more",
-        rf"\paragraph{{Counterexample}} to {latex_text(claim.source)},",
-        rf"\[ {claim.statement} \]",
+        *heading(claim, form.key),
         f"Let there be {problem.clients} clients{_family(problem)}, where",
         *aligned(rows["functions"]),
         f"Run {latex_text(str(method))} ({latex_text(step.rstrip('.'))}) from ${start}$,"
@@ -207,6 +204,16 @@ def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]]) -> str
         * bool(claim.assumes),
         "",
     ])  # fmt: skip
+
+
+def heading(claim: Any, form: str) -> list[str]:
+    """Return the first lines of a text: what it contradicts."""
+    return [
+        f"% {claim.name}, {form}: a counterexample, written by driftproof",
+        "% needs amsmath; each line was read back from this text and computed once more",
+        rf"\paragraph{{Counterexample}} to {latex_text(claim.source)},",
+        rf"\[ {claim.statement} \]",
+    ]
 
 
 def _family(problem: Any) -> str:

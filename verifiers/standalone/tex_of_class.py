@@ -15,7 +15,7 @@ from driftproof.toolkit.report.latex_text import latex_text
 from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.terms import NOTHING, Term, number_text, on_values
-from driftproof.verifiers.standalone.tex import LONGEST, ROWS, aligned, row_of
+from driftproof.verifiers.standalone.tex import LONGEST, ROWS, aligned, heading, row_of
 from driftproof.verifiers.standalone.told import Line
 
 
@@ -81,10 +81,7 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
         for function, of in found["functions"].items() for kind, letters in of["classes"].items()
     ]  # fmt: skip
     text = "\n".join([
-        f"% {claim.name}, {form}: a counterexample, written by driftproof",
-        "% needs amsmath; each line was read back from this text and computed once more",
-        rf"\paragraph{{Counterexample}} to {latex_text(claim.source)},",
-        rf"\[ {claim.statement} \]",
+        *heading(claim, form),
         f"Of {latex_text(found['about'])}. There are functions, {'; '.join(kinds)}, with",
         *aligned([*rows, rf"{LEFT} &> {RIGHT}"]),
         "They exist, for these points satisfy the interpolation conditions of their classes.", "",

@@ -17,15 +17,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import isqrt
 from typing import Any
 
 from driftproof.toolkit.gram.exact import GramForm, Second, Vector
+from driftproof.toolkit.rationals import root
 from driftproof.verifiers.worst_case.record import WorstCase
 
 Point = tuple[Fraction, Fraction]
-DIGITS = 10**12
-"""Denominators of the roots that are rounded down."""
 ZERO = (Fraction(0), Fraction(0))
 
 
@@ -102,16 +100,6 @@ def _tried(case: WorstCase) -> Iterator[tuple[list[LinearField], Point]]:
             fields.append(LinearField(mu, nu, shift))
         for start in ((far, Fraction(0)), (-far, Fraction(0)), (Fraction(0), far)):
             yield fields, start
-
-
-def root(of: Fraction) -> Fraction:
-    """Return the square root, rounded down to a fraction where it is none.
-
-    >>> root(Fraction(9, 4)), float(root(Fraction(2)))
-    (Fraction(3, 2), 1.414213562373)
-    """
-    exact = Fraction(isqrt(of.numerator), isqrt(of.denominator))
-    return exact if exact**2 == of else Fraction(isqrt(int(of * DIGITS**2)), DIGITS)
 
 
 def _met(case: WorstCase, fields: list[LinearField], start: Point) -> dict[int, Point] | None:
