@@ -107,9 +107,14 @@ class OneMachine(Algorithm):
     local_steps: int = 1
     needs = "online"
     notation = {
-        "eta": "step_size", "T": "rounds", "L": "objective_smoothness", "mu": "strong_convexity",
-        "G": "field_gradient_bound", "D": "diameter", "sigma": "accuracy",
-    }  # fmt: skip
+        "eta": "step_size",
+        "T": "rounds",
+        "L": "objective_smoothness",
+        "mu": "strong_convexity",
+        "G": "field_gradient_bound",
+        "D": "diameter",
+        "sigma": "accuracy",
+    }
 
     def init(self, ctx, oracles, start):
         x = ctx.everywhere(start)
@@ -256,11 +261,7 @@ bound(
     name="pepit/cocoercive-contracts",
     source="Ryu et al. 2020; PEPit: monotone inclusions",
     statement=r"\|x_1 - x^*\|^2 \le (1 - 2\eta\mu + \eta^2\mu L)R^2",
-    classes=alone(
-        [cocoercive(L, for_all("0 < mu < L")), NEAR],
-        FedAvg(step_size=SHORT),
-        rounds=1,
-    ),
+    classes=alone([cocoercive(L, for_all("0 < mu < L")), NEAR], FedAvg(step_size=SHORT), rounds=1),
     right=lambda c: (1 - 2 * c.eta * c.mu + c.eta**2 * c.mu * c.L) * c.R**2,
 )(distance)
 
@@ -423,9 +424,10 @@ bound(
 
 
 @algorithm(
-    name="two-douglas-rachford", source="Lions & Mercier 1979",
+    name="two-douglas-rachford",
+    source="Lions & Mercier 1979",
     statement=r"x = J_B(w_k),\; y = J_A(2x - w_k),\; w_{k+1} = w_k + y - x",
-)  # fmt: skip
+)
 class TwoDouglasRachford(OneMachine):
     step_size: float = 1.0
 
@@ -520,10 +522,11 @@ bound(
 
 
 @algorithm(
-    name="accelerated-douglas-rachford", source="Patrinos, Stella & Bemporad 2014, section 4",
+    name="accelerated-douglas-rachford",
+    source="Patrinos, Stella & Bemporad 2014, section 4",
     statement=r"x_k = \mathrm{prox}_f(u_k),\; y_k = \mathrm{prox}_h(2x_k - u_k),\;"
     r" w_{k+1} = u_k + \theta(y_k - x_k),\; u_{k+1} = w_{k+1} + \tfrac{k-1}{k+2}(w_{k+1} - w_k)",
-)  # fmt: skip
+)
 class AcceleratedDouglasRachford(OneMachine):
     step_size: float = 0.5
     L: float = 1.0
@@ -557,9 +560,10 @@ bound(
 
 
 @algorithm(
-    name="inexact-proximal-point", source="Rockafellar 1976; Barré, Taylor & Bach 2023",
+    name="inexact-proximal-point",
+    source="Rockafellar 1976; Barré, Taylor & Bach 2023",
     statement=r"x_{k+1} = \mathrm{prox}_{\eta f}(x_k + e_k),\; \|e_k\| \le \sigma\|x_{k+1} - x_k\|",
-)  # fmt: skip
+)
 class InexactProximalPoint(OneMachine):
     step_size: float = 1.0
     accuracy: float = 0.5
@@ -593,10 +597,11 @@ bound(
 
 
 @algorithm(
-    name="inexact-douglas-rachford", source="Eckstein & Yao 2018; Barré, Taylor & Bach 2023",
+    name="inexact-douglas-rachford",
+    source="Eckstein & Yao 2018; Barré, Taylor & Bach 2023",
     statement=r"x = \mathrm{prox}_f(z_k + e_k),\; y = \mathrm{prox}_h(2x - z_k - e_k),\;"
     r" z_{k+1} = z_k + y - x,\; \|e_k\| \le \sigma\|y - x + e_k\|",
-)  # fmt: skip
+)
 class InexactDouglasRachford(OneMachine):
     step_size: float = 1.0
     accuracy: float = 0.5
@@ -694,9 +699,10 @@ bound(
 
 
 @algorithm(
-    name="past-extragradient", source="Popov 1980",
+    name="past-extragradient",
+    source="Popov 1980",
     statement=r"y_k = P(x_k - \eta Ay_{k-1}),\; x_{k+1} = P(x_k - \eta Ay_k)",
-)  # fmt: skip
+)
 class PastExtragradient(OneMachine):
     step_size: float = 0.25
 
@@ -718,9 +724,10 @@ bound(
 
 
 @algorithm(
-    name="optimistic-gradient", source="Daskalakis et al. 2018; Hsieh et al. 2019",
+    name="optimistic-gradient",
+    source="Daskalakis et al. 2018; Hsieh et al. 2019",
     statement=r"y_k = P(x_k - \eta Ay_{k-1}),\; x_{k+1} = y_k + \eta(Ay_{k-1} - Ay_k)",
-)  # fmt: skip
+)
 class OptimisticGradient(OneMachine):
     step_size: float = 0.25
 
@@ -747,9 +754,10 @@ bound(
 
 
 @algorithm(
-    name="online-gradient", source="Zinkevich 2003, greedy projection, with a constant step",
+    name="online-gradient",
+    source="Zinkevich 2003, greedy projection, with a constant step",
     statement=r"x_{t+1} = P(x_t - \eta\nabla f_t(x_t))",
-)  # fmt: skip
+)
 class OnlineGradient(OneMachine):
     step_size: float = 0.1
 
@@ -770,9 +778,10 @@ bound(
 
 
 @algorithm(
-    name="regularised-leader", source="Shalev-Shwartz & Singer 2006; Hazan 2016, section 5",
+    name="regularised-leader",
+    source="Shalev-Shwartz & Singer 2006; Hazan 2016, section 5",
     statement=r"x_{t+1} = \arg\min_{x\in C} \sum_{s\le t} f_s(x) + \frac{\|x - x_1\|^2}{2\eta}",
-)  # fmt: skip
+)
 class RegularisedLeader(OneMachine):
     step_size: float = 1.0
 
@@ -794,9 +803,10 @@ bound(
 
 
 @algorithm(
-    name="leader", source="Hannan 1957",
+    name="leader",
+    source="Hannan 1957",
     statement=r"x_{t+1} \in \arg\min_{x\in C} \sum_{s\le t} f_s(x)",
-)  # fmt: skip
+)
 class Leader(OneMachine):
     def step(self, ctx, oracles, state):
         played = range(ctx.t + 1)
@@ -814,10 +824,11 @@ bound(
 
 
 @algorithm(
-    name="online-frank-wolfe", source="Hazan 2016, Algorithm 27; Weibel et al. 2025",
+    name="online-frank-wolfe",
+    source="Hazan 2016, Algorithm 27; Weibel et al. 2025",
     statement=r"v_t \in \arg\min_{v\in C}\langle x_t - x_1 + \eta\textstyle\sum_{s\le t} g_s, v"
     r"\rangle,\; x_{t+1} = (1 - \sigma)x_t + \sigma v_t",
-)  # fmt: skip
+)
 class OnlineFrankWolfe(OneMachine):
     step_size: float = 2**-2.5
     share: float = 0.5

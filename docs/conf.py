@@ -1,7 +1,5 @@
 """The documentation site: ``make docs`` builds it into docs/_build/html, warnings as errors."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -10,8 +10,6 @@ costs next to nothing.
 A new name is a line of the imports below (``toolkit/exports.py``).
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from driftproof.toolkit.exports import exports
@@ -56,6 +54,7 @@ if TYPE_CHECKING:
     from driftproof.toolkit.measure import States as States
     from driftproof.toolkit.measure import Steps as Steps
     from driftproof.toolkit.measure import average as average
+    from driftproof.toolkit.measure import dot as dot
     from driftproof.toolkit.measure import each as each
     from driftproof.toolkit.measure import given_past as given_past
     from driftproof.toolkit.measure import smallest as smallest

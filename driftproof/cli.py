@@ -1,7 +1,5 @@
 """The command ``driftproof``: thin; each command is a file of ``driftproof/commands``."""
 
-from __future__ import annotations
-
 import gc
 import importlib
 import io
@@ -59,9 +57,10 @@ class Commands(click.Group):
 
 
 @click.group(
-    cls=Commands, context_settings={"help_option_names": ["-h", "--help"]},
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
     invoke_without_command=True,
-)  # fmt: skip
+)
 @click.version_option(__version__, prog_name="driftproof")
 @click.option("--debug", is_flag=True, help="Show tracebacks.")
 @click.option("--quiet", is_flag=True, help="Print results only, no progress.")
@@ -106,7 +105,11 @@ def status(words: Sequence[str]) -> int:
         every: Sequence[Exception] = getattr(error, "exceptions", [error])  # one of each claim
         return max(_told(one, debug) for one in every)
     except (click.exceptions.Abort, KeyboardInterrupt) as end:
-        click.echo("driftproof: interrupted; the same command with --resume goes on", err=True)
+        named = next((word for word in words if not word.startswith("-")), "")
+        command = cli.get_command(click.Context(cli), named)
+        resumes = command is not None and any("--resume" in of.opts for of in command.params)
+        how = "; the same command with --resume goes on" * resumes
+        click.echo(f"driftproof: interrupted{how}", err=True)
         # click makes an Abort of either
         return TERMINATED if Terminated in (type(end), type(end.__cause__)) else INTERRUPTED
     except click.ClickException as error:

@@ -1,7 +1,5 @@
 """What a data set of your own is written with: ``from driftproof.datasets import DataSet``."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from driftproof.toolkit.exports import exports

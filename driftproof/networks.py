@@ -5,8 +5,6 @@ The networks of this project are imported when they are used; a model of your ow
 ``driftproof.experiments.TrackedRun``.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from driftproof.toolkit.exports import exports

@@ -22,13 +22,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--driftproof", action="store_true", help="Judge the claims of Python files, each a test."
     )
     group.addoption(
-        "--driftproof-search", type=float, default=0.0, metavar="SECONDS",
+        "--driftproof-search",
+        type=float,
+        default=0.0,
+        metavar="SECONDS",
         help="Search each claim for a counterexample for so long.",
-    )  # fmt: skip
+    )
     group.addoption(
-        "--driftproof-profile", choices=("smoke", "quick", "full"), default="quick",
+        "--driftproof-profile",
+        choices=("smoke", "quick", "full"),
+        default="quick",
         help="How much each claim is given: smoke, quick (the default) or full.",
-    )  # fmt: skip
+    )
 
 
 @pytest.hookimpl(wrapper=True)
@@ -93,9 +98,11 @@ class ClaimItem(pytest.Item):
         try:
             with blaming(self.leaf):
                 wrong = failure(
-                    self.leaf.load(), profile=option("--driftproof-profile"), seed=0,
+                    self.leaf.load(),
+                    profile=option("--driftproof-profile"),
+                    seed=0,
                     search=option("--driftproof-search"),
-                )  # fmt: skip
+                )
         except DriftproofError as error:
             raise ClaimError(str(error)) from None
         if wrong:

@@ -1,7 +1,5 @@
 """Hypothesis strategies for tests of your own: ``from driftproof.strategies import instances``."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from driftproof.toolkit.exports import exports

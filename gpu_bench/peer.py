@@ -95,8 +95,10 @@ def peer(
 def _every() -> tuple[Peer, ...]:
     """Import the files of the folder, which import no library, and collect their peers."""
     package = importlib.import_module("driftproof.gpu_bench.peers")
-    files = [importlib.import_module(f"driftproof.gpu_bench.peers.{module.name}")
-             for module in pkgutil.iter_modules(package.__path__)]  # fmt: skip
+    files = [
+        importlib.import_module(f"driftproof.gpu_bench.peers.{module.name}")
+        for module in pkgutil.iter_modules(package.__path__)
+    ]
     peers = [x for file in files for x in vars(file).values() if isinstance(x, Peer)]
     return tuple(sorted(peers, key=lambda p: (p.workload, p.name != REFERENCE, p.name)))
 

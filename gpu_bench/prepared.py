@@ -1,7 +1,5 @@
 """A workload made ready: fresh inputs, rotated beyond the caches, every way to run its round."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -41,9 +39,12 @@ class Prepared:
         self.workload, self.dtype, self.device = workload, dtype, device
         algorithm = workload.algorithm
         self.ctx = sampled_context(
-            workload.problem, ("bench", str(seed)), replicates=workload.replicates,
-            dtype=getattr(torch, dtype), device=device,
-        )  # fmt: skip
+            workload.problem,
+            ("bench", str(seed)),
+            replicates=workload.replicates,
+            dtype=getattr(torch, dtype),
+            device=device,
+        )
         self.ctx.local_steps, self.ctx.horizon = algorithm.local_steps, ROUNDS_DRAWN + 2
         self.kernel: Fused | None = kernel_of(algorithm, workload.problem)
         cost = self.cost
@@ -94,9 +95,9 @@ class Prepared:
     def variants(self) -> dict[str, Callable[[int], State]]:
         """Return every way to run a round here, by name; the first is what the federation takes."""
         of = self.workload
-        fitting = [] if self.kernel is None else list(
-            self.kernel.on(of.algorithm, of.problem, self.ctx)
-        )  # fmt: skip
+        fitting = (
+            [] if self.kernel is None else list(self.kernel.on(of.algorithm, of.problem, self.ctx))
+        )
         fused = {variant.name: self._fused(variant) for variant in fitting}
         return fused | {PLAIN_STEPS: self._plain}
 

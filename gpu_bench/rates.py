@@ -5,8 +5,6 @@ of the machine, and not of a library. Sines and roots are also taken from torch 
 fastest counts.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -61,9 +61,10 @@ class Ceilings:
         """Return the better of two measurements of one machine: it can do what it once did."""
         rates = ("copy", "flops", "operations", "words")
         return Ceilings(
-            self.device, launch=min(self.launch, other.launch),
+            self.device,
+            launch=min(self.launch, other.launch),
             **{name: _larger(getattr(self, name), getattr(other, name)) for name in rates},
-        )  # fmt: skip
+        )
 
 
 def _larger(one: Any, other: Any) -> Any:
@@ -71,10 +72,11 @@ def _larger(one: Any, other: Any) -> Any:
     if not isinstance(one, dict):
         return max(one, other)
     return {
-        name: _larger(one[name], other[name]) if name in one and name in other
+        name: _larger(one[name], other[name])
+        if name in one and name in other
         else one.get(name, other.get(name))
         for name in {**one, **other}
-    }  # fmt: skip
+    }
 
 
 def ceilings(device: str) -> Ceilings:

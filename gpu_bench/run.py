@@ -1,7 +1,5 @@
 """Runs cases: correct first, then timed, every way beside the others in one run."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import time
@@ -72,13 +70,17 @@ def planned(
 
 def measured(
     plan: BenchmarkPlan, case: Case, size: Mapping[str, Any], dtype: str
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[dict[str, Any]]:
     """Return a row for each way to run one round, ours, then the peers': timed by turns."""
     workload = case.at(**size)
     shared = {
-        "case": case.name, "kernel": case.kernel, "size": dict(size), "dtype": dtype,
-        "device": plan.device, "client_steps": workload.client_steps,
-    }  # fmt: skip
+        "case": case.name,
+        "kernel": case.kernel,
+        "size": dict(size),
+        "dtype": dtype,
+        "device": plan.device,
+        "client_steps": workload.client_steps,
+    }
     known = peers_for(case.peers) if case.peers and plan.device == "cpu" else []
     beside = [peer for peer in known if plan.peers or peer.name in BASELINES]
     found = list(ways(workload, dtype, seed=plan.seed, device=plan.device, peers=beside))
@@ -90,10 +92,13 @@ def measured(
     for (row, _), timing in zip(timed, timings, strict=True):
         low, high = timing.quartiles
         row |= {
-            "seconds": timing.median, "low": low, "high": high,
-            "readings": timing.seconds.tolist(), "disturbed": timing.disturbed,
+            "seconds": timing.median,
+            "low": low,
+            "high": high,
+            "readings": timing.seconds.tolist(),
+            "disturbed": timing.disturbed,
             "client_steps_per_second": workload.client_steps / timing.median,
-        }  # fmt: skip
+        }
     return rows
 
 
@@ -132,12 +137,18 @@ def run_benchmark(
     head = {} if head is None else head
     rows: list[dict[str, Any]] = []
     head |= {
-        "schema": 4, "what": "benchmark", "named": list(plan.named), "device": plan.device,
-        "seed": plan.seed, "peers": plan.peers, "quick": plan.quick,
-        "date": datetime.now(UTC).isoformat(), "commit": commit(Path(__file__).parents[1]),
+        "schema": 4,
+        "what": "benchmark",
+        "named": list(plan.named),
+        "device": plan.device,
+        "seed": plan.seed,
+        "peers": plan.peers,
+        "quick": plan.quick,
+        "date": datetime.now(UTC).isoformat(),
+        "commit": commit(Path(__file__).parents[1]),
         "environment": environment(plan.device, 1, PACKAGES) | _hardware(plan.device),
         "rows": rows,
-    }  # fmt: skip
+    }
     threads = torch.get_num_threads()
     torch.set_num_threads(os.cpu_count() or 1)
     best = None
@@ -174,8 +185,10 @@ def commit(folder: Path) -> str:
     try:
         ended = subprocess.run(
             [*words, "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"],
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            check=True,
+        )
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return ended.stdout.strip()

@@ -1,14 +1,9 @@
 """The table of a benchmark: its columns, its cells, and what its marks mean."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
-COLUMNS = (
-    "case", "way", "ms a round (quartiles)", "client-steps/s", "limit, set by",
-    "agrees to",
-)  # fmt: skip
+COLUMNS = ("case", "way", "ms a round (quartiles)", "client-steps/s", "limit, set by", "agrees to")
 LETTERS = {"clients": "K", "replicates": "R", "dim": "d", "local_steps": "τ", "noise": "σ"}
 DISTURBED = (
     "† the machine was busy with something else as well: the upper quartile of the readings is "
@@ -41,11 +36,12 @@ def cells(row: Row) -> list[str]:
     mark = " †" if row.get("disturbed") else ""
     agrees = f"{row['error']:.0e}" if row["error"] else "0"
     return [
-        *first, f"{_ms(row['seconds'])} ({spread}){mark}",
+        *first,
+        f"{_ms(row['seconds'])} ({spread}){mark}",
         f"{row['client_steps_per_second']:.2e}",
         f"{100 * row['share']:.0f} %, {row['bound']}" if "share" in row else "–",
         "reference" if row.get("reference") and not row["error"] else agrees,
-    ]  # fmt: skip
+    ]
 
 
 def _ms(seconds: float) -> str:

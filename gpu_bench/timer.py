@@ -1,7 +1,5 @@
 """Times calls, by turns: warm-up, repeats, device events on CUDA, the median with its spread."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -54,9 +52,14 @@ def timed(call: Callable[[int], Any], device: str = "cpu", **more: Any) -> Timin
 
 
 def timed_in_turn(
-    calls: Sequence[Callable[[int], Any]], device: str = "cpu", *, budget: float = 1.0,
-    least: int = 5, most: int = 400, warm_up: int = 3,
-) -> list[Timing]:  # fmt: skip
+    calls: Sequence[Callable[[int], Any]],
+    device: str = "cpu",
+    *,
+    budget: float = 1.0,
+    least: int = 5,
+    most: int = 400,
+    warm_up: int = 3,
+) -> list[Timing]:
     """Return the seconds of each call, their readings taken by turns.
 
     Args:

@@ -1,7 +1,5 @@
 """The ways to run one workload's round, each checked before it may be timed."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

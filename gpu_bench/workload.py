@@ -92,9 +92,10 @@ def chosen(names: Sequence[str]) -> list[Case]:
     for wanted in names:
         name = wanted.casefold()
         hits = [
-            n for n, f in cases.items()
+            n
+            for n, f in cases.items()
             if name in (n.casefold(), str(f.metadata["kernel"]).casefold())
-        ]  # fmt: skip
+        ]
         if not hits and name in {kernel.casefold() for kernel in leaves("kernel")}:
             raise DriftproofError(
                 f"no case times the kernel {wanted!r}",

@@ -54,17 +54,22 @@ from driftproof.verifiers.worst_case.counterexample import simple
 from driftproof.verifiers.worst_case.digest import sealed
 from driftproof.verifiers.worst_case.exact import fraction
 from driftproof.verifiers.worst_case.program import Solved, matrices
-from driftproof.verifiers.worst_case.record import WorstCase
 from driftproof.verifiers.worst_case.scaling import units
+from driftproof.verifiers.worst_case.sdp import WorstCase
 from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.solve import UnboundedError, UnsolvedError, solve
 from driftproof.verifiers.worst_case.witness import witness
 from driftproof.verifiers.worst_case.written import Right, certificate, counterexample
 
 UNREADABLE = (
-    ArithmeticError, AttributeError, LookupError, RecursionError, SyntaxError, TypeError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    SyntaxError,
+    TypeError,
     ValueError,
-)  # fmt: skip
+)
 """What a checker raises of a file that is no certificate."""
 
 
@@ -177,8 +182,9 @@ def read(text: str) -> tuple[WorstCase, Fraction]:
         return Vector({numbers[n]: Fraction(c) for n, c in written.items()})
 
     def quantity(written):
-        total = GramForm({}, {file["values"].index(n): Fraction(c)
-                              for n, c in written["values"].items()})  # fmt: skip
+        total = GramForm(
+            {}, {file["values"].index(n): Fraction(c) for n, c in written["values"].items()}
+        )
         for c, u, v in written["products"]:
             total = total + vector(u) * vector(v) * Fraction(c)
         return total
@@ -191,22 +197,38 @@ def read(text: str) -> tuple[WorstCase, Fraction]:
             conditions.append(condition(kind, **constants))
             parameters |= constants
         classes.append(FunctionClass("read", parameters, tuple(conditions)))
-        triples.append(tuple(
-            Triple(number, vector(t["x"]), vector(t["g"]),
-                   quantity({"products": [], "values": t["f"]}), at)
-            for at, t in function["points"].items()
-        ))  # fmt: skip
+        triples.append(
+            tuple(
+                Triple(
+                    number,
+                    vector(t["x"]),
+                    vector(t["g"]),
+                    quantity({"products": [], "values": t["f"]}),
+                    at,
+                )
+                for at, t in function["points"].items()
+            )
+        )
     relations = tuple(
-        Constraint(name, quantity(written), Fraction(written.get("at_most", written.get("equals"))),
-                   "equals" in written)
+        Constraint(
+            name,
+            quantity(written),
+            Fraction(written.get("at_most", written.get("equals"))),
+            "equals" in written,
+        )
         for name, written in file["assumptions"].items()
-    )  # fmt: skip
+    )
     ending = file["conclusion"]
     case = WorstCase(
-        tuple(names), tuple(file["values"]), tuple(classes), tuple(triples), relations,
-        quantity(ending) + Fraction(ending["constant"]), {},
+        tuple(names),
+        tuple(file["values"]),
+        tuple(classes),
+        tuple(triples),
+        relations,
+        quantity(ending) + Fraction(ending["constant"]),
+        {},
         second=tuple(n in second for n in names),
-    )  # fmt: skip
+    )
     letters = {name: Rational(value) for name, value in ending["letters"].items()}
     right = sympify(ending["right"], locals=letters)
     return case, Fraction(str(Rational(right) if right.is_Rational else right.evalf(40)))
@@ -368,18 +390,32 @@ def _number(file: Any, choose: random.Random) -> None:
     holder, key = choose.choice(places)
     value = Fraction(holder[key])
     unit = Fraction(1, value.denominator)
-    holder[key] = str(choose.choice([
-        value + unit, value - unit, -value, value * 2, value / 2, Fraction(0),
-        value * Fraction(10**9 - 1, 10**9), value * Fraction(10**9 + 1, 10**9),
-        Fraction((at := choose.choice(places))[0][at[1]]),
-    ]))  # fmt: skip
+    holder[key] = str(
+        choose.choice(
+            [
+                value + unit,
+                value - unit,
+                -value,
+                value * 2,
+                value / 2,
+                Fraction(0),
+                value * Fraction(10**9 - 1, 10**9),
+                value * Fraction(10**9 + 1, 10**9),
+                Fraction((at := choose.choice(places))[0][at[1]]),
+            ]
+        )
+    )
 
 
 def _combination(file: Any, choose: random.Random) -> None:
     """A vector of a combination becomes another, is left out, or joins it."""
     sums = [holder[key] for holder, key in _places(file["functions"], _is_sum)]
-    sums += [part for of in [file["conclusion"], *file["assumptions"].values()]
-             for product in of["products"] for part in product[1:]]  # fmt: skip
+    sums += [
+        part
+        for of in [file["conclusion"], *file["assumptions"].values()]
+        for product in of["products"]
+        for part in product[1:]
+    ]
     of, names = choose.choice(sums), choose.choice(list(_spaces(file).values()))
     if of and choose.random() < 0.7:
         times = of.pop(choose.choice(list(of)))
@@ -421,9 +457,16 @@ def _function(file: Any, choose: random.Random) -> None:
     of = functions[choose.choice(list(functions))]
     way = choose.randrange(4)
     if way == 0:
-        kinds = [("smooth", "L"), ("smooth-convex", "L"), ("smooth-strongly-convex", "L mu"),
-                 ("lipschitz", "L"), ("cocoercive", "L mu"), ("strongly-monotone", "mu"),
-                 ("bounded-gradients", "G")]  # fmt: skip
+        kinds = [
+            ("smooth", "L"),
+            ("smooth-convex", "L"),
+            ("smooth-strongly-convex", "L mu"),
+            ("lipschitz", "L"),
+            ("cocoercive", "L mu"),
+            ("strongly-monotone", "mu"),
+            ("strongly-convex", "mu"),
+            ("bounded-gradients", "G"),
+        ]
         kind, letters = choose.choice(kinds)
         known = next(iter(of["classes"].values()), {})
         of["classes"] = {kind: {c: known.get(c, "1/3") for c in letters.split()}}
@@ -458,8 +501,15 @@ def _conclusion(file: Any, choose: random.Random) -> None:
     of = file["conclusion"]
     way = choose.randrange(4)
     if way == 0:
-        ways = ["({})*(1 - 1/10**9)", "({})**2", "sqrt({})", "-({})", "({})/2", "({}) + 1",
-                "Min({}, 1/10)"]  # fmt: skip
+        ways = [
+            "({})*(1 - 1/10**9)",
+            "({})**2",
+            "sqrt({})",
+            "-({})",
+            "({})/2",
+            "({}) + 1",
+            "Min({}, 1/10)",
+        ]
         of["right"] = choose.choice(ways).format(of["right"])
     elif way == 1:
         of["constant"] = choose.choice(["1/10", "-1/10", "1"])
@@ -508,5 +558,14 @@ def _letters(file: Any, choose: random.Random) -> None:
     holder[key] = choose.choice(ways).format(holder[key])
 
 
-GRAMMAR = (_number, _number, _combination, _names, _function, _assumption, _conclusion,
-           _multiplier, _coordinates)  # fmt: skip
+GRAMMAR = (
+    _number,
+    _number,
+    _combination,
+    _names,
+    _function,
+    _assumption,
+    _conclusion,
+    _multiplier,
+    _coordinates,
+)

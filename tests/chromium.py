@@ -1,7 +1,5 @@
 """Chromium for the tests that look at a page, where the machine has one."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The claims of docs/closed_forms.py, at numbers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """The flag --benchmark, two markers, shapes checked at run time, one thread a process."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -9,8 +9,6 @@ Whether the statement is false a solver says, by another reader's program, at se
 region; or an optimum that is known exactly, if only the right side is changed.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re
@@ -48,12 +46,20 @@ def certificates() -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield kinds, names and files: supported, of regions, refutations."""
     descent = over_regions.claim(over_regions.descent, 1, L=for_all("0 < L"))
     contraction = over_regions.claim(
-        lambda c: (1 - c.eta * c.mu) ** 2, 1, "0 < eta <= 2/(1 + mu)",
-        left=over_regions.distance, of=smooth_strongly_convex(1, for_all("0 < mu < 1")),
-    )  # fmt: skip
-    texts = {"supported": {name: ours.made(name).text for name in SUPPORTED}, "region": {
-        str(of): over_regions.theorem_of(over_regions.row_of(of)) for of in (descent, contraction)
-    }, "refuted": dict(enumerate(ours.counterexamples()[:4]))}  # fmt: skip
+        lambda c: (1 - c.eta * c.mu) ** 2,
+        1,
+        "0 < eta <= 2/(1 + mu)",
+        left=over_regions.distance,
+        of=smooth_strongly_convex(1, for_all("0 < mu < 1")),
+    )
+    texts = {
+        "supported": {name: ours.made(name).text for name in SUPPORTED},
+        "region": {
+            str(of): over_regions.theorem_of(over_regions.row_of(of))
+            for of in (descent, contraction)
+        },
+        "refuted": dict(enumerate(ours.counterexamples()[:4])),
+    }
     for kind, those in texts.items():
         yield from ((kind, str(name), json.loads(text)) for name, text in those.items())
 
@@ -120,8 +126,11 @@ def with_statements(text: str, those: list[list[str]]) -> str:
 def another_number(text: str, choose: random.Random) -> str:
     """Return a file with another number in its certificate or proof: a multiplier, a square."""
     stated = [m.span() for m in STATED.finditer(text)]
-    places = [m for m in NUMBER.finditer(text, text.index("*)"))
-              if not any(a <= m.start() < b for a, b in stated)]  # fmt: skip
+    places = [
+        m
+        for m in NUMBER.finditer(text, text.index("*)"))
+        if not any(a <= m.start() < b for a, b in stated)
+    ]
     at = choose.choice(places)
     value = int(at[0]) + choose.choice((-1, 1))
     return f"{text[: at.start()]}{value}{text[at.end() :]}"
@@ -133,12 +142,21 @@ def accepted(texts: list[str]) -> list[bool]:
     for text in texts:
         last = text.split()[-1].removesuffix(".")
         own = re.sub(rf"\b(Theorem|Assumptions) {last}\b", r"\1 mutant", text)
-        lines += ["Lemma mark : True. Proof. exact I. Qed.", own, "Abort All.", "Reset mark.",
-                  "Eval compute in tt."]  # fmt: skip
+        lines += [
+            "Lemma mark : True. Proof. exact I. Qed.",
+            own,
+            "Abort All.",
+            "Reset mark.",
+            "Eval compute in tt.",
+        ]
     said = subprocess.run(
-        ["coqtop", "-q", "-R", str(coqc.compiled()), "Driftproof"], input="\n".join(lines),
-        capture_output=True, text=True, encoding="utf-8", check=True,
-    ).stdout  # fmt: skip
+        ["coqtop", "-q", "-R", str(coqc.compiled()), "Driftproof"],
+        input="\n".join(lines),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    ).stdout
     return ["Axioms:" in part or "Closed under" in part for part in said.split("= tt\n")[:-1]]
 
 

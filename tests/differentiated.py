@@ -1,7 +1,5 @@
 """Functions of a vector of two numbers, whose derivatives balls are asked for."""
 
-from __future__ import annotations
-
 import torch
 from torch import nn, vmap
 from torch.func import grad, jvp

@@ -4,8 +4,6 @@
 the commands work on are the files of README.md.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import os

@@ -3,8 +3,6 @@
 python -m tests.judges [TEST_FILE …]
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter
@@ -22,27 +20,27 @@ MODULES = (
     "toolkit/statements.py",
     "toolkit/statistics.py",
     "toolkit/verdict.py",
-    "verifiers/judges/assumed.py",
+    "verifiers/judges/assumptions.py",
     "verifiers/judges/bands.py",
     "verifiers/claim_types/order_in_statement.py",
     "verifiers/claim_types/compared.py",
     "verifiers/algebra/conditioned.py",
     "verifiers/judges/attacked.py",
-    "verifiers/judges/declared.py",
+    "verifiers/judges/audit_gate.py",
     "verifiers/claim_types/derived.py",
     "verifiers/algebra/domains.py",
     "verifiers/algebra/fractions.py",
     "verifiers/judges/bounds.py",
     "verifiers/judges/enclosed.py",
     "verifiers/judges/evidence.py",
-    "verifiers/judges/followed.py",
+    "verifiers/judges/schedule_check.py",
     "verifiers/judges/limits.py",
     "verifiers/judges/comparisons.py",
     "verifiers/judges/growth.py",
     "verifiers/algebra/orders.py",
     "verifiers/judges/proofs.py",
     "verifiers/judges/rates.py",
-    "verifiers/record.py",
+    "verifiers/baseline.py",
     "toolkit/engines/second_moments.py",
     "verifiers/judges/slope.py",
     "verifiers/algebra/symbolic.py",

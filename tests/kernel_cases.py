@@ -28,22 +28,44 @@ from driftproof.toolkit.kernels.registry import Fused, Variant
 from driftproof.toolkit.problem import Problem
 
 NOISY = BoundedComposition(
-    clients=3, dim=2, inner_dim=3, inner_curvature=0.4, heterogeneity=0.6,
-    opposition_slope=0.7, opposition_curvature=2.0, opposition_centre=0.5, inner_value_noise=0.2,
-    inner_gradient_noise=0.3, outer_gradient_noise=0.2, distance=0.8,
-)  # fmt: skip
+    clients=3,
+    dim=2,
+    inner_dim=3,
+    inner_curvature=0.4,
+    heterogeneity=0.6,
+    opposition_slope=0.7,
+    opposition_curvature=2.0,
+    opposition_centre=0.5,
+    inner_value_noise=0.2,
+    inner_gradient_noise=0.3,
+    outer_gradient_noise=0.2,
+    distance=0.8,
+)
 COMPOSED = AveragedComposition(
-    clients=5, dim=3, inner_dim=2, inner_curvature=0.5, inner_heterogeneity=0.4, inner_offset=0.6,
-    plain_slope=0.5, plain_tilt=0.2, inner_value_noise=0.2, inner_gradient_noise=0.3,
-    plain_noise=0.1, distance=1.1,
-)  # fmt: skip
+    clients=5,
+    dim=3,
+    inner_dim=2,
+    inner_curvature=0.5,
+    inner_heterogeneity=0.4,
+    inner_offset=0.6,
+    plain_slope=0.5,
+    plain_tilt=0.2,
+    inner_value_noise=0.2,
+    inner_gradient_noise=0.3,
+    plain_noise=0.1,
+    distance=1.1,
+)
 few, steps, noise = st.integers(1, 5), st.integers(1, 3), st.sampled_from([0.0, 0.3])
 wide = few | st.integers(1, 40)
 """Of what is computed in tiles, or in the lanes of a vector."""
 inner = {
-    "clients": few, "dim": few, "inner_dim": few, "inner_curvature": st.sampled_from([0.0, 0.4]),
-    "inner_value_noise": noise, "inner_gradient_noise": noise,
-}  # fmt: skip
+    "clients": few,
+    "dim": few,
+    "inner_dim": few,
+    "inner_curvature": st.sampled_from([0.0, 0.4]),
+    "inner_value_noise": noise,
+    "inner_gradient_noise": noise,
+}
 FAMILIES = {
     "kl-dro": st.builds(
         KLDRO, clients=few, dim=st.integers(1, 18), samples=st.integers(1, 7),
@@ -73,14 +95,22 @@ FAMILIES = {
 }  # fmt: skip
 sizes = st.sampled_from([0.05, 0.2])
 FIELDS = {
-    "local_steps": steps, "inner_calls": steps, "inner_steps": steps, "outer_steps": steps,
-    "step_size": sizes, "inner_step_size": sizes, "outer_step_size": sizes,
-    "momentum": st.sampled_from([0.3, 1.0]), "inner_momentum": st.sampled_from([1.0, 4.0]),
-    "step_factor": st.sampled_from([1.0, 0.3]), "decay": st.sampled_from([0.0, 1.5]),
-    "batch": st.sampled_from([1, 2, 3, 5, 11]), "terms": st.just(0),
+    "local_steps": steps,
+    "inner_calls": steps,
+    "inner_steps": steps,
+    "outer_steps": steps,
+    "step_size": sizes,
+    "inner_step_size": sizes,
+    "outer_step_size": sizes,
+    "momentum": st.sampled_from([0.3, 1.0]),
+    "inner_momentum": st.sampled_from([1.0, 4.0]),
+    "step_factor": st.sampled_from([1.0, 0.3]),
+    "decay": st.sampled_from([0.0, 1.5]),
+    "batch": st.sampled_from([1, 2, 3, 5, 11]),
+    "terms": st.just(0),
     "participation": st.sampled_from([1.0, 0.6, 0.1]),
     "averaged": st.sampled_from(["umx", "u", "mx", ""]),
-}  # fmt: skip
+}
 LAYOUTS = ("contiguous", "permuted", "strided", "cut out", "expanded")
 
 
@@ -124,9 +154,13 @@ class Case:
     def context(self, dtype: torch.dtype | None = None) -> Any:
         """Return the context at the first step; of plain steps, where the precision is given."""
         ctx = sampled_context(
-            self.problem, ("law",), replicates=self.replicates, block=self.block,
-            dtype=dtype or self.dtype, device="cpu" if dtype else self.device,
-        )  # fmt: skip
+            self.problem,
+            ("law",),
+            replicates=self.replicates,
+            block=self.block,
+            dtype=dtype or self.dtype,
+            device="cpu" if dtype else self.device,
+        )
         ctx.t, ctx.local_steps, ctx.horizon = self.first, self.algorithm.local_steps, 9
         return ctx
 
@@ -193,15 +227,18 @@ def cases(draw: Any, name: str) -> Case:
     algorithm, problem = draw(pairs.filter(lambda pair: kernel.accepts(*pair)))
     tau, many_rounds = algorithm.local_steps, kernel.many_rounds
     return Case(
-        kernel, algorithm, problem,
+        kernel,
+        algorithm,
+        problem,
         replicates=draw(st.sampled_from([1, 2, 5, 17, 37, 64])),
         dtype=draw(st.sampled_from([torch.float64, torch.float32])),
         block=draw(st.integers(0, 2)),
         first=draw(st.integers(0, 4)) if many_rounds else tau * draw(st.integers(0, 2)),
         steps=draw(st.integers(1, 6)) if many_rounds else tau,
-        layout=draw(st.sampled_from(LAYOUTS)), alike=draw(st.booleans()),
+        layout=draw(st.sampled_from(LAYOUTS)),
+        alike=draw(st.booleans()),
         record=draw(st.sampled_from(["", "all", "mean"])) if many_rounds else "",
-    )  # fmt: skip
+    )
 
 
 def simplest(name: str) -> Case:
@@ -210,8 +247,9 @@ def simplest(name: str) -> Case:
     kind: Any = find("algorithm", kernel.algorithm[0]).load()
     algorithm = replace(kind(), **({"terms": 0} if "terms" in kind().values() else {}))
     problem = next(
-        member for family in kernel.problem
+        member
+        for family in kernel.problem
         for member in find("problem", family).load().examples()
         if member.clients > 1 and kernel.accepts(algorithm, member)
-    )  # fmt: skip
+    )
     return Case(kernel, algorithm, problem, steps=algorithm.local_steps)

@@ -1,7 +1,5 @@
 """The leaves that tests are generated over."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import groupby
 from typing import Any

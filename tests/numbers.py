@@ -1,15 +1,14 @@
 """Which tests solve or judge: ``.ci/run`` repeats them with other kernels.
 
-They are not listed. A run notes which files of tests reach a solver or a judge in their process,
-and keeps that in pytest's cache; at the next collection all tests of these files get the marker
-``numbers``, and so have tests that no run has seen. A fixture that solves serves all tests of its
-file, so files are what is noted.
+They are not listed. A run notes which tests reach a solver or a judge in their process, and keeps
+that in pytest's cache; at the next collection they get the marker ``numbers``; so do tests that
+no run has seen. What a fixture or a cached function solves serves all tests of its file: where one
+does, the whole file is noted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator
-from functools import wraps
+from functools import cache, wraps
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,9 @@ import pytest
 from tests import thorough
 
 KEY = "driftproof/numbers"
-"""Of pytest's cache: file → whether its tests reach numbers."""
+"""Of pytest's cache: a test → whether it reaches numbers; a file → whether all its tests may."""
+
+ROOT = Path(__file__).parents[1]
 
 _reached: list[str] = []
 
@@ -42,9 +43,11 @@ def install() -> None:
     from driftproof.verifiers.judges.judge import ClaimTask
 
     for owner, name in (
-        (clarabel, "DefaultSolver"), (scipy.optimize, "minimize"), (scipy.optimize, "linprog"),
+        (clarabel, "DefaultSolver"),
+        (scipy.optimize, "minimize"),
+        (scipy.optimize, "linprog"),
         (ClaimTask, "work"),
-    ):  # fmt: skip
+    ):
         setattr(owner, name, _noting(getattr(owner, name), name))
 
 
@@ -70,8 +73,9 @@ class Notes:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Mark what reaches numbers."""
         for item in thorough.repeated(items):
-            decided = item.nodeid.startswith(thorough.DECIDED)
-            if decided or self._known.get(_file(item.nodeid), True):
+            known = self._known.get
+            found = known(_test(item.nodeid), True) or known(_file(item.nodeid), False)
+            if found or item.nodeid.startswith(thorough.DECIDED):
                 item.add_marker("numbers")
 
     @pytest.hookimpl(wrapper=True)
@@ -84,15 +88,26 @@ class Notes:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Read the reports."""
-        file = _file(report.nodeid)
+        test, file = _test(report.nodeid), _file(report.nodeid)
         reached = any(found for name, found in report.user_properties if name == KEY)
-        self._seen[file] = self._seen.get(file, self._known.get(file, False)) or reached
+        self._seen[test] = self._seen.get(test, self._known.get(test, False)) or reached
+        if reached and (report.when == "setup" or _caches(file)):
+            self._seen[file] = True
 
     def pytest_sessionfinish(self) -> None:
-        """Keep which files reach numbers; one that did once is one, whichever tests were chosen."""
+        """Keep which tests reach numbers; one that did once is one, whichever were chosen."""
         if self._cache and self._leads:
             self._cache.set(KEY, self._known | self._seen)
 
 
 def _file(node: str) -> str:
     return node.split("::")[0]
+
+
+def _test(node: str) -> str:
+    return node.split("[")[0]
+
+
+@cache
+def _caches(file: str) -> bool:
+    return "cache" in (ROOT / file).read_text(encoding="utf-8")  # a test may be in another folder

@@ -1,7 +1,5 @@
 """What costs much is made once for a run of pytest, however many workers ask for it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -24,7 +24,7 @@ from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.judges import theorems, worst_cases
-from driftproof.verifiers.judges.assumed import outside
+from driftproof.verifiers.judges.assumptions import outside
 from driftproof.verifiers.judges.worst_cases import factors_of
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.freedom import kept, reduced
@@ -98,9 +98,12 @@ def disturbed(program: Matrices, seed: int) -> Matrices:
 
     gram, values = program.objective
     return replace(
-        program, gram=symmetric(program.gram), values=off(program.values),
-        bounds=off(program.bounds), objective=(symmetric(gram), off(values)),
-    )  # fmt: skip
+        program,
+        gram=symmetric(program.gram),
+        values=off(program.values),
+        bounds=off(program.bounds),
+        objective=(symmetric(gram), off(values)),
+    )
 
 
 @dataclass(frozen=True)

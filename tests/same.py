@@ -15,8 +15,6 @@ Exit status 0 if all are equal; else 1, and each difference is printed. With ``-
 checkout made is kept under its commit, and taken from there if the checkout has no changes.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

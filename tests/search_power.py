@@ -22,8 +22,8 @@ import sympy
 from driftproof.toolkit.constants import MEASURED
 from driftproof.toolkit.discover import Leaf
 from driftproof.toolkit.readings import Stated
+from driftproof.verifiers.baseline import refuted_on_record
 from driftproof.verifiers.in_print.formulas import right_sides_of
-from driftproof.verifiers.record import refuted_on_record
 from driftproof.verifiers.search.finding import CANDIDATE, NOT_SEARCHED
 from driftproof.verifiers.search.search import Effort, falsify
 from driftproof.verifiers.verify import select
@@ -40,10 +40,11 @@ class InLetters:
 
     def __call__(self, c):
         letters = {
-            s: c.measured(s.name.removeprefix(MEASURED)) if s.name.startswith(MEASURED)
+            s: c.measured(s.name.removeprefix(MEASURED))
+            if s.name.startswith(MEASURED)
             else getattr(c, s.name)
             for s in self.expression.free_symbols
-        }  # fmt: skip
+        }
         return self.expression.xreplace(letters)
 
 
@@ -58,8 +59,14 @@ def slips(right, notation):
     for letter in sorted(right.free_symbols, key=str):
         if notation.get(letter.name) in COUNTS:
             yield "one local step less", right.xreplace({letter: letter - 1})
-        for power in sorted({node for node in right.atoms(sympy.Pow, sympy.Symbol)
-                             if node.as_base_exp()[0] == letter}, key=str):  # fmt: skip
+        for power in sorted(
+            {
+                node
+                for node in right.atoms(sympy.Pow, sympy.Symbol)
+                if node.as_base_exp()[0] == letter
+            },
+            key=str,
+        ):
             for step in (-1, 1):
                 yield "an exponent off by one", right.xreplace({power: power * letter**step})
 
@@ -85,9 +92,15 @@ class OfAnother(Leaf):
         """Return the changed claim."""
         claim = super().load()
         return replace(
-            claim, right=changed(claim)[self.number][1], readings={}, corrected=None,
-            correction="", false_siblings=(), erratum=None, prove=None,
-        )  # fmt: skip
+            claim,
+            right=changed(claim)[self.number][1],
+            readings={},
+            corrected=None,
+            correction="",
+            false_siblings=(),
+            erratum=None,
+            prove=None,
+        )
 
 
 @cache

@@ -6,8 +6,6 @@ claims spend their time in would take three times as long. What numba compiles i
 more, and is not checked.
 """
 
-from __future__ import annotations
-
 import functools
 import sys
 from collections.abc import Callable, Sequence
@@ -68,9 +66,12 @@ def _checked(function: FunctionType) -> Any:
     if not hints:
         return function
     twin = FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__,
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
         function.__closure__,
-    )  # fmt: skip
+    )
     twin.__kwdefaults__, twin.__annotations__ = function.__kwdefaults__, hints
     twin.__module__, twin.__qualname__ = function.__module__, function.__qualname__
     strict = jaxtyped(twin, typechecker=beartype)

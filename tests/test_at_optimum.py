@@ -1,7 +1,5 @@
 """Constants at the optimum, beside rational arithmetic that knows nothing of their code."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import pairwise
 from math import inf, isqrt
@@ -10,15 +8,15 @@ import numpy as np
 import pytest
 import sympy
 import torch
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from driftproof.synthetic.attacks.scores import Scores
 from driftproof.synthetic.attacks.search import attack
-from driftproof.synthetic.problems import PiecewiseLosses
-from driftproof.toolkit.algorithms import FedAvg
+from driftproof.synthetic.problems import PiecewiseLosses, QuadraticMinimax
+from driftproof.toolkit.algorithms import FedAvg, FedNest
 from driftproof.toolkit.at_optimum import AT_OPTIMUM
-from driftproof.toolkit.cases import Assumption, grid
+from driftproof.toolkit.cases import Assumption, Case, grid, roles_of
 from driftproof.toolkit.measure import average
 from driftproof.toolkit.parameters import sweep
 from driftproof.toolkit.problem import Solution
@@ -66,8 +64,9 @@ def risen(points, tails, x):
     """∫_0^x p, by trapezia between corners."""
     inner = {c for c in (Fraction(a) for a, _ in points) if min(0, x) < c < max(0, x)}
     at = sorted({Fraction(0), x} | inner)
-    total = sum((slope(points, tails, a) + slope(points, tails, b)) / 2 * (b - a)
-                for a, b in pairwise(at))  # fmt: skip
+    total = sum(
+        (slope(points, tails, a) + slope(points, tails, b)) / 2 * (b - a) for a, b in pairwise(at)
+    )
     return total if x >= 0 else -total
 
 
@@ -114,17 +113,23 @@ def convex_local_sgd(*gradients, times=1):
     """The bound of ``localsgd/textbook-convex``; an eighth of it is false."""
 
     @bound(
-        name="mine/convex", source="a textbook", statement="x", assumes=[SHORT, EXACT, WHOLE],
+        name="mine/convex",
+        source="a textbook",
+        statement="x",
+        assumes=[SHORT, EXACT, WHOLE],
         letters={
-            "R": "initial_distance", "zeta": "gradient_dissimilarity", "L": "field_smoothness",
+            "R": "initial_distance",
+            "zeta": "gradient_dissimilarity",
+            "L": "field_smoothness",
             "sigma": "field_gradient_noise",
         },
         right=lambda c: times * textbook(c),
         cases=grid(
             PiecewiseLosses(gradients=gradients, tails="linear", clients=len(gradients)),
-            FedAvg(local_steps=sweep(1, 4), step_size=0.05), rounds=sweep(5, 50),
+            FedAvg(local_steps=sweep(1, 4), step_size=0.05),
+            rounds=sweep(5, 50),
         ),
-    )  # fmt: skip
+    )
     def gap(view):
         return average("step", view.gap(view.mean("w")))
 
@@ -159,6 +164,7 @@ def test_a_minimiser_that_is_only_near_is_led_to_upper_ends_by_strong_convexity(
     made = UsersQuadratic()
     best = made.solution.minimiser + off * np.eye(len(made.solution.minimiser))[0]
     high = float(made.objective(torch.from_numpy(best)[:, None]))
+    assume(off == 0 or high > made.solution.low)  # else doubles do not tell the points apart
     constants = {**made.constants, "strong_convexity": modulus}
     near = altered(made, solution=Solution(made.solution.low, high, best, {}), constants=constants)
     true = np.linalg.norm(made.start()[: made.dim] - made.solution.minimiser)
@@ -167,3 +173,13 @@ def test_a_minimiser_that_is_only_near_is_led_to_upper_ends_by_strong_convexity(
     without = {k: x for k, x in constants.items() if k != "strong_convexity"}
     unknown = altered(near, constants=without)
     assert unknown.minimiser_error == inf or high == made.solution.low
+
+
+def test_on_two_levels_r_is_that_of_x_alone_and_of_no_method_that_moves_both():
+    member = QuadraticMinimax()
+    away = abs(member.start()[: member.dim] - member.solution.minimiser)
+    assert member.proven["initial_distance"] == pytest.approx(np.linalg.norm(away))
+    assert set(member.proven) & AT_OPTIMUM == {"initial_distance"}
+    of = [roles_of(Case(member, method, 1)) for method in (FedNest(), FedAvg())]
+    assert ["initial_distance" in roles for roles in of] == [True, False]
+    assert "write it in constants" in member.why_unproven("initial_distance")

@@ -1,7 +1,5 @@
 """Bilevel oracles by automatic differentiation, against formulas and against other oracles."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
@@ -128,9 +126,13 @@ def test_a_minibatch_is_the_mean_of_its_samples(logistic, points):
             for r in range(REPLICATES):
                 chosen = [(a[drawn[i, :, r]], label[drawn[i, :, r]])]
                 alone = AutogradBilevel(
-                    upper, lower, upper_data=chosen, lower_data=chosen, upper_dim=D1,
+                    upper,
+                    lower,
+                    upper_data=chosen,
+                    lower_data=chosen,
+                    upper_dim=D1,
                     lower_smoothness=2.0,
-                )  # fmt: skip
+                )
                 at = [part[i : i + 1, :, r : r + 1] for part in (x, y, *more)]
                 want = getattr(alone, name)(*at, None)
                 torch.testing.assert_close(got[i, :, r], want[0, :, 0])
@@ -140,9 +142,14 @@ def test_some_clients_alone_are_the_same(logistic, points):
     held, oracles = logistic
     x, y, v = points
     some = AutogradBilevel(
-        upper, lower, upper_data=held, lower_data=held, upper_dim=D1, lower_smoothness=2.0,
+        upper,
+        lower,
+        upper_data=held,
+        lower_data=held,
+        upper_dim=D1,
+        lower_smoothness=2.0,
         clients=range(1, 3),
-    )  # fmt: skip
+    )
     assert some.clients == 2
     assert some.lower_law(2).samples == (5, 3, 1)
     made, wanted = (
@@ -185,8 +192,10 @@ class ByAutograd(BilevelProblem):
     def oracles(self, dtype, device="cpu", clients=None) -> Bilevel:
         of, parts = self.of, self.of.parts
         letters = ("H", "C", "e", "a", "lambda", "kappa")
-        held = [tuple(torch.from_numpy(np.array(parts[k][i : i + 1])) for k in letters)
-                for i in range(of.clients)]  # fmt: skip
+        held = [
+            tuple(torch.from_numpy(np.array(parts[k][i : i + 1])) for k in letters)
+            for i in range(of.clients)
+        ]
 
         def f(x, y, sample):
             away = y - sample[3]
@@ -197,6 +206,13 @@ class ByAutograd(BilevelProblem):
             return y @ sample[0] @ y / 2 - y @ (sample[1] @ x + sample[2])
 
         return AutogradBilevel(
-            f, g, upper_data=held, lower_data=held, upper_dim=of.dim, clients=clients,
-            lower_smoothness=of.constants["lower_smoothness"], dtype=dtype, device=device,
-        )  # fmt: skip
+            f,
+            g,
+            upper_data=held,
+            lower_data=held,
+            upper_dim=of.dim,
+            clients=clients,
+            lower_smoothness=of.constants["lower_smoothness"],
+            dtype=dtype,
+            device=device,
+        )

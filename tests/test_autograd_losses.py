@@ -102,10 +102,12 @@ def test_the_problem_fits_itself_and_a_wrong_constant_is_seen():
 
 def bounded(share):
     claim = dp.bound(
-        name="own/ridge", source="here", statement="x",
+        name="own/ridge",
+        source="here",
+        statement="x",
         right=lambda c: share * 2 * c.F_gap / (c.eta * c.S),
         cases=dp.grid(Ridge(dim=1, more=0), FedAvg(step_size=0.3), rounds=5),
-    )  # fmt: skip
+    )
     return claim(lambda view: dp.average("round", dp.sq(view.gradient(view.round_start("w")))))
 
 
@@ -123,3 +125,15 @@ def test_a_method_of_losses_runs_on_it():
         record={"F": lambda view: view.gap(view.mean("w"))},
     )
     assert made["F"].mean[-1] < made["F"].mean[0]
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_loss_that_is_no_number_of_a_sample_is_refused_by_name(together):
+    def squares(x, sample):
+        return (x - sample[0]) ** 2
+
+    oracles = dp.AutogradLosses(squares, data=[([[1.0], [2.0]],)], together=together)
+    with pytest.raises(
+        dp.DriftproofError, match=r"squares, which returns a Tensor of shape \[.*1\]"
+    ):
+        oracles.field_grad(torch.zeros(1, 1, 1, dtype=torch.float64), None)

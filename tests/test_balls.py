@@ -1,7 +1,5 @@
 """Each operation on balls contains the true value, of fractions exactly, else to 60 digits."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import flint
@@ -75,8 +73,11 @@ RATIONAL = {
 
 def _regular(a):
     """Return a matrix with a determinant of at least 100."""
-    return a * (1 - np.eye(2, dtype=int)) + 20 * np.eye(2, dtype=int) if isinstance(
-        a, np.ndarray) else a * (1 - torch.eye(2)) + 20 * torch.eye(2)  # fmt: skip
+    return (
+        a * (1 - np.eye(2, dtype=int)) + 20 * np.eye(2, dtype=int)
+        if isinstance(a, np.ndarray)
+        else a * (1 - torch.eye(2)) + 20 * torch.eye(2)
+    )
 
 
 def _inverse(a):
@@ -103,18 +104,23 @@ REAL = {
     "sigmoid": (torch.sigmoid, lambda x: 1 / (1 + mpmath.exp(-x))),
     "softplus": (torch.nn.functional.softplus, lambda x: mpmath.log(1 + mpmath.exp(x))),
     "xlogy": (lambda a: torch.special.xlogy(a, a * a + 1), lambda x: x * mpmath.log(x * x + 1)),
-}  # fmt: skip
+}
 
 FOLDED = {
-    "norm": (lambda a: torch.linalg.vector_norm(a, dim=-1),
-             lambda v: mpmath.sqrt(sum(x * x for x in v))),
-    "norm, called otherwise": (lambda a: a.norm(dim=-1),
-                               lambda v: mpmath.sqrt(sum(x * x for x in v))),
-    "softmax": (lambda a: torch.softmax(a, -1)[:, 0],
-                lambda v: mpmath.exp(v[0]) / sum(map(mpmath.exp, v))),
-    "logsumexp": (lambda a: torch.logsumexp(a, -1),
-                  lambda v: mpmath.log(sum(map(mpmath.exp, v)))),
-}  # fmt: skip
+    "norm": (
+        lambda a: torch.linalg.vector_norm(a, dim=-1),
+        lambda v: mpmath.sqrt(sum(x * x for x in v)),
+    ),
+    "norm, called otherwise": (
+        lambda a: a.norm(dim=-1),
+        lambda v: mpmath.sqrt(sum(x * x for x in v)),
+    ),
+    "softmax": (
+        lambda a: torch.softmax(a, -1)[:, 0],
+        lambda v: mpmath.exp(v[0]) / sum(map(mpmath.exp, v)),
+    ),
+    "logsumexp": (lambda a: torch.logsumexp(a, -1), lambda v: mpmath.log(sum(map(mpmath.exp, v)))),
+}
 
 SHAPES = {
     "slice": lambda x: x[:, 1:, ::2],
@@ -365,12 +371,21 @@ def test_right_sides_in_balls_contain_what_mpmath_gives():
 
     x, y = sympy.symbols("x y", positive=True)
     expressions = [
-        (1 + x) ** 2 - 1, x / y + sympy.Rational(1, 3), sympy.sqrt(x) * sympy.pi - sympy.E,
-        sympy.exp(-x) + sympy.log(1 + y), sympy.Max(x, y) - sympy.Min(x, 2), 0.1 * x,
-        sympy.Abs(x - y), sympy.floor(3 * x) + sympy.ceiling(y), x ** sympy.Rational(2, 3),
-        sympy.sin(x) * sympy.cos(y), sympy.Piecewise((x, x < y), (y, True)),
-        sympy.tanh(x), sympy.LambertW(x), x**-2,
-    ]  # fmt: skip
+        (1 + x) ** 2 - 1,
+        x / y + sympy.Rational(1, 3),
+        sympy.sqrt(x) * sympy.pi - sympy.E,
+        sympy.exp(-x) + sympy.log(1 + y),
+        sympy.Max(x, y) - sympy.Min(x, 2),
+        0.1 * x,
+        sympy.Abs(x - y),
+        sympy.floor(3 * x) + sympy.ceiling(y),
+        x ** sympy.Rational(2, 3),
+        sympy.sin(x) * sympy.cos(y),
+        sympy.Piecewise((x, x < y), (y, True)),
+        sympy.tanh(x),
+        sympy.LambertW(x),
+        x**-2,
+    ]
     for expression in expressions:
         for values in ((0.1, 0.7), (1e-12, 3.0), (2.5, 2.25)):
             with precision(150), mpmath.workdps(DIGITS + 20):

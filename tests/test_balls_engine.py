@@ -1,7 +1,5 @@
 """Law: whatever runs in doubles runs in balls, and they contain the doubles within the rounding."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

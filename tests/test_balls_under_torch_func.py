@@ -1,7 +1,5 @@
 """Law: what torch.func emits for a function and its derivatives has a version in balls."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """q-FedAvg and DRFL against transcriptions of their pseudocode; the projection against cvxpy."""
 
-from __future__ import annotations
-
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -76,8 +74,9 @@ def test_drfl_is_its_pseudocode(cohort):
     for s in range(3):
         first = s * tau
         points = ctx.server_draw(Uniforms(m), "drawn", since=first)[:, 0].numpy()
-        chosen = [min(int(np.searchsorted(np.cumsum(weights), p, side="right")), n - 1)
-                  for p in points]  # fmt: skip
+        chosen = [
+            min(int(np.searchsorted(np.cumsum(weights), p, side="right")), n - 1) for p in points
+        ]
         at = int(ctx.server_draw(Indices((tau,), 1), "snapshot", since=first))
         mask = ctx.server_draw(Subset(n, m), "reporting", since=first)[:, 0].numpy()
         paths = [local(algorithm, w, k, drawn[first : first + tau]) for k in chosen]

@@ -1,7 +1,5 @@
 """Laws of the benchmark: correct before timed, wrong ones refused, what is exported can be read."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -33,10 +31,13 @@ from tests.benchmarks import targets
 from tests.commands import driftproof
 
 CEILINGS = Ceilings(
-    "cpu", copy=1e10, launch=1e-6, words={"any": 1e9},
+    "cpu",
+    copy=1e10,
+    launch=1e-6,
+    words={"any": 1e9},
     flops={"float64": {"slow": 1e9, "fast": 1e11}, "float32": {"fast": 2e11}},
     operations={"float64": {"sines": 1e9, "roots": 2e9, "signs": 4e9}},
-)  # fmt: skip
+)
 SMALL = {"clients": 3, "replicates": 5}
 CASES = [leaf.load() for leaf in leaves("case").values()]
 
@@ -93,9 +94,11 @@ def test_a_result_that_was_not_written_does_not_pass(monkeypatch):
     prepared = Prepared(workload, seed=1, dtype="float64", rotate=False)
     reference = Prepared(workload, seed=1, dtype="float64", rotate=False)
     assert error_of(prepared, "numba", reference) <= tolerance(prepared)
-    unwritten = {"numba": lambda i: type(prepared.first_start())(
-        torch.empty(prepared.first_start().w.shape, dtype=torch.float64)
-    )}  # fmt: skip
+    unwritten = {
+        "numba": lambda i: type(prepared.first_start())(
+            torch.empty(prepared.first_start().w.shape, dtype=torch.float64)
+        )
+    }
     monkeypatch.setattr(prepared, "variants", lambda: unwritten)
     assert not error_of(prepared, "numba", reference) <= tolerance(prepared)
 
@@ -176,9 +179,14 @@ def some_ceilings():
     own = st.fixed_dictionaries({"sines": positive, "roots": positive})
     operations = st.fixed_dictionaries({"float64": own, "float32": own})
     return st.builds(
-        Ceilings, st.just("cpu"), copy=positive, launch=positive, flops=flops, words=words,
+        Ceilings,
+        st.just("cpu"),
+        copy=positive,
+        launch=positive,
+        flops=flops,
+        words=words,
         operations=operations,
-    )  # fmt: skip
+    )
 
 
 @given(one=some_ceilings(), other=some_ceilings(), flops=positive, moved=positive, words=positive)
@@ -312,9 +320,7 @@ def test_progress_names_only_what_is_measured(tmp_path, quick, monkeypatch):
     quick("w2", "--out", str(tmp_path))
     total, *names = seen
     assert total == len(names)
-    assert names == [
-        "ceilings", *(f"w2 K=3 R=5 d=3 {dtype}" for dtype in DTYPES), "ceilings again"
-    ]  # fmt: skip
+    assert names == ["ceilings", *(f"w2 K=3 R=5 d=3 {dtype}" for dtype in DTYPES), "ceilings again"]
 
 
 def test_the_commit_is_that_of_the_packages_own_checkout(tmp_path):
@@ -337,11 +343,20 @@ def test_the_commit_is_that_of_the_packages_own_checkout(tmp_path):
 
 def test_cells_say_what_is_the_reference_and_what_was_disturbed():
     row = {
-        "case": "w1", "size": {"dim": 3}, "variant": PLAIN_STEPS, "dtype": "float64",
-        "taken": False, "seconds": 1e-3, "low": 9e-4, "high": 2e-3, "readings": [1e-3, 2e-3],
+        "case": "w1",
+        "size": {"dim": 3},
+        "variant": PLAIN_STEPS,
+        "dtype": "float64",
+        "taken": False,
+        "seconds": 1e-3,
+        "low": 9e-4,
+        "high": 2e-3,
+        "readings": [1e-3, 2e-3],
         "error": 0.0,
-        "client_steps_per_second": 1e6, "reference": True, "disturbed": True,
-    }  # fmt: skip
+        "client_steps_per_second": 1e6,
+        "reference": True,
+        "disturbed": True,
+    }
     assert cells(row)[2:] == ["1 (0.9–2) †", "1.00e+06", "–", "reference"]
     assert cells(row | {"reference": False})[-1] == "0"
     assert cells(row | {"error": 2e-16})[-1] == "2e-16"

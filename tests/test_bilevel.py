@@ -1,7 +1,5 @@
 """Laws of bilevel problems: oracles are derivatives, y* solves, ∇F is the implicit gradient."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
@@ -220,8 +218,9 @@ def test_the_hypergradient_is_the_slope_of_f_at_a_lower_solution_found_by_scipy(
         at = torch.from_numpy(x)[:, None]
         found = root(
             lambda y: mean_lower_gradient(problem, at, torch.from_numpy(y)[:, None])[:, 0].numpy(),
-            np.zeros(lower), tol=1e-13,
-        )  # fmt: skip
+            np.zeros(lower),
+            tol=1e-13,
+        )
         every = [torch.from_numpy(v)[:, None].expand(problem.clients, -1, 1) for v in (x, found.x)]
         return float(oracles.upper_value(*every).mean())
 
@@ -365,11 +364,14 @@ def test_random_quadratic_members(problem):
 @pytest.mark.parametrize(
     "change",
     [
-        {"ridge": 0.02}, {"feature_bound": 6.0, "ridge": 0.1}, {"regulariser": 3.0},
+        {"ridge": 0.02},
+        {"feature_bound": 6.0, "ridge": 0.1},
+        {"regulariser": 3.0},
         {"lower_dim": 1, "samples": 1, "validation": 1, "feature_bound": 3.0},
-        {"cross": 4.0, "cross_heterogeneity": 4.0}, {"clients": 1, "lower_dim": 4},
+        {"cross": 4.0, "cross_heterogeneity": 4.0},
+        {"clients": 1, "lower_dim": 4},
     ],
-)  # fmt: skip
+)
 def test_the_constants_of_unusual_logistic_members_hold(change):
     """A small ridge leaves the third derivative alone in L; R ≠ 1 tells its powers apart."""
     problem = LogisticBilevel(**{"clients": 2, "dim": 2, "samples": 3, "validation": 3} | change)
@@ -458,9 +460,12 @@ def test_the_infimum_of_logistic_members_is_enclosed():
     centre = problem.lower_solution(torch.zeros(2, 1, dtype=torch.float64))[:, 0].numpy()
     too_high = logistic.enclosed(
         lambda x: (value(x), problem.gradient(torch.from_numpy(x)[:, None])[:, 0].numpy()),
-        lambda y: solution.minimiser, problem.data[1].reshape(-1, 3), centre,
-        100 * problem.regulariser * problem.ridge**2, lambda above: 0.0,
-    )  # fmt: skip
+        lambda y: solution.minimiser,
+        problem.data[1].reshape(-1, 3),
+        centre,
+        100 * problem.regulariser * problem.ridge**2,
+        lambda above: 0.0,
+    )
     assert too_high.certificate["gap"] < 0
 
 
@@ -489,19 +494,33 @@ def test_a_composition_and_its_bilevel_form_are_one_function(problem):
 
 
 CURVED = CompositionalBilevel(
-    clients=3, dim=2, inner_dim=3, inner_curvature=0.7, inner_heterogeneity=0.3, inner_offset=0.4,
-    plain_slope=0.5, plain_tilt=0.2,
-)  # fmt: skip
+    clients=3,
+    dim=2,
+    inner_dim=3,
+    inner_curvature=0.7,
+    inner_heterogeneity=0.3,
+    inner_offset=0.4,
+    plain_slope=0.5,
+    plain_tilt=0.2,
+)
 
 
 @pytest.mark.parametrize("participation", [1.0, 0.5])
 def test_fedout_is_unbiased_for_the_compositions_hypergradient(participation):
     """In exact expectation over samples and cohorts, at a y that is not y*(x)."""
     problem = CompositionalBilevel(
-        clients=2, dim=2, inner_dim=2, inner_curvature=0.5, inner_heterogeneity=0.3,
-        plain_slope=0.5, plain_tilt=0.2, inner_value_noise=0.1, inner_gradient_noise=0.2,
-        plain_noise=0.3, outer_slope=9.0,
-    )  # fmt: skip
+        clients=2,
+        dim=2,
+        inner_dim=2,
+        inner_curvature=0.5,
+        inner_heterogeneity=0.3,
+        plain_slope=0.5,
+        plain_tilt=0.2,
+        inner_value_noise=0.1,
+        inner_gradient_noise=0.2,
+        plain_noise=0.3,
+        outer_slope=9.0,
+    )
     algorithm = FedOut(terms=1, outer_step_size=0.2, participation=participation)
     left = lambda view: average("round", view.round_start("x").sum(0))  # noqa: E731
     made = run_exactly(problem, algorithm, rounds=1, left=left, limit=2**14)

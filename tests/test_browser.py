@@ -3,8 +3,6 @@
 Whatever a page does in answer is waited for (``expect``), and never read at once.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import shutil
@@ -278,8 +276,12 @@ def test_a_phone_does_not_scroll_sideways_and_every_cell_says_what_it_is(opened,
         "all => all.map(td => getComputedStyle(td, '::before').content)"
     )
     assert {label.strip('"') for label in labels} == {
-        "form", "verdict", "evidence", "cases", "tightness",
-    }  # fmt: skip
+        "form",
+        "verdict",
+        "evidence",
+        "cases",
+        "tightness",
+    }
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.troubles == []
 

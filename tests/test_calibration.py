@@ -1,15 +1,18 @@
 """A small version of the calibration table: no judge is wrong where the truth is known."""
 
-from __future__ import annotations
-
 import pytest
 
 from driftproof.toolkit.verdict import Verdict
 from tests.calibration.__main__ import KINDS
 from tests.calibration.table import Judged, counted
 
-SMALL = {"bound, exact": 15, "bound, sampled": 3, "bound, given sampled pasts": 2,
-         "identity": 80, "symbolic": 36}  # fmt: skip
+SMALL = {
+    "bound, exact": 15,
+    "bound, sampled": 3,
+    "bound, given sampled pasts": 2,
+    "identity": 80,
+    "symbolic": 36,
+}
 
 
 @pytest.mark.parametrize("kind", list(SMALL))

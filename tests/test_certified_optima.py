@@ -1,7 +1,5 @@
 """Certified optima: tight whatever a solver says, true by other routes, and refused where wrong."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -27,11 +25,15 @@ from tests.benchmarks.optima import chi_square, kl_dro, logistic_bilevel, width_
 
 TIGHT = 1e-10
 RULES = [
-    {"divergence": "kl", "penalty": 0.3}, {"divergence": "chi2", "penalty": 0.3},
-    {"divergence": "kl", "radius": 0.2}, {"divergence": "chi2", "radius": 0.2},
-    {"divergence": "cvar", "radius": 0.4}, {"divergence": "kl", "radius": 9.0},
-    {"divergence": "chi2", "penalty": 0.01}, {"divergence": "cvar", "radius": 1.0},
-]  # fmt: skip
+    {"divergence": "kl", "penalty": 0.3},
+    {"divergence": "chi2", "penalty": 0.3},
+    {"divergence": "kl", "radius": 0.2},
+    {"divergence": "chi2", "radius": 0.2},
+    {"divergence": "cvar", "radius": 0.4},
+    {"divergence": "kl", "radius": 9.0},
+    {"divergence": "chi2", "penalty": 0.01},
+    {"divergence": "cvar", "radius": 1.0},
+]
 every_rule = pytest.mark.parametrize("rule", RULES)
 SEEDS = range(24)
 
@@ -58,14 +60,17 @@ def worst(losses, divergence, penalty=None, radius=None):
     if divergence == "chi2" and radius:  # Cauchy's inequality: mean p·(ℓ − ν)₊ ≤ ‖mp‖‖(ℓ − ν)₊‖
         return least(
             lambda t: t + np.sqrt((1 + 2 * radius) * np.mean(np.maximum(losses - t, 0) ** 2)),
-            low, high,
-        )  # fmt: skip
+            low,
+            high,
+        )
     if divergence == "chi2":
         return least(
-            lambda t: t
-            + penalty / 2 * (np.mean(np.maximum(1 + (losses - t) / penalty, 0) ** 2) - 1),
-            losses.min() - penalty - 1, losses.max() + penalty,
-        )  # fmt: skip
+            lambda t: (
+                t + penalty / 2 * (np.mean(np.maximum(1 + (losses - t) / penalty, 0) ** 2) - 1)
+            ),
+            losses.min() - penalty - 1,
+            losses.max() + penalty,
+        )
 
     def entropic(lam):
         return losses.max() + lam * np.log(np.mean(np.exp((losses - losses.max()) / lam)))
@@ -136,9 +141,16 @@ def test_the_solvers_status_decides_nothing(problem, status, monkeypatch):
 
 def test_where_phi_is_not_convex_the_solution_says_so():
     problem = PenalisedDRO(
-        clients=5, dim=4, samples=1, divergence="chi-square", penalty=0.04, feature_bound=0.8,
-        ball=2.0, heterogeneity=1.75, data_seed=922,
-    )  # fmt: skip
+        clients=5,
+        dim=4,
+        samples=1,
+        divergence="chi-square",
+        penalty=0.04,
+        feature_bound=0.8,
+        ball=2.0,
+        heterogeneity=1.75,
+        data_seed=922,
+    )
     known = problem.solution
     assert width_of(known) > 1e-3
     assert not known.certificate["convex"]
@@ -155,9 +167,16 @@ def test_where_phi_is_not_convex_the_solution_says_so():
 def test_the_modulus_of_logistic_members_is_one(seed):
     """By second differences of F at random points with F no larger than at the start."""
     problem = LogisticBilevel(
-        clients=2, dim=2, lower_dim=2 + seed % 2, samples=4, validation=5, ridge=0.4 + seed / 20,
-        regulariser=0.5, data_seed=seed, feature_bound=1 + seed / 20,
-    )  # fmt: skip
+        clients=2,
+        dim=2,
+        lower_dim=2 + seed % 2,
+        samples=4,
+        validation=5,
+        ridge=0.4 + seed / 20,
+        regulariser=0.5,
+        data_seed=seed,
+        feature_bound=1 + seed / 20,
+    )
     centre = problem.lower_solution(torch.zeros(2, 1, dtype=torch.float64))[:, 0].numpy()
     lowest = lowest_mean(problem.data[1].reshape(-1, problem.lower_dim))[1]
     above = value(problem, np.zeros(2)) - lowest
@@ -240,9 +259,13 @@ def test_units_change_nothing(size):
     losses, gradients, _ = logistic(5, 9, 3)
     plain = robust_optimum(losses, gradients, divergence="kl", penalty=0.3, dim=3, ball=4.0)
     scaled = robust_optimum(
-        lambda x: size * losses(x / size), lambda x: gradients(x / size),
-        divergence="kl", penalty=0.3 * size, dim=3, ball=4.0 * size,
-    )  # fmt: skip
+        lambda x: size * losses(x / size),
+        lambda x: gradients(x / size),
+        divergence="kl",
+        penalty=0.3 * size,
+        dim=3,
+        ball=4.0 * size,
+    )
     assert scaled.high - scaled.low <= 1e-12 * size
     assert scaled.low <= size * plain.high + 1e-12 * size
     assert size * plain.low <= scaled.high + 1e-12 * size
@@ -260,9 +283,13 @@ def test_torch_losses_have_their_gradients_by_autograd():
 
 def test_driftproof_has_it_and_a_problem_can_return_it():
     found = driftproof.robust_optimum(
-        lambda x: np.array([x @ x]), lambda x: 2 * x[None], divergence="kl", penalty=1.0, dim=2,
+        lambda x: np.array([x @ x]),
+        lambda x: 2 * x[None],
+        divergence="kl",
+        penalty=1.0,
+        dim=2,
         ball=1.0,
-    )  # fmt: skip
+    )
     assert isinstance(found, driftproof.Solution)
     assert found.low <= 0 <= found.high
 
@@ -282,8 +309,10 @@ def test_a_loss_that_is_not_convex_is_caught(seed, bend, i, rule):
         robust_optimum(
             lambda x: losses(x) - unit * bend / 2 * (x[0] - centre) ** 2,
             lambda x: gradients(x) - np.outer(unit * bend * (x[0] - centre), [1, 0]),
-            dim=2, ball=2.0, **rule,
-        )  # fmt: skip
+            dim=2,
+            ball=2.0,
+            **rule,
+        )
 
 
 @pytest.mark.parametrize("rule", RULES[:5])
@@ -291,8 +320,11 @@ def test_losses_that_are_nowhere_near_convex_are_caught(rule):
     with pytest.raises(DriftproofError, match=r"loss 1 .* below its tangent"):
         robust_optimum(
             lambda x: np.stack([x @ x, np.sin(3 * x[0])]),
-            lambda x: np.array([2 * x, [3 * np.cos(3 * x[0]), 0.0]]), dim=2, ball=2.0, **rule,
-        )  # fmt: skip
+            lambda x: np.array([2 * x, [3 * np.cos(3 * x[0]), 0.0]]),
+            dim=2,
+            ball=2.0,
+            **rule,
+        )
 
 
 @settings(max_examples=40, deadline=None)
@@ -332,8 +364,11 @@ def test_what_cannot_be_is_refused(change, told):
     given = {
         "losses": lambda x: np.full(5, x[:2] @ x[:2]),
         "gradients": lambda x: np.tile(2 * x[:2], (5, 1)),
-        "divergence": "kl", "penalty": 1.0, "dim": 2, "ball": 1.0,
-    } | change  # fmt: skip
+        "divergence": "kl",
+        "penalty": 1.0,
+        "dim": 2,
+        "ball": 1.0,
+    } | change
     with pytest.raises(DriftproofError, match=told):
         robust_optimum(**given)
 
@@ -346,9 +381,12 @@ def test_rounding_of_the_losses_is_in_the_enclosure():
     found = robust_optimum(
         lambda x: np.stack([((x[0] - 1 / 3) ** 2 + 1e8) - 1e8]),
         lambda x: 2 * np.stack([x - 1 / 3]),
-        divergence="kl", penalty=1.0, dim=1, ball=1.0,
+        divergence="kl",
+        penalty=1.0,
+        dim=1,
+        ball=1.0,
         start=np.array([1 / 3]),
-    )  # fmt: skip
+    )
     assert found.low <= 0 <= found.high
     assert found.certificate["rounding"] > 1e-8
 
@@ -357,8 +395,11 @@ def test_what_leaves_numpy_is_told():
     found = robust_optimum(
         lambda x: [math.exp(float(x[0])), math.exp(-float(x[0]))],
         lambda x: [[math.exp(float(x[0]))], [-math.exp(-float(x[0]))]],
-        divergence="kl", penalty=1.0, dim=1, ball=1.0,
-    )  # fmt: skip
+        divergence="kl",
+        penalty=1.0,
+        dim=1,
+        ball=1.0,
+    )
     assert found.low <= 1 <= found.high
     assert "leave numpy" in found.certificate["rests_on"][1]
 
@@ -384,17 +425,19 @@ def test_coarse_rounding_is_that_of_single_precision(seed):
     assert (np.abs(made - exact).max(0) > 0).all()
 
     by_torch = torch.from_numpy(x)
-    assert not torch.equal(coarsely(lambda at: at.add_(1.0) * 3, by_torch.clone(), seed)[0],
-                           (by_torch + 1) * 3)  # fmt: skip
+    assert not torch.equal(
+        coarsely(lambda at: at.add_(1.0) * 3, by_torch.clone(), seed)[0], (by_torch + 1) * 3
+    )
 
 
 # --- the parts ------------------------------------------------------------------------------------
 
 
 @given(
-    st.lists(st.floats(-5, 5), min_size=1, max_size=9), st.sampled_from(RULES),
+    st.lists(st.floats(-5, 5), min_size=1, max_size=9),
+    st.sampled_from(RULES),
     st.integers(0, 10**6),
-)  # fmt: skip
+)
 def test_duality_of_every_ambiguity(losses, rule, seed):
     """Weights that are allowed lie below any multipliers, and the worst ones attain theirs."""
     random, ell = np.random.default_rng(seed), np.array(losses)
@@ -448,9 +491,12 @@ def test_one_case_that_cannot_be_judged_costs_one_row():
     problem = KLDRO(clients=driftproof.sweep(2, 3), samples=2, form="average")
 
     @driftproof.comparison(
-        name="mine/least", source="notes, (1)", statement="F^* = F^*",
-        cases=driftproof.grid(problem), right=lambda known: known.high,
-    )  # fmt: skip
+        name="mine/least",
+        source="notes, (1)",
+        statement="F^* = F^*",
+        cases=driftproof.grid(problem),
+        right=lambda known: known.high,
+    )
     def least(case, right):
         if case.problem.clients == 3:
             refused()
@@ -462,9 +508,12 @@ def test_one_case_that_cannot_be_judged_costs_one_row():
     assert "a solver that gave up" in rows[1].reason
 
     @driftproof.bound(
-        name="mine/bound", source="notes, (2)", statement=r"\|w\|^2 \le 100",
-        cases=driftproof.grid(problem, FedAvg(step_size=0.1), rounds=1), right=lambda c: 100,
-    )  # fmt: skip
+        name="mine/bound",
+        source="notes, (2)",
+        statement=r"\|w\|^2 \le 100",
+        cases=driftproof.grid(problem, FedAvg(step_size=0.1), rounds=1),
+        right=lambda c: 100,
+    )
     def far(view):
         if view.problem.clients == 3:
             refused()

@@ -1,7 +1,5 @@
 """Laws over every claim: its verdicts are those on record, and its false relatives are refused."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 
@@ -19,7 +17,7 @@ from driftproof.toolkit.groups import grouped
 from driftproof.toolkit.measure import average, each, sq
 from driftproof.toolkit.readings import ByProof
 from driftproof.toolkit.verdict import Verdict, overall
-from driftproof.verifiers import record
+from driftproof.verifiers import baseline
 from driftproof.verifiers.asserting import assert_claim
 from driftproof.verifiers.claim_types.bound import BoundClaim, bound
 from driftproof.verifiers.claim_types.order_in_statement import PLACE
@@ -60,10 +58,10 @@ def test_verdicts_are_those_on_record_and_siblings_are_refused(made):
     for row in own:
         assert row.expected is not None, f"not on record: {row.claim} {row.case['label']}"
         assert row.verdict == row.expected, row.case["label"]
-    held = record.read()[made.name]
+    held = baseline.read()[made.name]
     recorded = {(form, key) for form, cases in held.items() for key in cases}
     assert recorded == {(row.form_key, row.case["key"]) for row in own}
-    assert record.as_expected(own)
+    assert baseline.as_expected(own)
     assert all(check.good for check in checked(rows))
     assert disagreeing(made.name, own) == []
 
@@ -73,8 +71,9 @@ def test_verdicts_hold_with_another_seed(tmp_path_factory):
     held = json.loads((every_claim(tmp_path_factory) / "results.json").read_text(encoding="utf-8"))
     drawn = sorted({row["claim"] for row in held["results"] if (row["replicates"] or 0) > 1})
     assert len(drawn) > 5
-    for row in judge([leaves("claim")[name].load() for name in drawn],
-                     Settings(profile="smoke", seed=12345)):  # fmt: skip
+    for row in judge(
+        [leaves("claim")[name].load() for name in drawn], Settings(profile="smoke", seed=12345)
+    ):
         assert row.expected is None or row.verdict == row.expected, row.claim
 
 
@@ -162,7 +161,7 @@ def test_a_vacuous_bound_is_said_to_be_and_does_not_make_a_claim():
     assert row.verdict is Verdict.SUPPORTED
     assert row.vacuous
     assert overall([row]) is Verdict.INCONCLUSIVE
-    assert not record.as_expected([row])
+    assert not baseline.as_expected([row])
 
 
 def test_divergence_is_a_verdict_with_the_first_bad_step():
@@ -318,9 +317,11 @@ def test_a_left_side_that_can_be_negative_needs_both_ends_of_its_range():
     assert row.verdict is Verdict.INCONCLUSIVE
     assert "range(c) is from 0" in row.reason
     below = make(
-        cases=cases, left=signed, right=lambda c: -c.eta / 4,
+        cases=cases,
+        left=signed,
+        right=lambda c: -c.eta / 4,
         range=lambda c: (-2 * c.eta, 2 * c.eta),
-    )  # fmt: skip
+    )
     assert only(below).verdict is Verdict.REFUTED
 
 
@@ -349,7 +350,7 @@ def test_a_right_side_without_a_number_is_told():
         (lambda: make(kind="existence", cases=[]), "claim own/drift has no cases"),
         (lambda: Settings(profile="fast"), "unknown profile 'fast'"),
     ],
-)  # fmt: skip
+)
 def test_a_case_that_is_written_wrongly_is_told_how(build, said):
     with pytest.raises(DriftproofError) as caught:
         build()

@@ -4,8 +4,6 @@ The inequality of a class is written twice, so that a mistake in one is a disagr
 compared at random triples, and with functions of the class in fractions, which have to meet them.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Iterator
@@ -73,9 +71,10 @@ def by_checker(kind: str, constants: dict[str, Fraction], known: list[Known]) ->
     """Return by how much the checker's inequality is exceeded."""
     names = [(f"x{k}", f"g{k}", f"f{k}") for k in range(len(known))]
     where = {
-        name: v for (x, g, _), (p, n, _) in zip(names, known, strict=True)
+        name: v
+        for (x, g, _), (p, n, _) in zip(names, known, strict=True)
         for name, v in ((x, p), (g, n))
-    }  # fmt: skip
+    }
     values = {f: value for (_, _, f), (_, _, value) in zip(names, known, strict=True)}
     triples = [statement.Triple(*({name: fmpq(1)} for name in of)) for of in names]
     of = statement.CONDITIONS[kind](*map(rational, constants.values()), *triples)
@@ -121,13 +120,14 @@ def bent(rng: random.Random, low: Fraction, high: Fraction) -> Callable[[Plane],
     return at
 
 
-def kinked(rng: random.Random) -> Callable[[Plane], Known]:
-    """Return k|⟨u, x⟩ − s|."""
+def kinked(rng: random.Random, mu: Fraction = ZERO) -> Callable[[Plane], Known]:
+    """Return k|⟨u, x⟩ − s| + μ/2·‖x‖²."""
     u, s, k = rng.choice(TURNS), number(rng, -1, 1), number(rng, 1, 3)
 
     def at(x: Plane) -> Known:
         off = dot(u, x) - s
-        return x, times(k if off > 0 else -k, u), k * abs(off)
+        gradient = plus(times(k if off > 0 else -k, u), times(mu, x))
+        return x, gradient, k * abs(off) + mu / 2 * dot(x, x)
 
     return at
 
@@ -146,15 +146,16 @@ def member(rng: random.Random, kind: str, c: dict[str, Fraction]) -> Callable[[P
         "smooth-convex": lambda: bent(rng, ZERO, L),
         "smooth-strongly-convex": lambda: bent(rng, mu, L),
         "convex": lambda: kinked(rng),
+        "strongly-convex": lambda: kinked(rng, c["mu"]),
         "normal-cone": lambda: in_box(rng, Fraction(2)),
         "diameter": lambda: in_box(rng, c["D"]),
-        "bounded-gradients": lambda: lambda x: (
-            x, times(c["G"] * min(ONE, max(-ONE, dot(u, x))), u), ZERO
+        "bounded-gradients": lambda: (
+            lambda x: (x, times(c["G"] * min(ONE, max(-ONE, dot(u, x))), u), ZERO)
         ),
         "strongly-monotone": lambda: linear(mu + abs(number(rng)) * rng.randint(0, 1), number(rng)),
         "lipschitz": lambda: linear(L * u[0], L * u[1]),
         "cocoercive": lambda: linear(half[0] + half[1] * u[0], half[1] * u[1]),
-    }[kind]()  # fmt: skip
+    }[kind]()
 
 
 def in_box(rng: random.Random, D: Fraction) -> Callable[[Plane], Known]:
@@ -226,6 +227,10 @@ MUTANTS = {
     ("convex", "the subgradient at the other point"): (
         lambda own: lambda i, j: Condition([(fmpq(1), i.g, i.minus(j).x)], j.minus(i).f),
         lambda own: lambda: {**own(), "products": {("difference", "one"): ONE}},
+    ),
+    ("strongly-convex", "2μ for μ"): (
+        lambda own: lambda mu, *at: own(2 * mu, *at),
+        lambda own: lambda mu: own(2 * mu),
     ),
     ("smooth-convex", "L/2 for L"): (
         lambda own: lambda L, *at: own(L / 2, *at),

@@ -1,7 +1,5 @@
 """Verdicts over whole classes: proved by a certificate, refuted by functions, or left open."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -77,8 +75,14 @@ def contraction(c):
 
 
 def claim(classes, right=contraction, left=distance, **fields):
-    return bound(name="mine/distance", source="this test", statement="x", classes=classes,
-                 right=right, **fields)(left)  # fmt: skip
+    return bound(
+        name="mine/distance",
+        source="this test",
+        statement="x",
+        classes=classes,
+        right=right,
+        **fields,
+    )(left)
 
 
 def row_of(made, form="printed"):
@@ -114,8 +118,11 @@ def test_what_is_false_for_some_function_is_refuted_by_an_exact_point():
     ("classes", "left"),
     [
         (
-            over([STRONGLY, similar(zeta=1), start_within(R=1)],
-                 FedAvg(local_steps=2, step_size=0.5, participation=0.5), rounds=2),
+            over(
+                [STRONGLY, similar(zeta=1), start_within(R=1)],
+                FedAvg(local_steps=2, step_size=0.5, participation=0.5),
+                rounds=2,
+            ),
             lambda view: distance(view) if view.last else None,
         ),
         (
@@ -124,7 +131,7 @@ def test_what_is_false_for_some_function_is_refuted_by_an_exact_point():
         ),
     ],
     ids=["sampled clients", "not convex"],
-)  # fmt: skip
+)
 def test_a_refutation_runs_the_algorithm_whatever_the_class_and_the_cohort(classes, left):
     row = row_of(claim(classes, lambda c: 0.5 * c.eta, left=left))
     assert row.verdict is Verdict.REFUTED
@@ -157,8 +164,10 @@ TIGHT = {
     **{
         f"{name}, N = {n}, η = {numbers['eta']}": at(name, n, **numbers)
         for name, n, numbers in (
-            *(("gradient-descent", n, UNIT | {"eta": eta})
-              for n, eta in ((1, 1), (2, 1), (3, 1), (4, 0.5), (6, 0.25))),
+            *(
+                ("gradient-descent", n, UNIT | {"eta": eta})
+                for n, eta in ((1, 1), (2, 1), (3, 1), (4, 0.5), (6, 0.25))
+            ),
             *(("gradient-norm", n, UNIT) for n in (1, 2, 3)),
             *(("gradient-norm-from-gap", n, {"L": 1, "F_gap": 1, "eta": 1}) for n in (1, 2)),
             ("krasnoselskii-mann", 3, {"R": 1, "eta": 0.75}),
@@ -172,10 +181,12 @@ TIGHT = {
     **{
         f"strongly convex, {name}, N = {n}, η = {size}": claim(
             one([STRONGLY, start], size, n),
-            lambda c: sympy.Max(Abs(1 - c.eta * c.mu), Abs(1 - c.eta * c.L)) ** (2 * c.S), left,
+            lambda c: sympy.Max(Abs(1 - c.eta * c.mu), Abs(1 - c.eta * c.L)) ** (2 * c.S),
+            left,
         )
         for name, start, left in (
-            ("distance", NEAR, distance_at_end), ("values", start_gap(delta=1), gap),
+            ("distance", NEAR, distance_at_end),
+            ("values", start_gap(delta=1), gap),
             ("gradients", start_gradient(norm=1), gradient),
         )
         for n, size in ((1, 0.5), (1, 2 / 1.1), (2, 1.0), (1, 1.9))
@@ -183,14 +194,20 @@ TIGHT = {
     # what clients that agree on x* share contracts as one does
     "clients with one minimiser": claim(
         over([STRONGLY, shared_minimiser(), NEAR], FedAvg(local_steps=3, step_size=0.5), rounds=1),
-        lambda c: (1 - c.eta * c.mu) ** (2 * c.tau) * c.R**2, distance_at_end,
+        lambda c: (1 - c.eta * c.mu) ** (2 * c.tau) * c.R**2,
+        distance_at_end,
     ),
     "sampled clients with one minimiser": claim(
-        over([STRONGLY, shared_minimiser(), NEAR], FedAvg(step_size=1.5, participation=0.2),
-             rounds=1, clients=5),
-        lambda c: (1 - c.eta * c.mu) ** 2 * c.R**2, distance_at_end,
+        over(
+            [STRONGLY, shared_minimiser(), NEAR],
+            FedAvg(step_size=1.5, participation=0.2),
+            rounds=1,
+            clients=5,
+        ),
+        lambda c: (1 - c.eta * c.mu) ** 2 * c.R**2,
+        distance_at_end,
     ),
-}  # fmt: skip
+}
 assert len(TIGHT) >= 20
 
 
@@ -256,9 +273,11 @@ def test_a_cycle_of_one_function_alone_is_found(function, method):
 def test_an_operator_that_does_not_turn_may_be_the_worst():
     """Of A = μI extragradient's factor is (1 − h + h²)² with h = ημ, here 1/16."""
     still = over(
-        [monotone_lipschitz(L=1, mu=0.5), start_within(R=1)], Extragradient(step_size=0.125),
-        rounds=1, clients=1,
-    )  # fmt: skip
+        [monotone_lipschitz(L=1, mu=0.5), start_within(R=1)],
+        Extragradient(step_size=0.125),
+        rounds=1,
+        clients=1,
+    )
     worst = (1 - Fraction(1, 16) + Fraction(1, 256)) ** 2
     for share, verdict in ((1, Verdict.INCONCLUSIVE), (0.999, Verdict.REFUTED)):
         right = Rational(str(worst)) * Rational(str(share))
@@ -269,9 +288,11 @@ def test_an_operator_that_does_not_turn_may_be_the_worst():
 def test_a_monotone_operator_may_have_no_modulus():
     """A rotation: a step of η leads away by √(1 + η²), and no further."""
     turns = over(
-        [monotone_lipschitz(L=1, mu=0), start_within(R=1)], FedAvg(step_size=0.5), rounds=1,
+        [monotone_lipschitz(L=1, mu=0), start_within(R=1)],
+        FedAvg(step_size=0.5),
+        rounds=1,
         clients=1,
-    )  # fmt: skip
+    )
     assert row_of(claim(turns, lambda c: (1 + c.eta**2) * c.R**2, distance)).attained
     assert row_of(claim(turns, lambda c: c.R**2, distance)).verdict is Verdict.REFUTED
 
@@ -280,8 +301,9 @@ def test_an_upper_bound_refutes_nothing_but_an_operator_of_the_class_does():
     """The conditions on pairs of points are not those of one operator; linear fields are some."""
     operators = over(
         [monotone_lipschitz(L=1, mu=0.5), similar(zeta=1), start_within(R=1)],
-        FedAvg(local_steps=2, step_size=0.3), rounds=1,
-    )  # fmt: skip
+        FedAvg(local_steps=2, step_size=0.3),
+        rounds=1,
+    )
 
     def at_end(view):
         return distance(view) if view.last else None
@@ -291,9 +313,7 @@ def test_an_upper_bound_refutes_nothing_but_an_operator_of_the_class_does():
         row = row_of(claim(operators, lambda c, right=right: right * c.R, at_end))
         verdicts[right] = row.verdict
         assert ("linear fields" if right == 0.62 else "not sufficient") in row.reason
-    assert verdicts == {
-        0.66: Verdict.SUPPORTED, 0.64: Verdict.INCONCLUSIVE, 0.62: Verdict.REFUTED
-    }  # fmt: skip
+    assert verdicts == {0.66: Verdict.SUPPORTED, 0.64: Verdict.INCONCLUSIVE, 0.62: Verdict.REFUTED}
 
 
 def test_assumptions_and_letters_apply_to_a_class():
@@ -306,13 +326,15 @@ def test_assumptions_and_letters_apply_to_a_class():
 
 
 def test_cases_and_classes_may_stand_beside_each_other():
-    cases = grid(
-        QuadraticMinimax(clients=2, dim=1), FedAvg(step_size=0.1), rounds=1
-    )  # fmt: skip
+    cases = grid(QuadraticMinimax(clients=2, dim=1), FedAvg(step_size=0.1), rounds=1)
     both = bound(
-        name="mine/both", source="this test", statement="x", cases=cases, classes=ONE,
+        name="mine/both",
+        source="this test",
+        statement="x",
+        cases=cases,
+        classes=ONE,
         right=lambda c: 10 + 0 * c.eta,
-    )(lambda view: each("transition", sq((view.state.w - view.before.w).mean(0))))  # fmt: skip
+    )(lambda view: each("transition", sq((view.state.w - view.before.w).mean(0))))
     rows = judge([both], Settings())
     assert [row.evidence for row in rows] == [Evidence.EXACT, Evidence.CLASS]
     assert {row.verdict for row in rows} == {Verdict.SUPPORTED}
@@ -399,8 +421,12 @@ def test_a_number_of_many_digits_keeps_them():
 @pytest.mark.parametrize(("step", "most"), [(2**0.5, sympy.sqrt(2)), (2 * (1 + 5e-14), 2)])
 def test_beyond_the_edge_of_an_assumption_by_rounding_nothing_is_refuted(step, most):
     """|1 − η|² ≤ (most − 1)² for η ≤ most; the step is above it by a rounding error."""
-    classes = over([smooth_strongly_convex(L=1, mu=0.7), start_within(R=1)],
-                   FedAvg(step_size=step), rounds=1, clients=1)  # fmt: skip
+    classes = over(
+        [smooth_strongly_convex(L=1, mu=0.7), start_within(R=1)],
+        FedAvg(step_size=step),
+        rounds=1,
+        clients=1,
+    )
     small = Assumption("small steps", "", relation=lambda c: c.eta * c.L <= most)
     row = row_of(claim(classes, lambda c: (most - 1) ** 2 * c.R**2, assumes=[small]))
     assert row.verdict is Verdict.INCONCLUSIVE
@@ -446,3 +472,11 @@ def test_the_gradient_where_an_implicit_step_ends():
     assert verdict(bent, step, gradient, lambda c: c.R**2 / 100) is Verdict.REFUTED
     with pytest.raises(DriftproofError, match="proximal step on"):  # it may be no minimiser
         verdict([smooth(L=1), start_gap(1.0)], step, gradient, lambda c: 1 / c.eta**2)
+
+
+@pytest.mark.parametrize(("steps", "wanted"), [(1, Verdict.SUPPORTED), (2, Verdict.REFUTED)])
+def test_a_bound_without_heterogeneity_falls_where_clients_drift(steps, wanted):
+    """With τ = 2 clients cx and x²/2 − cx move x from x*, by as much as one likes."""
+    method = FedAvg(local_steps=steps, step_size=0.125)
+    apart = [smooth_convex(L=1), start_within(R=1)]
+    assert verdict(apart, method, gap, lambda c: 4 * c.R**2, 2) is wanted

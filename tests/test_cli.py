@@ -1,7 +1,5 @@
 """The command line: what it prints, what it exits with, and what it says to mistakes."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os
@@ -22,7 +20,7 @@ from driftproof.toolkit.discover import KINDS, leaves
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.report.page import asset
 from driftproof.toolkit.report.plain_math import plain_math
-from driftproof.verifiers import record
+from driftproof.verifiers import baseline
 from driftproof.verifiers.verify import select
 from tests.commands import driftproof
 from tests.fresh_install import blocks
@@ -111,9 +109,12 @@ def test_show_tells_of_a_file_of_ones_own(tmp_path):
     printed = driftproof("show", "mine.py", "--latex", cwd=tmp_path).stdout
     assert r"right side, printed: G_{f}^{2} G_{g}^{2} \eta^{2} \tau" in printed
     for words in (
-        "claim mine/drift", "source: my draft, Lemma 3", "ComFedL(local_steps=5), rounds=5",
-        "    G_f ⋅G_g ⋅η ⋅τ", "driftproof verify mine.py",
-    ):  # fmt: skip
+        "claim mine/drift",
+        "source: my draft, Lemma 3",
+        "ComFedL(local_steps=5), rounds=5",
+        "    G_f ⋅G_g ⋅η ⋅τ",
+        "driftproof verify mine.py",
+    ):
         assert words in shown.stdout
     assert "verdict on record" not in shown.stdout
     (other,) = json.loads(driftproof("show", "server_step.py", "--json", cwd=tmp_path).stdout)
@@ -152,8 +153,11 @@ def test_verify_prints_json_that_the_schema_allows(tmp_path):
     assert printed["union_bound"] <= 0.01
     claims = {row["claim"] for row in printed["results"]}
     assert claims == {
-        "comfedl/lemma-1", "comfedl/lemma-2", "comfedl/lemma-1-proof-v1", "comfedl/remark-1"
-    }  # fmt: skip
+        "comfedl/lemma-1",
+        "comfedl/lemma-2",
+        "comfedl/lemma-1-proof-v1",
+        "comfedl/remark-1",
+    }
     assert {"index.html", "ledger.sqlite", "results.json"} <= {
         path.name for path in tmp_path.iterdir()
     }
@@ -177,7 +181,7 @@ HELPERS = {
         "driftproof.synthetic.kernels._nested_minimax",
         "driftproof.toolkit.kernels.registry",
     ],
-}  # fmt: skip
+}
 """What a new file imports beside what users do: of its origin's paper, pieces, kernels."""
 
 
@@ -313,8 +317,9 @@ def test_a_claim_of_a_file_is_chosen_by_its_name(tmp_path):
     file.write_text(
         "from driftproof import bound, grid\nfrom driftproof.algorithms import ComFedL\n"
         "from driftproof.problems import BoundedComposition\n"
-        + one + one.replace("a/b", "a/c").replace("def a", "def c")
-    )  # fmt: skip
+        + one
+        + one.replace("a/b", "a/c").replace("def a", "def c")
+    )
     assert [leaf.name for leaf in select([str(file)])] == ["a/b", "a/c"]
     assert [leaf.name for leaf in select([f"{file}::a/c"])] == ["a/c"]
     assert [leaf.name for leaf in select([f"{file}::a/*"])] == ["a/b", "a/c"]
@@ -370,7 +375,7 @@ def test_controls_and_errata():
     assert found["comfedl/lemma-1-proof-v1"] == ("false", "REFUTED")
     refuted = {
         claim
-        for claim, forms in record.read().items()
+        for claim, forms in baseline.read().items()
         for form, cases in forms.items()
         if form.startswith("printed") and "REFUTED" in cases.values()
     }
@@ -438,6 +443,24 @@ def test_a_claims_file_may_import_what_lies_beside_it_and_resume_sees_it_change(
         (tmp_path / "beside.py").write_text(f"FACTOR = {factor}\n")
         made = driftproof("verify", "drift.py", *SMOKE, "--resume", cwd=tmp_path)
         assert made.returncode == verdict, made.stdout + made.stderr
+
+
+def test_an_interrupted_command_names_resume_if_it_has_it(monkeypatch, capsys):
+    from driftproof import cli
+
+    def said(*words):
+        status(words)
+        return "".join(capsys.readouterr())
+
+    def interrupted(*words, **options):
+        raise KeyboardInterrupt
+
+    names = cli.cli.list_commands(None)
+    has = [name for name in names if "Go on with what --out holds" in said(name, "--help")]
+    monkeypatch.setattr(cli.cli, "main", interrupted)
+    assert has == [name for name in names if "with --resume" in said("--quiet", name)]
+    assert has == ["falsify", "run", "verify"]
+    assert said("conform") == said() == "driftproof: interrupted\n"
 
 
 def test_a_defect_is_told_with_a_status_of_its_own(monkeypatch, capsys):

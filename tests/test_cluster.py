@@ -1,7 +1,5 @@
 """Law: on workers elsewhere results are the same to the bit, whatever becomes of the workers."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -122,10 +120,15 @@ def test_when_the_scheduler_is_killed_resume_goes_on(alone, tmp_path):
     assert (results, len(tasks)) == (alone[1][0], len(alone[1][1]))  # none was done twice
 
 
-@pytest.mark.parametrize("command", [
-    ("verify", "scgdm/remark-3.7", "--profile", "smoke"),  # its tasks start processes
-    ("controls", "comfedl/lemma-2", "--json"), COMMANDS["search.json"], COMMANDS["experiment.json"],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("verify", "scgdm/remark-3.7", "--profile", "smoke"),  # its tasks start processes
+        ("controls", "comfedl/lemma-2", "--json"),
+        COMMANDS["search.json"],
+        COMMANDS["experiment.json"],
+    ],
+)
 def test_every_command_gives_the_bits_of_one_machine(command, tmp_path):
     found = []
     for place in ("here", "there"):
@@ -155,14 +158,26 @@ def test_a_task_that_ends_its_workers_is_named(tmp_path):
     told(made, 2, str(path), "ended 4 workers", "in the task mine/drift exact", "--resume")
 
 
-@pytest.mark.parametrize(("words", "status", "got"), [
-    *((f"{command} --cluster {word}", 2, f"--cluster {word}")
-      for command in ("verify", "falsify comfedl/lemma-2", "controls", "run comfedl/imbalanced")
-      for word in ("ray", "dask=", "dask:tcp://127.0.0.1:9")),
-    ("run comfedl/imbalanced --engine wire --cluster dask", 2, "--engine wire with --cluster"),
-    *((f"verify comfedl/lemma-2 --cluster dask={address}", 3, f"no Dask workers at {address}")
-      for address in ("tcp://127.0.0.1:9", "nonsense://1")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "status", "got"),
+    [
+        *(
+            (f"{command} --cluster {word}", 2, f"--cluster {word}")
+            for command in (
+                "verify",
+                "falsify comfedl/lemma-2",
+                "controls",
+                "run comfedl/imbalanced",
+            )
+            for word in ("ray", "dask=", "dask:tcp://127.0.0.1:9")
+        ),
+        ("run comfedl/imbalanced --engine wire --cluster dask", 2, "--engine wire with --cluster"),
+        *(
+            (f"verify comfedl/lemma-2 --cluster dask={address}", 3, f"no Dask workers at {address}")
+            for address in ("tcp://127.0.0.1:9", "nonsense://1")
+        ),
+    ],
+)
 def test_a_cluster_that_cannot_be_is_told(words, status, got, tmp_path):
     told(driftproof(*words.split(), cwd=tmp_path), status, got)
 

@@ -7,7 +7,7 @@ from driftproof.synthetic.problems.piecewise_composition import PiecewiseComposi
 from driftproof.toolkit.algorithms.comfedl import ComFedL
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.federation import run_exactly
-from driftproof.verifiers.judges.assumed import unmet
+from driftproof.verifiers.judges.assumptions import unmet
 from driftproof.verifiers.papers.comfedl.claims._theorem_bounds import squared_gradient
 from driftproof.verifiers.papers.comfedl.claims.full_participation import full_participation
 
@@ -29,9 +29,12 @@ def test_the_floor_of_sampled_clients_is_comfedls(branch, tau, eta):
     squares = [limit + (1 - limit) * q ** (2 * s) for s in range(rounds)]
     assert ran.values[0] @ ran.weights == pytest.approx(np.mean(squares), abs=1e-14)
     for name, stated in {
-        "inner_gradient_bound": 1, "outer_gradient_bound": 2, "inner_smoothness": 0,
-        "outer_smoothness": 1, "objective_smoothness": 1,
-    }.items():  # fmt: skip
+        "inner_gradient_bound": 1,
+        "outer_gradient_bound": 2,
+        "inner_smoothness": 0,
+        "outer_smoothness": 1,
+        "objective_smoothness": 1,
+    }.items():
         assert problem.constants[name] == pytest.approx(stated, rel=1e-12)
 
 

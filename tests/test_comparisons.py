@@ -1,7 +1,5 @@
 """Certified numbers are compared at the size of the sides, counts exactly."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -24,9 +22,13 @@ SUPPORTED, REFUTED = Verdict.SUPPORTED, Verdict.REFUTED
 
 def claimed(kind):
     decorate = comparison(
-        name="own/numbers", kind=kind, source="", statement="x", cases=grid(BoundedComposition()),
+        name="own/numbers",
+        kind=kind,
+        source="",
+        statement="x",
+        cases=grid(BoundedComposition()),
         right=0,
-    )  # fmt: skip
+    )
     return decorate(lambda case, right: [])
 
 
@@ -163,10 +165,11 @@ def test_a_bound_by_what_is_not_finite(low, high, value, verdict):
 numbers_of_any_kind = st.floats() | st.sampled_from([NAN, INF, -INF, 0.0, 1.0, 1e308, -1e308])
 comparisons_of_any_kind = st.lists(
     st.builds(
-        Comparison, st.just("x"), *[numbers_of_any_kind] * 4,
-        scale=numbers_of_any_kind.map(abs),
-    ), min_size=1, max_size=4,
-)  # fmt: skip
+        Comparison, st.just("x"), *[numbers_of_any_kind] * 4, scale=numbers_of_any_kind.map(abs)
+    ),
+    min_size=1,
+    max_size=4,
+)
 
 
 KINDS = ["identity", "complexity", "existence", "bound"]
@@ -183,17 +186,27 @@ def test_whatever_is_compared_is_reported(tmp_path, kind, compared):
     if row.verdict is SUPPORTED:
         assert all(c.low <= c.value + c.slack and c.high < INF for c in compared)
     head = header([], Settings()) | {"union_bound": 0.0}
-    head["claims"] = {made.name: {
-        "kind": kind, "source": "", "statement": "x", "assumes": [], "forms": {}, "notes": {},
-        "explain": "", "command": "c"}}  # fmt: skip
+    head["claims"] = {
+        made.name: {
+            "kind": kind,
+            "source": "",
+            "statement": "x",
+            "assumes": [],
+            "forms": {},
+            "notes": {},
+            "explain": "",
+            "command": "c",
+        }
+    }
     write_report(tmp_path, head, [row], plots=True)
     (public,) = json.loads((tmp_path / "results.json").read_text())["results"]
     assert public["verdict"] == row.verdict
     assert (public["rhs"] is None) == (not np.isfinite(row.rhs))
 
 
-@pytest.mark.parametrize("odd", [Comparison("odd", 2.0, 0.0, 1.0),
-                                 Comparison("odd", 2.0, 2.0, 1.0, scale=-1.0)])  # fmt: skip
+@pytest.mark.parametrize(
+    "odd", [Comparison("odd", 2.0, 0.0, 1.0), Comparison("odd", 2.0, 2.0, 1.0, scale=-1.0)]
+)
 def test_an_empty_enclosure_and_a_scale_below_0_decide_nothing(odd):
     row = judged("identity", [odd])
     assert row.verdict is Verdict.INCONCLUSIVE

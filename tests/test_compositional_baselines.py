@@ -36,8 +36,15 @@ from driftproof.toolkit.kernels.registry import kernel_of
 from driftproof.toolkit.measure import average
 from driftproof.verifiers.papers.feddro.claims.algorithm_1 import transcribed
 
-WRITTEN = {"local-bsgd", "local-scgd", "local-scgdm", "local-moml", "gcivr", "mbsgd",
-           "compositional-fedavg"}  # fmt: skip
+WRITTEN = {
+    "local-bsgd",
+    "local-scgd",
+    "local-scgdm",
+    "local-moml",
+    "gcivr",
+    "mbsgd",
+    "compositional-fedavg",
+}
 ROUNDS, NAMES = 4, ("compositional",)
 NOISE = {"inner_value_noise": 0.1, "inner_gradient_noise": 0.2, "outer_gradient_noise": 0.3}
 SHAPE = {"dim": 2, "inner_dim": 3, "inner_curvature": 0.4}
@@ -265,12 +272,23 @@ TRIO = Skew(clients=MANY, heterogeneity=0.5, inner_heterogeneity=0.5, **SHAPE, *
 MIXED = Mixed(clients=MANY, inner_heterogeneity=0.5, **SHAPE, **NOISE)
 ONE = Skew(clients=1, **SHAPE, **NOISE)
 AVERAGED = AveragedComposition(
-    clients=3, dim=2, inner_dim=2, inner_curvature=0.5, inner_heterogeneity=0.4, inner_offset=0.6,
+    clients=3,
+    dim=2,
+    inner_dim=2,
+    inner_curvature=0.5,
+    inner_heterogeneity=0.4,
+    inner_offset=0.6,
     distance=1.1,
-)  # fmt: skip
+)
 TASKS = replace(TRIO, dim=3, inner_dim=4)
-LOOPS = {LocalBSGD: local_bsgd, LocalSCGD: local_scgd, LocalSCGDM: local_scgdm,
-         LocalMOML: local_moml, GCIVR: gcivr, MBSGD: mbsgd}  # fmt: skip
+LOOPS = {
+    LocalBSGD: local_bsgd,
+    LocalSCGD: local_scgd,
+    LocalSCGDM: local_scgdm,
+    LocalMOML: local_moml,
+    GCIVR: gcivr,
+    MBSGD: mbsgd,
+}
 SCGDM = LocalSCGDM(local_steps=3, step_size=0.2, momentum=2.0, inner_momentum=3.0, step_factor=0.7)
 INSIDE = (GCIVR, MBSGD)
 CASES = [
@@ -290,18 +308,26 @@ CASES += [
     (LocalMOML(task_blocks=2, sampled_tasks=2), TASKS),
     (LocalBSGD(local_steps=2, task_blocks=4, sampled_tasks=3), TASKS),
     (LocalBSGD(local_steps=2), MAML(clients=2, gradient_noise=0.2)),
-    *((replace(SCGDM, averaged=averaged, samples=samples), TRIO)
-      for averaged in ("umx", "mx", "x", "ux", "") for samples in ("one", "two")),
-    *((replace(SCGDM, averaged="ux", task_blocks=tasks, sampled_tasks=sampled), TASKS)
-      for tasks, sampled in ((2, 1), (4, 3), (4, 4), (2, 0))),
+    *(
+        (replace(SCGDM, averaged=averaged, samples=samples), TRIO)
+        for averaged in ("umx", "mx", "x", "ux", "")
+        for samples in ("one", "two")
+    ),
+    *(
+        (replace(SCGDM, averaged="ux", task_blocks=tasks, sampled_tasks=sampled), TASKS)
+        for tasks, sampled in ((2, 1), (4, 3), (4, 4), (2, 0))
+    ),
     (GCIVR(epoch_steps=1, outer_batch=2), MIXED),
     (GCIVR(epoch_steps=9, outer_batch=1), MIXED),
     (GCIVR(epoch_steps=2), TRIO),
     (GCIVR(epoch_steps=2), KLDRO(clients=3, form="log", heterogeneity=2.0)),
-    *((CompositionalFedAvg(local_steps=3, step_size=0.15, sharing=sharing, decay=decay), problem)
-      for sharing in ("case-1", "case-2", "every-step") for decay in (0.0, 1.5)
-      for problem in (AVERAGED, BiasAmplification(), BiasAmplification(heterogeneity="offsets"))),
-]  # fmt: skip
+    *(
+        (CompositionalFedAvg(local_steps=3, step_size=0.15, sharing=sharing, decay=decay), problem)
+        for sharing in ("case-1", "case-2", "every-step")
+        for decay in (0.0, 1.5)
+        for problem in (AVERAGED, BiasAmplification(), BiasAmplification(heterogeneity="offsets"))
+    ),
+]
 LOOPS[CompositionalFedAvg] = lambda problem, a: {"x": transcribed(problem, a, ROUNDS)}
 
 
@@ -380,8 +406,13 @@ def test_a_step_on_sampled_tasks_is_the_whole_step_in_expectation(sampled):
     exact = {"inner_momentum": 1.0, "local_steps": 1}
     whole = final(problem, LocalMOML(**exact), rounds=1).x[0, :, 0]
     algorithm = LocalMOML(task_blocks=3, sampled_tasks=sampled, **exact)
-    made = run_exactly(problem, algorithm, rounds=1, left=lambda view: average(
-        "round", view.round_start("x").sum(0)), limit=64)  # fmt: skip
+    made = run_exactly(
+        problem,
+        algorithm,
+        rounds=1,
+        left=lambda view: average("round", view.round_start("x").sum(0)),
+        limit=64,
+    )
     assert len(made.weights) == math.comb(3, sampled) ** 2
     expected = made.state.x[0] @ torch.from_numpy(made.weights)
     torch.testing.assert_close(expected, whole, rtol=1e-13, atol=1e-14)

@@ -1,8 +1,7 @@
 """Implementations beside algorithms: right ones conform, and a slip is named where it is first."""
 
-from __future__ import annotations
-
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,8 +22,10 @@ from driftproof.algorithms import (
 )
 from driftproof.commands import conform
 from driftproof.problems import PiecewiseLosses, QuadraticMinimax
+from driftproof.verifiers.conform.clients import Client
 from driftproof.verifiers.conform.compared import departure
-from driftproof.verifiers.conform.reference import Instance, fields_of
+from driftproof.verifiers.conform.conforming import first_departure
+from driftproof.verifiers.conform.reference import Instance, fields_of, played
 from driftproof.verifiers.conform.round_function import RoundFunction
 from driftproof.verifiers.search.strategies import examples_of
 from tests import written_methods as written
@@ -33,10 +34,16 @@ from tests.commands import driftproof
 NEST = FedNest(inner_calls=2, inner_steps=2, outer_steps=2, terms=2, series="summed")
 WEIGHTED = FedAvg(local_steps=2, weighting="samples", batch=2)
 ALGORITHMS = {
-    "fedavg": FedAvg, "scaffold": Scaffold, "heavy_ball": HeavyBall, "comfedl": ComFedL,
-    "decaying_fedavg": DecayingFedAvg(local_steps=2), "q_fedavg": QFedAvg, "fedavg_s": FedAvgS,
-    "local_scgdm": LocalSCGDM(local_steps=3, momentum=4.0, inner_momentum=6.0), "fednest": NEST,
-}  # fmt: skip
+    "fedavg": FedAvg,
+    "scaffold": Scaffold,
+    "heavy_ball": HeavyBall,
+    "comfedl": ComFedL,
+    "decaying_fedavg": DecayingFedAvg(local_steps=2),
+    "q_fedavg": QFedAvg,
+    "fedavg_s": FedAvgS,
+    "local_scgdm": LocalSCGDM(local_steps=3, momentum=4.0, inner_momentum=6.0),
+    "fednest": NEST,
+}
 
 
 @pytest.mark.parametrize("method", ALGORITHMS)
@@ -58,7 +65,7 @@ SLIPS = [
      r"round 1, client 0, local step 2\ngot:    field_grad asked at x = "),
     ("heavy_ball", "sign", HeavyBall(), rf"round 2, {SHARED}\ngot:    w\["),
     ("local_scgdm", "stale", ALGORITHMS["local_scgdm"],
-     r"round 1, client 0, local step 2\ngot:    outer_grad asked at y = "),
+     r"round \d, client 0, local step \d\ngot:    outer_grad asked at y = "),
     ("fedavg_s", "alternating", FedAvgS(),
      r"round 1, client 0, local step 1\ngot:    upper_grad_x asked at y = "),
 ]  # fmt: skip
@@ -70,16 +77,18 @@ def test_a_slip_is_caught_and_named(method, slip, algorithm, named):
         assert_conforms(getattr(written, method)(slip), algorithm=algorithm)
     told = str(caught.value)
     assert re.search(named, told), told
-    got, wanted = (re.search(rf"{head}: .*?(\S+)( after.*)?\n", told)[1].strip("[]")
-                   for head in ("got", "wanted"))  # fmt: skip
+    got, wanted = (
+        re.search(rf"{head}: .*?(\S+)( after.*)?\n", told)[1].strip("[]")
+        for head in ("got", "wanted")
+    )
     assert float(got) != float(wanted)
     assert f"{method} is not " in told
     assert re.search(r"on:     Case\(.*\)\n +clients of sizes \[.*\], cohort \[.*\]\n", told)
 
 
-BENT = PiecewiseLosses(gradients=(
-    (((0.0, -2.0), (1.0, -1.0)),), (((0.0, 4.0), (1.0, 5.0)),)
-), tails="linear")  # fmt: skip
+BENT = PiecewiseLosses(
+    gradients=((((0.0, -2.0), (1.0, -1.0)),), (((0.0, 4.0), (1.0, 5.0)),)), tails="linear"
+)
 """f_0' = x − 2 and f_1' = x + 4, from 0."""
 
 
@@ -191,13 +200,27 @@ def worded(state, clients, cohort):
 
 
 def sampled_once(
-    state, clients, cohort, inner_calls, inner_steps, outer_steps, inner_step_size,
-    outer_step_size, terms,
-):  # fmt: skip
+    state,
+    clients,
+    cohort,
+    inner_calls,
+    inner_steps,
+    outer_steps,
+    inner_step_size,
+    outer_step_size,
+    terms,
+):
     return written.fednest()(
-        state, clients, [cohort] * 20, inner_calls, inner_steps, outer_steps, inner_step_size,
-        outer_step_size, terms,
-    )  # fmt: skip
+        state,
+        clients,
+        [cohort] * 20,
+        inner_calls,
+        inner_steps,
+        outer_steps,
+        inner_step_size,
+        outer_step_size,
+        terms,
+    )
 
 
 def broken(state, clients, cohort):
@@ -225,15 +248,16 @@ def noisy(state, clients, cohort):
         (shapeless, FedAvg(), r"w of shape \(7, 7\) after a round of shapeless"),
         (elsewhere, FedAvg(), "elsewhere gives no field of the state"),
         (worded, FedAvg(), "w = 'none'"),
-        (broken, FedAvg(), r"test_conform.py:\d+: in broken: KeyError: 'v'"),
+        (broken, FedAvg(), r"test_conform.py:\d+: in broken: KeyError: 'v: the state has w'"),
         (asking, FedAvg(), r"in asking: unknown question to a client 'hessian'"),
         (stacked, FedAvg(), r"field_grad of client 0 at x of shape \(1, 1\)"),
         (noisy, FedAvg(), "field_grad of client 0 with 2 arguments"),
         (written.q_fedavg(), DRFL(), "draws .*snapshot.*, and q_fedavg does not ask for them"),
         (sampled_once, FedNest(series="summed"), "several cohorts in a round"),
+        (Flower, FedAvgS(), "Flower, with fit and aggregate, beside an algorithm of x and y"),
         (3, FedAvg(), "3 as an implementation"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_compared_is_refused_with_a_reason(code, algorithm, got):
     with pytest.raises(DriftproofError, match=got) as refused:
         assert_conforms(code, algorithm=algorithm, instances=20)
@@ -308,11 +332,26 @@ def mine(state, clients, cohort, local_steps, step_size):
 """
 
 
+def test_a_name_does_not_tell_how_clients_are_weighted_so_what_agrees_is_said():
+    def weighted(state, clients, cohort, step_size):
+        sizes = np.array([clients[i].size for i in cohort])
+        ends = [state["w"] - step_size * clients[i].grad(state["w"]) for i in cohort]
+        return {"w": sizes / sizes.sum() @ np.array(ends)}
+
+    with pytest.raises(AssertionError, match=r"agrees: with fedavg\(weighting='samples'\) there"):
+        assert_conforms(weighted, algorithm=FedAvg, instances=30)
+    with pytest.raises(AssertionError) as told:  # who names a member means it
+        assert_conforms(weighted, algorithm=FedAvg(weighting="uniform"), instances=30)
+    assert "agrees" not in str(told.value)
+
+
 def test_the_command(tmp_path):
     (tmp_path / "mine.py").write_text(MINE.replace("SUM", "np.mean"))
     made = driftproof("conform", "mine.py::mine", "fedavg", "--instances", "20", cwd=tmp_path)
     assert (made.returncode, made.stderr) == (0, "")
-    assert made.stdout == "mine.py::mine: no difference from fedavg in 20 instances\n"
+    beside = "fedavg(batch=1, weighting='uniform')"
+    same = f"mine.py::mine: no difference from {beside} in 20 instances\n"
+    assert made.stdout == same
     (tmp_path / "mine.py").write_text(MINE.replace("SUM", "np.sum"))
     words = ("conform", "mine.py::mine", "FedAvg(local_steps=2)", "--instances", "50")
     made = driftproof(*words, cwd=tmp_path)
@@ -334,10 +373,201 @@ def test_the_command(tmp_path):
         ("fedavg(2)", "driftproof show fedavg lists its parameters"),
         ("FedAvg(1)+f(1)", "driftproof show fedavg lists its parameters"),
         ("fedavg(step_size=-1.0)", "step_size"),
+        ("fedavg(weighting=sample)", "weighting = 'sample'"),
+        ("fedavg(weighting=print(1))", "weighting = "),
+        ("fedavg(batch=samples)", "driftproof show fedavg lists its parameters"),
     ],
 )
 def test_an_algorithm_that_there_is_not_is_told(text, told):
     with pytest.raises(DriftproofError, match=told):
         conform._algorithm(text)
-    assert conform._algorithm("Scaffold") is Scaffold
-    assert conform._algorithm("scaffold(local_steps=2)") == Scaffold(local_steps=2)
+    assert conform._algorithm("Scaffold") == (Scaffold, {})
+    for words in ("weighting=samples", "weighting='samples'"):
+        assert conform._algorithm(f"FedAvg({words})") == (FedAvg, {"weighting": "samples"})
+    assert conform._algorithm("scaffold(local_steps=2)") == (Scaffold, {"local_steps": 2})
+
+
+def scaled_step(state, clients, cohort, local_steps, step_size):
+    """A step that is right where local_steps = 1."""
+    return weighted(state, clients, cohort, local_steps, step_size / local_steps)
+
+
+def weighted(state, clients, cohort, local_steps, step_size):
+    ends = [state["w"]] * len(cohort)
+    for _ in range(local_steps):
+        ends = [w - step_size * clients[i].grad(w) for i, w in zip(cohort, ends, strict=True)]
+    return {"w": np.average(ends, 0, weights=[clients[i].size for i in cohort])}
+
+
+def test_what_is_given_stays_and_all_else_that_is_asked_for_is_drawn():
+    """Of a member given is what is not the default."""
+    given = {"weighting": "samples"}
+    for of, kept in ((FedAvg, given), (FedAvg(**given), None)):
+        told, _ = first_departure(scaled_step, of, 50, 0, kept)
+        assert "change in this round is 1/2 of the algorithm's" in told
+    told, beside = first_departure(scaled_step, FedAvg, 50, 0, given | {"local_steps": 1})
+    assert (told, beside) == ("", "fedavg(local_steps=1, batch=1, weighting='samples')")
+    told, beside = first_departure(scaled_step, FedAvg(**given, participation=0.5), 50, 0)
+    assert "FedAvg(local_steps=2, participation=0.5" in told
+
+
+@pytest.mark.parametrize("question", ["loss", "mean_loss", "grad"])
+def test_a_question_for_a_log_is_no_difference(question):
+    def logging(state, clients, cohort, local_steps, step_size):
+        assert all(np.isfinite(getattr(client, question)(state["w"])).all() for client in clients)
+        return weighted(state, clients, cohort, local_steps, step_size)
+
+    assert_conforms(logging, algorithm=FedAvg(weighting="samples"), instances=30)
+
+
+def stale_after_a_log(state, clients, cohort, local_steps, step_size):
+    """ComFedL whose ∇g is at the round's first value, which is asked for once more."""
+    ends = []
+    for i in cohort:
+        w, (first, _) = state["w"], clients[i].inner(state["w"])
+        for _ in range(local_steps):
+            _, pull = clients[i].inner(w)
+            w = w - step_size * pull(clients[i].outer_grad(first))
+        ends.append(w)
+    return {"w": np.mean(ends, 0)}
+
+
+def stale_gradient(state, clients, cohort):
+    w = state["w"]
+    clients[0].grad(w + 5)
+    return {"w": w - 0.1 * sum(clients[0].grad(w) for _ in range(2))}
+
+
+def one_step_more(state, clients, cohort):
+    return weighted(state, clients, cohort, 2, 0.1)
+
+
+def test_one_question_more_is_not_taken_for_that_of_a_step():
+    """Every step's own question is found, and one that is not told where another may be meant."""
+    with pytest.raises(AssertionError, match=r"step 2\ngot:    outer_grad asked at y = ") as caught:
+        assert_conforms(stale_after_a_log, algorithm=ComFedL, instances=5)
+    assert re.search(
+        r"inner was asked of client 0 \d times in this round, 1 more", str(caught.value)
+    )
+    alone = {"sizes": (1,), "problem": PiecewiseLosses(clients=1, tails="linear")}
+    told = told_of(stale_gradient, FedAvg(local_steps=2), **alone)
+    assert re.search(r"step 2\ngot:    field_grad asked, but not where .*\nwanted: x = ", told)
+    told = told_of(one_step_more, FedAvg(), **alone)
+    assert "field_grad was asked of client 0 2 times in this round, 1 more than" in told
+
+
+def test_a_loss_is_that_whose_gradient_the_field_is():
+    """f_1 = (x + 4)²/2 between its points, to a constant."""
+    losses = []
+
+    def looking(state, clients, cohort):
+        losses.extend(clients[1].loss(np.array([x])) for x in (0.0, 1.0))
+        return state
+
+    told_of(looking, FedAvg())
+    assert losses[1] - losses[0] == pytest.approx(4.5)
+
+
+def test_a_question_that_a_problem_cannot_answer_is_not_offered():
+    with pytest.raises(DriftproofError, match="unknown question to a client 'loss'") as refused:
+        told_of(
+            lambda state, clients, cohort: clients[0].loss(state["w"]),
+            FedAvg(),
+            problem=QuadraticMinimax(),
+        )
+    assert "loss" not in refused.value.wanted + refused.value.remedy
+
+
+def by_gradients(order):
+    """SCAFFOLD whose control is a gradient at x: of the draw before, after or of the first step."""
+
+    def code(state, clients, cohort, local_steps, step_size, server_step_size):
+        x, c, own = state["x"], state["control"], state["own_control"].copy()
+        moves, changes = [], []
+        for i in cohort:
+            new = None if order == "after" else clients[i].grad(x)
+            y = x
+            for k in range(local_steps):
+                g = new if order == "same" and k == 0 else clients[i].grad(y)
+                y = y - step_size * (g - own[i] + c)
+            new = clients[i].grad(x) if new is None else new
+            moves.append(y - x)
+            changes.append(new - own[i])
+            own[i] = new
+        x = x + server_step_size * np.mean(moves, 0)
+        return {"x": x, "control": c + np.sum(changes, 0) / len(clients), "own_control": own}
+
+    return code
+
+
+def test_two_questions_at_one_point_may_be_asked_in_either_order_but_not_be_one():
+    for order in ("before", "after"):
+        assert_conforms(by_gradients(order), algorithm=Scaffold(control="gradient"))
+    with pytest.raises(AssertionError, match="own_control"):
+        assert_conforms(by_gradients("same"), algorithm=Scaffold(control="gradient"))
+
+
+def test_draws_change_places_only_if_they_have_one_law_and_each_is_asked_of_once():
+    met = []
+
+    class Looking(Client):
+        def _exchangeable(self, some):
+            met.append(super()._exchangeable(some))
+            return met[-1]
+
+    problem = PiecewiseLosses(noise=1.0)
+    made = played(instance := Instance(problem, Scaffold(control="gradient"), 1, (1, 1)))
+    first, last = made.rounds[0].questions
+    for other in (last, replace(last, source=("another", *last.source[1:])), first):
+        made.rounds[0].questions[1] = replace(other)
+        Looking(0, instance, made, 0, turn=-1).grad(problem.start())
+    assert met == [True, False, False]
+
+
+ALGORITHM = """
+from typing import NamedTuple
+from torch import Tensor
+from driftproof import Algorithm, PositiveInt, algorithm
+
+class State(NamedTuple):
+    w: Tensor
+
+@algorithm(name="mine/half", source="mine", statement="w = w/2")
+class Half(Algorithm):
+    local_steps: PositiveInt = 1
+
+    def init(self, ctx, oracles, start):
+        return State(ctx.everywhere(start + 1))
+
+    def step(self, ctx, oracles, state):
+        return State(state.w / 2)
+
+@algorithm(name="mine/third", source="mine", statement="w = w/3")
+class Third(Half):
+    def step(self, ctx, oracles, state):
+        return State(state.w / 3)
+"""
+
+
+def test_an_algorithm_may_be_of_ones_own_file(tmp_path):
+    (tmp_path / "own.py").write_text(ALGORITHM)
+    (tmp_path / "code.py").write_text("def half(state): return {'w': state['w'] / 2}")
+    words = ("conform", "code.py::half")
+    same, apart, many, wrong = (
+        driftproof(*words, f"own.py{within}", cwd=tmp_path)
+        for within in ("::Half", "::Third", "", "::Quarter")
+    )
+    assert (
+        same.stdout
+        == "code.py::half: no difference from own.py::Half(local_steps=1) in 100 instances\n"
+    )
+    assert "the update that driftproof show own.py prints" in apart.stdout
+    assert (apart.returncode, many.returncode, wrong.returncode) == (1, 2, 2)
+    assert "FILE::CLASS" in many.stderr
+    assert "Half, Third" in wrong.stderr
+
+
+def test_show_lists_the_state_and_the_words_that_a_parameter_may_be():
+    told = driftproof("show", "scaffold").stdout
+    assert "\nstate: y, x, own_control (one per client), control\n" in told
+    assert "choices: weighting = 'uniform' or 'samples'\n" in driftproof("show", "fedavg").stdout

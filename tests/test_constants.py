@@ -1,7 +1,5 @@
 """Law: every declared constant, mean and variance of every problem holds, and resists an attack."""
 
-from __future__ import annotations
-
 import dataclasses
 from functools import cache
 from math import exp, log1p
@@ -12,7 +10,7 @@ import torch
 
 from driftproof.synthetic.attacks.scores import Scores
 from driftproof.synthetic.attacks.search import attack
-from driftproof.synthetic.pieces.losses import LOSSES
+from driftproof.synthetic.building_blocks.losses import LOSSES
 from driftproof.synthetic.problems import (
     KLDRO,
     MAML,
@@ -77,13 +75,16 @@ def test_the_table_names_constants_that_there_are():
     assert {name for name, _ in REACHED} == set(REASONS)
 
 
-@pytest.mark.parametrize(("problem", "role"), [
-    (KLDRO.examples()[0], "objective_smoothness"),
-    (LogisticBilevel.examples()[0], "objective_smoothness"),
-    (PenalisedDRO.examples()[0], "inner_gradient_heterogeneity"),
-    (AnalyticMAML.examples()[0], "objective_smoothness"),
-    (MAML.examples()[0], "outer_gradient_bound"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("problem", "role"),
+    [
+        (KLDRO.examples()[0], "objective_smoothness"),
+        (LogisticBilevel.examples()[0], "objective_smoothness"),
+        (PenalisedDRO.examples()[0], "inner_gradient_heterogeneity"),
+        (AnalyticMAML.examples()[0], "objective_smoothness"),
+        (MAML.examples()[0], "outer_gradient_bound"),
+    ],
+)
 def test_five_percent_are_noticed(problem, role):
     """Negative control: such a constant leaves the table, or is exceeded."""
     smaller = dict(problem.constants)
@@ -170,13 +171,28 @@ def test_the_constants_of_the_robust_forms_are_the_formulas_of_their_file():
     slope, bend = r / (1 + exp(-reach)), r**2 / 4
     top = exp(high / gamma)
     wanted = {
-        "log": (top * slope / gamma, top * (bend / gamma + slope**2 / gamma**2),
-                gamma * exp(-low / gamma), gamma * exp(-2 * low / gamma), bend + slope**2 / gamma),
-        "exp": (slope, bend, top / gamma, top / gamma**2,
-                top * (bend / gamma + slope**2 / gamma**2)),
-    }  # fmt: skip
-    names = ("inner_gradient_bound", "inner_smoothness", "outer_gradient_bound",
-             "outer_smoothness", "objective_smoothness")  # fmt: skip
+        "log": (
+            top * slope / gamma,
+            top * (bend / gamma + slope**2 / gamma**2),
+            gamma * exp(-low / gamma),
+            gamma * exp(-2 * low / gamma),
+            bend + slope**2 / gamma,
+        ),
+        "exp": (
+            slope,
+            bend,
+            top / gamma,
+            top / gamma**2,
+            top * (bend / gamma + slope**2 / gamma**2),
+        ),
+    }
+    names = (
+        "inner_gradient_bound",
+        "inner_smoothness",
+        "outer_gradient_bound",
+        "outer_smoothness",
+        "objective_smoothness",
+    )
     for form, values in wanted.items():
         constants = KLDRO(form=form, **base).constants
         for name, value in zip(names, values, strict=True):

@@ -1,7 +1,5 @@
 """Theorems of Coq for all values of letters: what is accepted, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -133,15 +131,27 @@ def test_a_sign_is_shown_where_it_is_one_and_refused_where_not():
     region = [["0", "<", "mu", "<", "1"], ["mu", "<=", "eta", "<", "2/(1 + mu)"], ["1", "<", "t"]]
     signs = Signs(region, lambda of: of)
     names = " ".join(["mu", "eta", "t", *(name for name, _ in signs.hypotheses)])
-    for written in ("1 - eta*mu", "t - mu*eta", "t**2 - 2*mu*t + mu**2", "1 + eta - 2*mu + t**3",
-                    "1 - 2*eta*mu + eta**2"):  # fmt: skip
+    for written in (
+        "1 - eta*mu",
+        "t - mu*eta",
+        "t**2 - 2*mu*t + mu**2",
+        "1 + eta - 2*mu + t**3",
+        "1 - 2*eta*mu + eta**2",
+    ):
         of = signs.full(signs.region.number(written))
         signs.product(of.top)
     for written in ("1 - eta", "2 - t", "eta - 2*mu"):
         with pytest.raises(UntranslatedError, match="sign"):
             signs.product(signs.full(signs.region.number(written)).top)
-    coqc.output("\n".join([
-        "From Driftproof Require Import regions.", "Goal forall mu eta t : R,",
-        *(f"{said} ->" for _, said in signs.hypotheses), f"True. Proof. intros {names}.",
-        *signs.lines, "exact I. Qed.",
-    ]))  # fmt: skip
+    coqc.output(
+        "\n".join(
+            [
+                "From Driftproof Require Import regions.",
+                "Goal forall mu eta t : R,",
+                *(f"{said} ->" for _, said in signs.hypotheses),
+                f"True. Proof. intros {names}.",
+                *signs.lines,
+                "exact I. Qed.",
+            ]
+        )
+    )

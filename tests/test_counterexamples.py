@@ -12,15 +12,15 @@ import pytest
 from driftproof.cli import status
 from driftproof.toolkit.discover import leaves, package_folder
 from driftproof.toolkit.verdict import Row
-from driftproof.verifiers import counterexamples, record
-from driftproof.verifiers.counterexamples import refuted, refutes, scripts
+from driftproof.verifiers import baseline, counterexamples
+from driftproof.verifiers.counterexamples import part, parts, refuted, refutes, scripts
 from driftproof.verifiers.in_print.citations import PUBLISHED
 from driftproof.verifiers.verify import Settings, judge
 from tests.commands import PATIENCE, driftproof
 from tests.test_standalone import needs_numpy_alone
 
 REFUTED_CLAIMS = [
-    claim for claim in record.read() if refuted(claim) and not claim.startswith(PUBLISHED)
+    claim for claim in baseline.read() if refuted(claim) and not claim.startswith(PUBLISHED)
 ]
 FOLDER = package_folder("driftproof.verifiers.papers")
 SCRIPTS = [
@@ -28,24 +28,26 @@ SCRIPTS = [
     for claim in REFUTED_CLAIMS
     for path in scripts(claim)
 ]
-LINE = re.compile(r"REFUTED (printed.*?): left = (\S+) (>|!=) right = (\S+)")
 NEAR = 1e-6
 """How far a side may be from ours on the same case, relatively: both are rounded."""
 
 
 @cache
-def printed(script: Path) -> dict[str, tuple[float, str, float]]:
-    """Run a script, and return the left side, the sign and the right side by form."""
+def output(script: Path) -> str:
+    """Run a script, and return what it prints."""
     ran = subprocess.run(
         [sys.executable, "-I", str(script)], capture_output=True, encoding="utf-8", timeout=PATIENCE
     )
     assert ran.returncode == 0, ran.stderr
-    lines = [line for line in ran.stdout.splitlines() if "REFUTED" in line]
-    matches = [LINE.fullmatch(line) for line in lines]
-    assert all(matches), lines
-    sides = {m[1]: (float(m[2]), m[3], float(m[4])) for m in matches if m}
-    assert len(sides) == len(lines), "a form is printed twice"
-    return sides
+    return ran.stdout
+
+
+def sides(script: Path, claim: str) -> dict[str, tuple[float, str, float]]:
+    """Return what a script prints of a claim: left side, sign and right side, by form."""
+    lines = counterexamples.printed(output(script), claim)
+    made = {form: (float(left), sign, float(right)) for form, left, sign, right in lines}
+    assert len(made) == len(lines), "a form is printed twice"
+    return made
 
 
 @pytest.mark.parametrize("claim", REFUTED_CLAIMS)
@@ -61,16 +63,20 @@ def test_every_script_belongs_to_a_claim():
 
 @pytest.mark.parametrize(("claim", "script"), SCRIPTS)
 def test_a_script_refutes_what_it_says(claim, script):
-    sides = printed(script)
-    assert sorted(sides) == sorted(refutes(script, claim))
-    for left, sign, right in sides.values():
+    made = sides(script, claim)
+    assert sorted(made) == sorted(refutes(script, claim))
+    for left, sign, right in made.values():
         assert left > right if sign == ">" else left != right
+    of = [name for name in REFUTED_CLAIMS if script in scripts(name)]
+    lines = [line for name in of for line in counterexamples.printed(output(script), name)]
+    assert len(lines) == output(script).count("REFUTED"), "a line is of no claim"
+    assert not parts(script) or set(parts(script)) == {name.partition("/")[2] for name in of}
 
 
 @pytest.mark.parametrize(("claim", "script"), SCRIPTS)
 def test_a_script_is_short_and_needs_numpy_alone(claim, script):
     text = script.read_text(encoding="utf-8")
-    needs_numpy_alone(text, 60)
+    needs_numpy_alone(text, 35 + 25 * max(1, len(parts(script))))
     assert re.search(r"^ *assert .*\bleft\b.*\bright\b", text, re.MULTILINE), "it checks nothing"
 
 
@@ -89,8 +95,8 @@ def disagreeing(claim: str, rows: list[Row]) -> list[str]:
     """
     found, ours = [], {(row.form_key, row.case["key"]): row for row in rows}
     for script in scripts(claim):
-        for key in re.findall(r"^# case: (\w+)$", script.read_text(encoding="utf-8"), re.MULTILINE):
-            for form, (left, _, right) in printed(script).items():
+        for key in re.findall(r"^# case: (\w+)$", part(script, claim), re.MULTILINE):
+            for form, (left, _, right) in sides(script, claim).items():
                 row = ours[form, key]
                 if row.verdict != "REFUTED" or not agrees(row, left, right):
                     found.append(f"{script.name}: {form}")
@@ -102,8 +108,8 @@ def test_a_script_of_another_instance_does_not_agree(tmp_path):
     text = scripts(claim)[0].read_text(encoding="utf-8")
     other = tmp_path / "other.py"
     other.write_text(text.replace("eta, x_0 = 1.0, 0.1, 0.5", "eta, x_0 = 1.0, 0.2, 0.5"))
-    ((form, (left, _, right)),) = printed(other).items()
-    ((_, (own_left, _, own_right)),) = printed(scripts(claim)[0]).items()
+    ((form, (left, _, right)),) = sides(other, claim).items()
+    ((_, (own_left, _, own_right)),) = sides(scripts(claim)[0], claim).items()
     rows = judge([leaves("claim")[claim].load()], Settings())
     assert disagreeing(claim, rows) == []
     (row,) = (row for row in rows if (row.form_key, row.case["key"]) == (form, key))
@@ -124,7 +130,7 @@ def test_the_command_prints_a_script_and_runs_it(tmp_path):
     copy.write_text(made.stdout, encoding="utf-8")
     ran = driftproof("counterexample", FIRST, "--run")
     assert ran.returncode == 0
-    assert all(f"REFUTED {form}: left = " in ran.stdout for form in printed(copy))
+    assert all(f"{form}: left = " in ran.stdout for form in sides(copy, FIRST))
 
 
 def test_the_form_chooses_the_script(tmp_path, monkeypatch, capsys):

@@ -1,7 +1,5 @@
 """Laws of all data sets: what is written is read, and what is broken is told, file and offset."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import struct

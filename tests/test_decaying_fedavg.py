@@ -1,7 +1,5 @@
 """What Theorems 1 to 3 of Li et al. (2020) are judged by: the sampling, Γ and Assumption 4."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What comparisons say together: one table, and laws of every comparison (``judges.decide``)."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import inf, nan
 
@@ -32,8 +30,9 @@ def said(left, right, tolerance=EXACT, relation="<=", size=1.0, **more):
     def interval(side):
         return side if isinstance(side, Interval) else Interval(*side)
 
-    return decide(Comparisons(interval(left), interval(right), size, relation=relation, **more),
-                  tolerance)  # fmt: skip
+    return decide(
+        Comparisons(interval(left), interval(right), size, relation=relation, **more), tolerance
+    )
 
 
 @pytest.mark.parametrize(
@@ -78,7 +77,7 @@ def said(left, right, tolerance=EXACT, relation="<=", size=1.0, **more):
         ((inf, inf), (inf, inf), COMPUTED, "==", INCONCLUSIVE, False),
         ((0, 0), (0, 0), COMPUTED, "==", SUPPORTED, True),
     ],
-)  # fmt: skip
+)
 def test_the_table(left, right, tolerance, relation, verdict, attained):
     made = said(left, right, tolerance, relation)
     assert (made.verdict, made.attained) == (verdict, attained)
@@ -109,8 +108,11 @@ def test_a_proof_is_one_comparison():
     )
     taken = withdrawn(row, "why")
     assert (taken.verdict, taken.evidence, taken.attained, taken.reason) == (
-        INCONCLUSIVE, None, False, "why",
-    )  # fmt: skip
+        INCONCLUSIVE,
+        None,
+        False,
+        "why",
+    )
 
 
 def test_the_level_is_divided_among_refutations_alone():

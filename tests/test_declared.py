@@ -24,9 +24,9 @@ from driftproof.toolkit.cases import Assumption, Case
 from driftproof.toolkit.draws import Uniforms
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.ledger import Ledger
-from driftproof.toolkit.problem import Solution, supposing
+from driftproof.toolkit.problem import Solution, with_overrides
 from driftproof.toolkit.verdict import Verdict
-from driftproof.verifiers.judges import attacked, declared
+from driftproof.verifiers.judges import attacked, audit_gate
 from driftproof.verifiers.running.fingerprint import code_of
 from driftproof.verifiers.verify import Settings, judge
 from tests.leaves import pairs, problems
@@ -102,15 +102,18 @@ def test_an_infimum_that_only_a_search_sees_leaves_a_statement_about_the_gap_ope
     assert "(F at the start minus inf F)" in row.reason
 
 
-@pytest.mark.parametrize("assumption", [
-    Assumption("both", "", relation=lambda c: (c.eta > 1 / (2 * c.T)) & (c.eta < 1 / c.L)),
-    Assumption("either", "", relation=lambda c: (c.eta > 1) | (c.eta < 1 / sympy.sqrt(c.L))),
-    Assumption("of the case", "", applies=lambda case: True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "assumption",
+    [
+        Assumption("both", "", relation=lambda c: (c.eta > 1 / (2 * c.T)) & (c.eta < 1 / c.L)),
+        Assumption("either", "", relation=lambda c: (c.eta > 1) | (c.eta < 1 / sympy.sqrt(c.L))),
+        Assumption("of the case", "", applies=lambda case: True),
+    ],
+)
 def test_a_constant_that_only_a_condition_uses_is_attacked(assumption):
     made = replace(smooth_claim(UsersQuadratic()), assumes=(assumption,))
     form = replace(made.forms[0], right=lambda c: 1)
-    assert "objective_smoothness" in declared.used_roles(made, made.cases[0], form)
+    assert "objective_smoothness" in audit_gate.used_roles(made, made.cases[0], form)
 
 
 @pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf"), "2", True])
@@ -207,7 +210,7 @@ ORACLES = [
     (UsersQuadratic(), "clients", lambda held: held + 1),
     (UsersQuadratic(), "field_law", lambda held: lambda batch: "signs"),
     (UsersQuadratic(), "field_grad", lambda held: lambda x, xi: held(x, xi) / 0.0),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("member", "method", "change"), ORACLES)
@@ -223,7 +226,7 @@ def test_a_solution_has_no_residual(member):
     best = 0.999 * member.solution.minimiser
     value = float(member.objective(torch.from_numpy(best)[:, None]))
     with pytest.raises(DriftproofError, match="a minimiser is stationary"):
-        audit_problem(supposing(member, solution=Solution(value, value, best, {})))
+        audit_problem(with_overrides(member, solution=Solution(value, value, best, {})))
 
 
 def test_a_start_outside_the_set_is_told():
@@ -236,11 +239,13 @@ def test_a_term_may_be_infinite_but_not_at_the_start():
         return BOX.smooth_part(x) + torch.where((x.abs() <= BOX.size).all(0), 0.0, torch.inf)
 
     held = {
-        "offers": "proximal", "objective": objective, "solution": BOX.solution,
+        "offers": "proximal",
+        "objective": objective,
+        "solution": BOX.solution,
         "smooth_part": lambda self, x: BOX.smooth_part(x),
         "gradient": lambda self, x: BOX.gradient(x),
         "oracles": lambda self, *of, **named: BOX.oracles(*of, **named),
-    }  # fmt: skip
+    }
     audit_problem(altered(BOX, **held))
     with pytest.raises(DriftproofError, match="F at the start"):
         audit_problem(altered(BOX, **held, start=lambda self: 2 * BOX.start()))
@@ -248,8 +253,10 @@ def test_a_term_may_be_infinite_but_not_at_the_start():
 
 def test_half_of_the_true_diameter_is_exceeded():
     constants = {"diameter": 0.5 * BOX.constants["diameter"]}
-    assert "it is 1.73205 (largest dist" in attacked.exceeded(Case(altered(
-        BOX, constants=constants))).exceeded["diameter"]  # fmt: skip
+    assert (
+        "it is 1.73205 (largest dist"
+        in attacked.exceeded(Case(altered(BOX, constants=constants))).exceeded["diameter"]
+    )
 
 
 def test_noise_of_too_many_outcomes_is_sampled():
@@ -264,8 +271,11 @@ def test_noise_of_too_many_outcomes_is_sampled():
         inner = cls.oracles
 
         def oracles(self, dtype, device="cpu", clients=None):
-            return Changed(inner(self, dtype, device, clients), "field_law",
-                           lambda held: lambda batch: Uniforms(1))  # fmt: skip
+            return Changed(
+                inner(self, dtype, device, clients),
+                "field_law",
+                lambda held: lambda batch: Uniforms(1),
+            )
 
         return altered(made, oracles=oracles)
 
@@ -306,9 +316,13 @@ class UsersDescent(Algorithm):
     def init(self, ctx, oracles, start):
         w = ctx.everywhere(start)
         made = {
-            "init tensor": w, "init shape": State(start), "init field": Other(w),
-            "init list": State([1.0]), "init dtype": State(w.double()), "nan": State(w / 0.0),
-        }  # fmt: skip
+            "init tensor": w,
+            "init shape": State(start),
+            "init field": Other(w),
+            "init list": State([1.0]),
+            "init dtype": State(w.double()),
+            "nan": State(w / 0.0),
+        }
         return made.get(self.mistake, State(w))
 
     def step(self, ctx, oracles, state):
@@ -332,10 +346,22 @@ def test_a_correct_algorithm_is_judged():
     assert rows(smooth_claim(UsersQuadratic(), UsersDescent()))[0].verdict is Verdict.SUPPORTED
 
 
-@pytest.mark.parametrize("mistake", [
-    "init tensor", "init shape", "init field", "init list", "init dtype", "nan", "average",
-    "step type", "step shape", "step nan", "own draw",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        "init tensor",
+        "init shape",
+        "init field",
+        "init list",
+        "init dtype",
+        "nan",
+        "average",
+        "step type",
+        "step shape",
+        "step nan",
+        "own draw",
+    ],
+)
 def test_an_algorithm_that_does_not_fit_is_told(mistake):
     text = told(smooth_claim(UsersQuadratic(), UsersDescent(mistake=mistake)))
     assert "user/descent" in text
@@ -374,10 +400,15 @@ PROBLEM = "class Mine(Problem):\n    slope = {slope}"
 
 def test_the_digest_of_a_problem_is_that_of_its_file_without_claims(tmp_path):
     digests = []
-    for number, (slope, right, name, rest) in enumerate([
-        (1, 2, "a", ""), (1, 3, "b", "# other words"), (2, 2, "a", ""), (1, 2, "a", "used = a"),
-        (1, 3, "a", "used = a"),
-    ]):  # fmt: skip
+    for number, (slope, right, name, rest) in enumerate(
+        [
+            (1, 2, "a", ""),
+            (1, 3, "b", "# other words"),
+            (2, 2, "a", ""),
+            (1, 2, "a", "used = a"),
+            (1, 3, "a", "used = a"),
+        ]
+    ):
         file = tmp_path / f"mine_{number}.py"
         text = PROBLEM.format(slope=slope) + CLAIM.format(right=right, name=name) + rest
         file.write_text(text, encoding="utf-8")
@@ -387,10 +418,10 @@ def test_the_digest_of_a_problem_is_that_of_its_file_without_claims(tmp_path):
 
 
 def test_driftproofs_own_problems_are_not_checked_again():
-    assert not declared.to_check(Case(BoundedComposition(), None, None))
-    assert declared.to_check(Case(UsersQuadratic()))
-    assert declared.to_check(Case(BoundedComposition(), UsersDescent(), 1))
-    assert declared.to_check(Case(altered(BoundedComposition())))
+    assert not audit_gate.to_check(Case(BoundedComposition(), None, None))
+    assert audit_gate.to_check(Case(UsersQuadratic()))
+    assert audit_gate.to_check(Case(BoundedComposition(), UsersDescent(), 1))
+    assert audit_gate.to_check(Case(altered(BoundedComposition())))
 
 
 @pytest.mark.parametrize(("factor", "exceeded"), [(1 - 1e-7, False), (1 - 1e-5, True)])

@@ -1,7 +1,5 @@
 """A run stays on its device: on one that has no memory, no operation mixes in the processor's."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode

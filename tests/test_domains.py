@@ -1,7 +1,5 @@
 """A step is decided on the domain of its letters; what is argued, or absent, decides nothing."""
 
-from __future__ import annotations
-
 import pytest
 import sympy
 from hypothesis import given
@@ -89,10 +87,15 @@ def test_a_part_that_is_zero_does_not_hide_a_difference():
 
 @pytest.mark.parametrize(
     "expression",
-    [exp(10 * p) - exp(5 * p) ** 2, log(1 + p**2) / 3 - log((1 + p**2) ** Rational(1, 3)),
-     (1 + p) ** p - exp(p * log(1 + p)), sympy.sin(p) ** 2 + sympy.cos(p) ** 2 - 1,
-     1 / (p - 3) - (p + 3) / (p**2 - 9), sqrt(p + 1) - (p + 1) / sqrt(p + 1)],
-)  # fmt: skip
+    [
+        exp(10 * p) - exp(5 * p) ** 2,
+        log(1 + p**2) / 3 - log((1 + p**2) ** Rational(1, 3)),
+        (1 + p) ** p - exp(p * log(1 + p)),
+        sympy.sin(p) ** 2 + sympy.cos(p) ** 2 - 1,
+        1 / (p - 3) - (p + 3) / (p**2 - 9),
+        sqrt(p + 1) - (p + 1) / sqrt(p + 1),
+    ],
+)
 def test_rounding_is_not_taken_for_a_difference(expression):
     """Each is 0 for every p: what is computed is rounding, at whatever size."""
     for point in points(expression + p + 1):
@@ -190,12 +193,15 @@ def test_a_point_that_is_not_stationary_is_no_minimum():
         ({"odd": True}, lambda v: v % 2 == 1, "odd"),
         ({"prime": True}, sympy.isprime, "prime"),
         ({"integer": False, "real": True}, lambda v: not v.is_integer, "not integer and real"),
-        ({"integer": True, "negative": True}, lambda v: v.is_integer and v < 0,
-         "integer and negative"),
+        (
+            {"integer": True, "negative": True},
+            lambda v: v.is_integer and v < 0,
+            "integer and negative",
+        ),
         ({"real": True, "zero": False}, lambda v: v != 0, "real and not zero"),
         ({"extended_positive": True}, lambda v: v > 0, "extended positive"),
     ],
-)  # fmt: skip
+)
 def test_points_meet_all_that_a_letter_assumes(assumed, fits, told):
     m, other = Symbol("m", **assumed), Symbol("k", **assumed)
     tried = list(points(m + other))
@@ -246,18 +252,30 @@ def test_a_fraction_is_0_as_it_is_written_in_whatever_way_and_not_with_something
 
 @pytest.mark.parametrize(
     "expression",
-    [sqrt(r**2) - r, log(p) - log(2 * p) + log(2), 0.1 * p + 0.2 * p - 0.3 * p, sympy.zoo * p,
-     sympy.oo - p, 1 / sympy.Add(p, -p, evaluate=False), Abs(r) - r],
-)  # fmt: skip
+    [
+        sqrt(r**2) - r,
+        log(p) - log(2 * p) + log(2),
+        0.1 * p + 0.2 * p - 0.3 * p,
+        sympy.zoo * p,
+        sympy.oo - p,
+        1 / sympy.Add(p, -p, evaluate=False),
+        Abs(r) - r,
+    ],
+)
 def test_of_what_is_no_fraction_of_polynomials_in_exact_numbers_nothing_is_said(expression):
     assert not is_zero_fraction(sympy.sympify(expression))
 
 
 @pytest.mark.parametrize(
     "expression",
-    [p ** (2 * r + 1) - p * (p**r) ** 2, exp(p + r) - exp(p) * exp(r), exp(3 * p) - exp(p) ** 3,
-     p ** Rational(3, 2) - sqrt(p) ** 3, (1 - p) ** (bare - 1) * (1 - p) - (1 - p) ** bare,
-     log(p) / (1 + log(p)) + 1 / (1 + log(p)) - 1],
-)  # fmt: skip
+    [
+        p ** (2 * r + 1) - p * (p**r) ** 2,
+        exp(p + r) - exp(p) * exp(r),
+        exp(3 * p) - exp(p) ** 3,
+        p ** Rational(3, 2) - sqrt(p) ** 3,
+        (1 - p) ** (bare - 1) * (1 - p) - (1 - p) ** bare,
+        log(p) / (1 + log(p)) + 1 / (1 + log(p)) - 1,
+    ],
+)
 def test_powers_roots_and_logarithms_are_letters_of_fractions(expression):
     assert is_zero_fraction(expression)

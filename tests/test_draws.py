@@ -1,7 +1,5 @@
 """Law: a draw is a function of names, block, step and client, and has its law's moments."""
 
-from __future__ import annotations
-
 import dataclasses
 from itertools import product
 
@@ -112,9 +110,11 @@ def test_subsets_have_their_size_and_every_mask_is_possible(clients, data):
 
 
 @given(
-    clients=st.integers(1, 9), data=st.data(), replicates=st.integers(1, BLOCK),
+    clients=st.integers(1, 9),
+    data=st.data(),
+    replicates=st.integers(1, BLOCK),
     distinct=st.sampled_from([2, 5, 2**63]),
-)  # fmt: skip
+)
 def test_a_subset_is_the_clients_of_the_smallest_keys(clients, data, replicates, distinct):
     """Two routes: sorting; of equal keys the first client's goes first."""
     size = data.draw(st.integers(0, clients))
@@ -150,7 +150,7 @@ OTHERS = {
     "horizon": {"case": Case(PROBLEM, METHOD, 4)},
     "problem": {"case": Case(UsersQuadratic(noise=0.5, declared=2.0), METHOD, 3)},
     "algorithm": {"case": Case(PROBLEM, dataclasses.replace(METHOD, weighting="samples"), 3)},
-}  # fmt: skip
+}
 
 
 def test_the_same_names_give_the_same_draws():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -15,13 +16,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from driftproof.synthetic.problems import BoundedComposition, PiecewiseLosses, QuadraticBilevel
+from driftproof.toolkit.algorithm import Algorithm, algorithm
 from driftproof.toolkit.algorithms import ComFedL, FedAvg, FedNest
 from driftproof.toolkit.balls import RefusedError
 from driftproof.toolkit.cases import Case
-from driftproof.toolkit.measure import each, sq
+from driftproof.toolkit.measure import each, smallest, sq
 from driftproof.toolkit.problem import Problem, Solution, problem
 from driftproof.toolkit.verdict import Evidence, Verdict
-from driftproof.verifiers import record
+from driftproof.verifiers import baseline
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.judges import bounds, enclosed
 from driftproof.verifiers.judges.enclosed import Enclosed, decided, enclose, left_open
@@ -47,9 +49,12 @@ def drift(eta):
     """‖w̄_{s,t} − w̄_s‖² ≤ τ²η²G_f²G_g², an equality after the last local step."""
 
     @tiny(
-        BoundedComposition(clients=2, distance=20.0), ComFedL(local_steps=3, step_size=eta), 3,
-        travelled, false_siblings=[("near", lambda c: NEAR * travelled(c))],
-    )  # fmt: skip
+        BoundedComposition(clients=2, distance=20.0),
+        ComFedL(local_steps=3, step_size=eta),
+        3,
+        travelled,
+        false_siblings=[("near", lambda c: NEAR * travelled(c))],
+    )
     def drift(view):
         return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
 
@@ -63,9 +68,12 @@ def cancelling(eta):
         return -2 * c.eta * c.measured("inner") + share * (c.eta * c.G_f * c.G_g) ** 2
 
     @tiny(
-        BoundedComposition(distance=20.0), ComFedL(step_size=eta), 3, right,
+        BoundedComposition(distance=20.0),
+        ComFedL(step_size=eta),
+        3,
+        right,
         false_siblings=[("near", lambda c: right(c, NEAR))],
-    )  # fmt: skip
+    )
     def cancelling(view):
         before = view.before.w.mean(0)
         inner = (view.mean("u") * before).sum(0)
@@ -174,10 +182,12 @@ def test_a_left_side_that_may_be_0_is_not_taken_for_0_where_balls_refuse():
 
     @tiny(
         BoundedComposition(clients=2, distance=20.0, inner_value_noise=1.0),
-        ComFedL(local_steps=5, step_size=1e-12), 1, lambda c: 0,
+        ComFedL(local_steps=5, step_size=1e-12),
+        1,
+        lambda c: 0,
         range=lambda c: 100 * (c.G_f * c.G_g) ** 2,
         false_siblings=[("half", lambda c: travelled(c) / 2)],
-    )  # fmt: skip
+    )
     def dust(view):
         return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
 
@@ -278,10 +288,15 @@ def test_gradients_of_a_bilevel_objective_have_no_rounding():
 def counterexamples():
     """REFUTED rows on record whose case is exact and cheap, from three papers."""
     wanted = {
-        "comfedl/theorem-1", "scgdm/lemma-4.1", "scgdm/lemma-4.2", "scgdm/lemma-a.1",
-        "scgdm/potential-descent", "scgdm/potential", "fednest/fedinn-convergence",
-    }  # fmt: skip
-    held = record.read()
+        "comfedl/theorem-1",
+        "scgdm/lemma-4.1",
+        "scgdm/lemma-4.2",
+        "scgdm/lemma-a.1",
+        "scgdm/potential-descent",
+        "scgdm/potential",
+        "fednest/fedinn-convergence",
+    }
+    held = baseline.read()
     for name in sorted(wanted):
         made = select([name])[0].load()
         for form in made.forms:
@@ -369,9 +384,12 @@ def contraction(power):
         return (1 - c.eta) ** (2 * power) * c.measured("before")
 
     @bound(
-        name="tiny/contraction", source="", statement="", right=right,
+        name="tiny/contraction",
+        source="",
+        statement="",
+        right=right,
         cases=[Case(SwallowingProblem(), FedAvg(local_steps=1, step_size=0.5), 2)],
-    )  # fmt: skip
+    )
     def contraction(view):
         before = view.before.w.mean(0)
         return each("transition", sq(view.mean("w")), before=sq(before))
@@ -454,6 +472,38 @@ def test_balls_run_as_far_as_the_worst_moment():
     assert "in ball arithmetic; at round 5" in told.reason
 
 
+class Walk(NamedTuple):
+    w: torch.Tensor
+
+
+@algorithm(name="tents", source="a test", statement="")
+class Tents(Algorithm):
+    """Ten times the tent map x → 1.9 min(x, 1 − x) at x = w + 0.3, so a step loses nine bits."""
+
+    local_steps: int = 1
+    notation: ClassVar = {"T": "rounds"}
+
+    def init(self, ctx, oracles, start):
+        return Walk(ctx.everywhere(start))
+
+    def step(self, ctx, oracles, state):
+        (w,) = state
+        for _ in range(10):
+            w = 0.65 - 1.9 * (w - 0.2).abs()
+        ctx.mark("w", w)
+        return Walk(w)
+
+
+def test_a_run_that_amplifies_errors_is_decided_at_a_precision_that_lasts():
+    losses = PiecewiseLosses()
+    case = Case(losses, Tents(), 400)
+    claim = tiny(losses, Tents(), 400, lambda c: sympy.Rational(1, 10))(
+        lambda view: smallest("round", sq(view.mean("w")))
+    )
+    row = enclosed.judge(claim, case, claim.forms[0])
+    assert row.verdict is Verdict.SUPPORTED
+
+
 def descends(view):
     before = view.objective(view.before.w.mean(0))
     return each("transition", view.objective(view.mean("w")), before=before)
@@ -463,18 +513,24 @@ def descends(view):
     ("knots", "algorithm", "rounds"),
     [
         (
-            ((-7133.193394669716, -0.6939752206304811),
-             (-7043.598118101737, 6.939752206364114e-07)),
-            FedAvg(local_steps=2, step_size=0.8181388289723093), 683,
+            (
+                (-7133.193394669716, -0.6939752206304811),
+                (-7043.598118101737, 6.939752206364114e-07),
+            ),
+            FedAvg(local_steps=2, step_size=0.8181388289723093),
+            683,
         ),
         (
-            ((-581374.1000960093, -2.1516846052181508e-08),
-             (-425497.60197510925, 0.021516846052167322),
-             (-238533.1655100335, 2.1516846051422567e-08)),
-            FedAvg(local_steps=70, step_size=15.62669692086752), 30,
+            (
+                (-581374.1000960093, -2.1516846052181508e-08),
+                (-425497.60197510925, 0.021516846052167322),
+                (-238533.1655100335, 2.1516846051422567e-08),
+            ),
+            FedAvg(local_steps=70, step_size=15.62669692086752),
+            30,
         ),
     ],
-)  # fmt: skip
+)
 def test_gradient_descent_is_not_said_to_climb(knots, algorithm, rounds):
     """F(x_{t+1}) ≤ F(x_t) for η ≤ 1/L: F is what large terms of its cells leave."""
     member = PiecewiseLosses(clients=1, gradients=((knots,),))

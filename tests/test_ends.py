@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from driftproof.commands.new import STARTS
 from driftproof.synthetic.audit import algorithm as audit
 from driftproof.synthetic.audit.algorithm import check_radii
 from driftproof.synthetic.problems import (
@@ -35,7 +36,7 @@ from driftproof.toolkit.algorithms import (
     StocBiO,
 )
 from driftproof.toolkit.cases import Case
-from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.discover import import_path, leaves
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.extent import Extent
 from driftproof.toolkit.federation import run, sampled_context
@@ -157,9 +158,12 @@ def test_in_the_mean_ends_are_nearly_reached_and_smaller_ones_are_refused(shrunk
     around = replace(around, deviation=around.deviation * shrunk**2).in_mean
     *_, last = islice(FedAvg(step_size=1.0).radii(around), 5)
     made = run(
-        problem, FedAvg(step_size=1.0), sampled_context(problem, ("ends",)), rounds=64,
+        problem,
+        FedAvg(step_size=1.0),
+        sampled_context(problem, ("ends",)),
+        rounds=64,
         left=lambda view: each("round", sq(view.mean("w") - view.minimiser)),
-    )  # fmt: skip
+    )
     fourths = made.values[1:].ravel() ** 2
     assert last["w"] == pytest.approx(2**0.5 * shrunk)
     assert exceeds(fourths, last["w"] ** 4, 1e-5) is (shrunk < 1)
@@ -174,9 +178,12 @@ def test_ends_are_reached_and_smaller_ones_are_refused(method, shrunk):
     around = replace(enclosed.around, noise=enclosed.around.noise * shrunk)
     within = np.array([radii["w"] ** 2 for radii in islice(method.radii(around), 3)])
     made = run(
-        problem, method, sampled_context(problem, ("ends",)), rounds=3,
+        problem,
+        method,
+        sampled_context(problem, ("ends",)),
+        rounds=3,
         left=lambda view: each("round", sq(view.mean("w") - view.minimiser)),
-    )  # fmt: skip
+    )
     reached = made.values.max(1)
     assert bool(np.all(reached <= within * (1 + 1e-9))) is (shrunk == 1.0)
     assert reached == pytest.approx(within, rel=0.05)
@@ -186,9 +193,11 @@ SIZED = st.floats(-3, 3)
 
 
 @given(
-    centre=st.lists(SIZED, min_size=12, max_size=12), radius=st.floats(0, 2),
-    seed=st.integers(0, 2**31), data=st.data(),
-)  # fmt: skip
+    centre=st.lists(SIZED, min_size=12, max_size=12),
+    radius=st.floats(0, 2),
+    seed=st.integers(0, 2**31),
+    data=st.data(),
+)
 def test_what_follows_of_extents_holds_of_their_members(centre, radius, seed, data):
     """Random expressions, at members on the surface of the balls."""
     c = torch.tensor(centre, dtype=torch.float64).reshape(2, 3, 2)
@@ -209,9 +218,12 @@ def test_what_follows_of_extents_holds_of_their_members(centre, radius, seed, da
 
 
 @given(
-    centre=st.lists(SIZED, min_size=6, max_size=6), radius=st.floats(0, 2),
-    rare=st.sampled_from([1.0, 2.0, 50.0]), seed=st.none() | st.integers(0, 2**31), data=st.data(),
-)  # fmt: skip
+    centre=st.lists(SIZED, min_size=6, max_size=6),
+    radius=st.floats(0, 2),
+    rare=st.sampled_from([1.0, 2.0, 50.0]),
+    seed=st.none() | st.integers(0, 2**31),
+    data=st.data(),
+)
 def test_what_follows_in_the_mean_holds_of_a_law_of_eight_outcomes(
     centre, radius, rare, seed, data
 ):
@@ -247,21 +259,31 @@ def holds_in_the_mean(names, x, known):
 
 
 EXPRESSIONS = {
-    "square": lambda x: x * x, "power": lambda x: x**2, "abs": lambda x: x.abs(),
-    "add": lambda x: 2 * x + 1.0 - x / 3, "rsub": lambda x: 1 - x,
-    "product": lambda x: x * (x + 1.0), "sq": sq, "mean": lambda x: x.mean(0),
-    "sum": lambda x: x.sum(-2), "norm": lambda x: torch.linalg.vector_norm(x, dim=-2),
-    "first": lambda x: x[0], "some": lambda x: x[..., :1, :], "last": lambda x: x[:, -1:],
-    "larger": lambda x: torch.maximum(x, 1 - x), "expanded": lambda x: x.expand(4, *x.shape),
-    "spread": lambda x: x[:1] + x, "root": lambda x: (x * x).sqrt(),
+    "square": lambda x: x * x,
+    "power": lambda x: x**2,
+    "abs": lambda x: x.abs(),
+    "add": lambda x: 2 * x + 1.0 - x / 3,
+    "rsub": lambda x: 1 - x,
+    "product": lambda x: x * (x + 1.0),
+    "sq": sq,
+    "mean": lambda x: x.mean(0),
+    "sum": lambda x: x.sum(-2),
+    "norm": lambda x: torch.linalg.vector_norm(x, dim=-2),
+    "first": lambda x: x[0],
+    "some": lambda x: x[..., :1, :],
+    "last": lambda x: x[:, -1:],
+    "larger": lambda x: torch.maximum(x, 1 - x),
+    "expanded": lambda x: x.expand(4, *x.shape),
+    "spread": lambda x: x[:1] + x,
+    "root": lambda x: (x * x).sqrt(),
     "flat": lambda x: x.flatten(0, 1),
-}  # fmt: skip
+}
 DEEP = {"sq", "mean", "sum", "norm", "some", "last", "first", "flat", "spread"}
 
 
 WITH_RADII = [
     name for name, leaf in leaves("algorithm").items() if leaf.load().radii is not Algorithm.radii
-]  # fmt: skip
+]
 
 
 def is_exceeded(method, member):
@@ -405,6 +427,17 @@ def test_what_lacks_a_lower_end_is_told_before_the_first_replicate(left):
     assert "least=lambda c" in row.reason
 
 
+def test_what_lacks_a_lower_end_is_named():
+    """A square has one by itself; less a square it has none."""
+
+    def left(view: States):
+        return each("round", sq(view.mean("x")), G=sq(view.mean("x")))
+
+    row = only(left, lambda c: 2 * c.measured("G"), UNKNOWN_REACH)
+    assert row.verdict is INCONCLUSIVE
+    assert "one replicate's left side less its part of c.measured('G'): write" in row.reason
+
+
 def test_a_lower_end_may_be_stated():
     row = only(signed, number(0.5), UNKNOWN_REACH, least=number(-20.0))
     assert row.verdict is REFUTED
@@ -470,9 +503,12 @@ def test_a_mean_is_called_below_at_most_as_often_as_promised(share, by):
 
 
 @given(
-    x=st.lists(st.floats(0, 50), min_size=1, max_size=40), at=st.integers(0, 39),
-    mean=st.floats(0.1, 5), more=st.floats(0, 50), root=st.floats(1, 60),
-)  # fmt: skip
+    x=st.lists(st.floats(0, 50), min_size=1, max_size=40),
+    at=st.integers(0, 39),
+    mean=st.floats(0.1, 5),
+    more=st.floats(0, 50),
+    root=st.floats(1, 60),
+)
 def test_a_larger_outcome_never_speaks_for_a_smaller_mean(x, at, mean, more, root):
     """And what is below a mean is below a larger one."""
     x, tail = np.array(x), Tail(root=root)
@@ -518,3 +554,34 @@ def test_a_noise_bound_that_a_sample_exceeds_supports_nothing(share):
     stated = only(distance, number(300.0), Case(quadratics(share), LOCAL, 20), range=number(900.0))
     assert stated.verdict is SUPPORTED
     assert ("beside this, own/understated: field_noise_bound" in stated.reason) is (share < 1)
+
+
+def test_squares_over_a_minimax_problem_of_ones_own_have_the_lower_end_0(tmp_path):
+    """One without a step for Neumann series, which no method of first order takes."""
+    text = STARTS["minimax"].read_text(encoding="utf-8")
+    for one, two in (
+        ("[self.slope])", "[0.9 * self.slope, 1.1 * self.slope])"),
+        ("[self.ridge])", "[self.ridge, self.ridge])"),
+    ):
+        assert one in text
+        text = text.replace(one, two)
+    (tmp_path / "noisy_saddle.py").write_text(text, encoding="utf-8")
+    claim = import_path(tmp_path / "noisy_saddle.py").descent
+    known = follow(claim.left, claim.cases[0])
+    assert known is not None
+    assert known.less({}).lower
+    assert (known.less({}).low == 0).all()
+
+
+def test_what_a_measure_may_not_do_is_told_from_a_fault_of_ours(monkeypatch):
+    """A refusal is no fault, nor is what the run says of the measure; of ours one hears."""
+    mistakes = (
+        lambda view: average("round", view.mean("w")[0] + view.problem.noise),
+        lambda view: average("round", torch.linalg.norm(view.mean("w"), dim=7)),
+        lambda view: average("round", float(view.mean("w")[0])),
+        lambda view: average("round", view.mean("w")[0] + None),
+    )
+    assert [follow(left, CASE) for left in mistakes] == [None] * len(mistakes)
+    monkeypatch.setattr("driftproof.verifiers.judges.ends.extent_of", len)
+    with pytest.raises(DriftproofError, match="the fault is driftproof's"):
+        follow(lambda view: gap(view), CASE)

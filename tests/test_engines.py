@@ -1,7 +1,5 @@
 """Law: one text, many contexts. Batched and enumerated runs agree (the wire: test_wire.py)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
@@ -73,9 +71,12 @@ def test_enumeration_weighs_atoms_by_their_probabilities():
     problem = BoundedComposition(clients=1, inner_value_noise=0.3, outer_curvature=0.1)
     algorithm = ComFedL(local_steps=1, batch=3, branch="special")
     made = run_exactly(
-        problem, algorithm, rounds=1, limit=100,
+        problem,
+        algorithm,
+        rounds=1,
+        limit=100,
         left=lambda view: average("round", view.round_start("w").sum(0)),
-    )  # fmt: skip
+    )
     assert made.values.shape[1] == 4  # the mean of three signs
     final = made.state.w[0, 0].numpy() @ made.weights
     noiseless = problem.start()[0] - 0.1 * float(

@@ -1,7 +1,5 @@
 """Negative controls of the evidence: what a row may conclude from given numbers, and no more."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sympy
@@ -14,7 +12,7 @@ from driftproof.toolkit.constants import Letters, Notation
 from driftproof.toolkit.draws import BLOCK
 from driftproof.toolkit.federation import run_exactly
 from driftproof.toolkit.measure import average, each, given_past, smallest, sq
-from driftproof.toolkit.problem import Solution, supposing
+from driftproof.toolkit.problem import Solution, with_overrides
 from driftproof.toolkit.readings import literal
 from driftproof.toolkit.rounded import rounding
 from driftproof.toolkit.statistics import BETS, Tail, exceeds, log_wealth
@@ -72,9 +70,14 @@ def test_exact_rows_compare_with_the_right_end_of_an_enclosure():
 
 
 @pytest.mark.parametrize(
-    ("error", "verdict"), [(1e-12, Verdict.SUPPORTED), (1e-9, Verdict.SUPPORTED),
-                           (2e-6, Verdict.INCONCLUSIVE), (1e-4, Verdict.INCONCLUSIVE)]
-)  # fmt: skip
+    ("error", "verdict"),
+    [
+        (1e-12, Verdict.SUPPORTED),
+        (1e-9, Verdict.SUPPORTED),
+        (2e-6, Verdict.INCONCLUSIVE),
+        (1e-4, Verdict.INCONCLUSIVE),
+    ],
+)
 def test_equality_within_a_large_error_is_not_support(error, verdict):
     # beyond a tenth of the mean the whole distance counts, so these are scaled to stay below
     row = exact([0.5], 0.5, 0.5, error=error)
@@ -118,10 +121,13 @@ def test_a_run_that_ended_early_supports_nothing():
     assert sampled(low, 0.5, 0.5, bad_step=3).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize("problem", [
-    BoundedComposition(),
-    BoundedComposition(clients=16, inner_value_noise=0.5, outer_gradient_noise=0.5),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "problem",
+    [
+        BoundedComposition(),
+        BoundedComposition(clients=16, inner_value_noise=0.5, outer_gradient_noise=0.5),
+    ],
+)
 def test_a_row_that_compared_nothing_supports_nothing(problem):
     def left(view):
         return None if view.t == 0 else each("transition", 1 + sq(view.mean("w")))
@@ -186,8 +192,10 @@ def at_level(mean, low, high):
 def test_a_test_rejects_at_wealth_one_over_alpha_and_wealth_is_a_mean_over_bets():
     assert log_wealth(np.ones(1), 0.5) == pytest.approx(np.log(np.mean(1 + BETS)))
     for alpha in (0.05, 1e-5):
-        just, short = (at_level(0.3, -np.log(alpha) + a, -np.log(alpha) + b)
-                       for a, b in ((0.0, 0.5), (-0.5, 0.0)))  # fmt: skip
+        just, short = (
+            at_level(0.3, -np.log(alpha) + a, -np.log(alpha) + b)
+            for a, b in ((0.0, 0.5), (-0.5, 0.0))
+        )
         assert exceeds(just, 0.3, alpha)
         assert not exceeds(short, 0.3, alpha)
 
@@ -206,8 +214,9 @@ def test_blocks_are_joined_by_their_worst():
 def test_blocks_and_seeds_are_drawn_apart_and_rounding_is_measured_several_times():
     noisy = BoundedComposition(clients=4, inner_value_noise=0.3, outer_gradient_noise=0.3)
     case = Case(noisy, ComFedL(local_steps=3), 2)
-    made = [measure_block(CLAIM, case, seed, block).values for seed, block in
-            ((0, 0), (0, 1), (1, 0))]  # fmt: skip
+    made = [
+        measure_block(CLAIM, case, seed, block).values for seed, block in ((0, 0), (0, 1), (1, 0))
+    ]
     assert not np.array_equal(made[0], made[1])
     assert not np.array_equal(made[0], made[2])
     shadow = measure_exactly(CLAIM, Case(BoundedComposition(distance=50.3), ComFedL(), 3)).shadow
@@ -252,8 +261,19 @@ def test_roles_of_a_run_and_enclosures_of_a_gap():
 
 
 def row(verdict, vacuous=False, alpha=None, form="printed", key="k"):
-    return Row("comfedl/lemma-2", form, "", "", "bound", {"key": key}, verdict, None, "",
-               vacuous=vacuous, alpha=alpha)  # fmt: skip
+    return Row(
+        "comfedl/lemma-2",
+        form,
+        "",
+        "",
+        "bound",
+        {"key": key},
+        verdict,
+        None,
+        "",
+        vacuous=vacuous,
+        alpha=alpha,
+    )
 
 
 def test_one_case_that_is_not_vacuous_makes_a_claim():
@@ -270,9 +290,11 @@ def test_the_union_bound_counts_rows_and_controls_are_not_always_good():
         pytest.approx(7 * LEVEL)
     )
     for verdict, form, good in (
-        (Verdict.SUPPORTED, "sibling", False), (Verdict.REFUTED, "sibling", True),
-        (Verdict.REFUTED, "printed", False), (Verdict.SUPPORTED, "printed", True),
-    ):  # fmt: skip
+        (Verdict.SUPPORTED, "sibling", False),
+        (Verdict.REFUTED, "sibling", True),
+        (Verdict.REFUTED, "printed", False),
+        (Verdict.SUPPORTED, "printed", True),
+    ):
         assert [check.good for check in checked([row(verdict, form=form)])] == [good]
 
 
@@ -317,9 +339,9 @@ def test_noise_of_4096_outcomes_is_enumerated(rounds, kind):
         assert len(made.shadow) == 4
 
 
-@pytest.mark.parametrize(("distance", "bound"), [
-    (0.099, 0.099 * 2.0**-23 + 1e-14), (0.101, 0.101 + 1e-14), (0.0, 1e-14),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("distance", "bound"), [(0.099, 0.099 * 2.0**-23 + 1e-14), (0.101, 0.101 + 1e-14), (0.0, 1e-14)]
+)
 def test_rounding_is_scaled_where_single_precision_differs_by_a_tenth_at_most(distance, bound):
     made = rounding(np.array([1.0]), np.array([[1.0], [1.0 + distance]]), 0.0)
     assert made[0] == pytest.approx(bound, rel=1e-9)
@@ -350,9 +372,8 @@ def moved(view):
 
 def sampled_sampled(left, right, member=NOISY, step_size=0.1):
     return verdict_on(
-        member, step_size, LONG + 1, left, right,
-        range=lambda c: 100 * (1 + c.x_0**2),
-    )  # fmt: skip
+        member, step_size, LONG + 1, left, right, range=lambda c: 100 * (1 + c.x_0**2)
+    )
 
 
 def test_an_equality_of_sampled_replicates_is_not_refuted_by_rounding():
@@ -408,9 +429,11 @@ def test_margins_are_measured_on_the_first_block_of_a_row_that_would_be_refuted(
 
     case = Case(NOISY, FedAvg(), LONG + 1)
     made = make(
-        cases=[case], left=lambda view: each("transition", sq(view.mean("w"))),
-        right=lambda c: c.x_0**2 / 1000, range=lambda c: 100 * (1 + c.x_0**2),
-    )  # fmt: skip
+        cases=[case],
+        left=lambda view: each("transition", sq(view.mean("w"))),
+        right=lambda c: c.x_0**2 / 1000,
+        range=lambda c: 100 * (1 + c.x_0**2),
+    )
     (row,) = judge([made], Settings())
     assert row.verdict is REFUTED
     assert 0 < row.margin < 1e-11
@@ -504,8 +527,10 @@ def test_the_smallest_of_sampled_moments_is_not_refuted_by_a_larger_one():
         return smallest("round", sq(view.mean("w")))
 
     assert sampled_sampled(best, lambda c: c.x_0**2 / 3) is INCONCLUSIVE
-    assert sampled_sampled(lambda view: each("round", best(view).value),
-                           lambda c: c.x_0**2 / 3) is REFUTED  # fmt: skip
+    assert (
+        sampled_sampled(lambda view: each("round", best(view).value), lambda c: c.x_0**2 / 3)
+        is REFUTED
+    )
 
 
 TENTH = sympy.Rational(1, 10)
@@ -513,11 +538,12 @@ SHIFTS = (-2, -TENTH, TENTH, 2)
 JUDGED_BY = {
     "exact": (0.0, lambda value, **parts: each("transition", value, **parts), {}),
     "sampled": (
-        0.7, lambda value, **parts: each("transition", value, **parts),
+        0.7,
+        lambda value, **parts: each("transition", value, **parts),
         {"range": lambda c: (-5, 5)},
     ),
     "every past": (0.7, given_past, {"conditional": True}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", JUDGED_BY)
@@ -527,7 +553,7 @@ def test_nothing_is_decided_within_the_enclosure_of_inf_f(name):
     It is known to lie between −1/4 and 1/4, and what is measured takes it for 1/4.
     """
     noise, reduction, more = JUDGED_BY[name]
-    problem = supposing(Line(at=-3.0, noise=noise), solution=Solution(-0.25, 0.25, None, {}))
+    problem = with_overrides(Line(at=-3.0, noise=noise), solution=Solution(-0.25, 0.25, None, {}))
 
     def left(view):
         gap, f = view.gap(view.mean("w")), view.objective(view.mean("w"))
@@ -550,9 +576,14 @@ def test_nothing_is_decided_within_the_enclosure_of_inf_f(name):
 
 @pytest.mark.parametrize(
     ("distance", "beside", "off", "verdict"),
-    [(1, 0.1, 0.3, INCONCLUSIVE), (-8, 0.1, 0.3, INCONCLUSIVE), (8, 0.1, 0.3, INCONCLUSIVE),
-     (9, 0.1, 0.3, REFUTED), (1, -5.0, 0.6, REFUTED)],
-)  # fmt: skip
+    [
+        (1, 0.1, 0.3, INCONCLUSIVE),
+        (-8, 0.1, 0.3, INCONCLUSIVE),
+        (8, 0.1, 0.3, INCONCLUSIVE),
+        (9, 0.1, 0.3, REFUTED),
+        (1, -5.0, 0.6, REFUTED),
+    ],
+)
 def test_a_refutation_exceeds_the_errors_of_the_comparisons_beside_it(
     distance, beside, off, verdict
 ):

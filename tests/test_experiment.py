@@ -19,8 +19,10 @@ from driftproof.verifiers.experiment import (
     Run,
     Says,
     curve,
+    ends,
     judge,
     judged_by_seeds,
+    outcomes,
     packed,
     similar_by_seeds,
     smaller,
@@ -162,9 +164,14 @@ def test_a_difference_has_two_sides_to_be_beyond_a_margin(sign):
 
 @pytest.mark.parametrize(
     ("difference", "verdict"),
-    [(0.5, "reproduced"), (0.01, "reproduced"), (-0.05, "reproduced"), (-0.1, "undecided"),
-     (-0.2, "not reproduced")],
-)  # fmt: skip
+    [
+        (0.5, "reproduced"),
+        (0.01, "reproduced"),
+        (-0.05, "reproduced"),
+        (-0.1, "undecided"),
+        (-0.2, "not reproduced"),
+    ],
+)
 def test_no_worse_has_one_side(difference, verdict):
     values = RANKS + difference + RANKS * [1, -1, -1, 1, -1, 1, 1, -1] / 1000
     made = judged_by_seeds("s", "x", values, RANKS, margin=0.1, comparisons=4)
@@ -203,11 +210,13 @@ class Told(Run):
 def told(end, *, rise=0.0, bad=False, seeds=8):
     """Return an outcome whose accuracy ends near a number, and rose by so much in the end."""
     results = [
-        {"accuracy": [0.0, 0.0, 0.0, end - rise, end + seed / 1e4][: 2 if bad else None],
-         "loss": [2.0, 2.0, 2.0, 2.0, 2.5 - end][: 2 if bad else None],
-         "bad_step": 9 if bad else None}
+        {
+            "accuracy": [0.0, 0.0, 0.0, end - rise, end + seed / 1e4][: 2 if bad else None],
+            "loss": [2.0, 2.0, 2.0, 2.0, 2.5 - end][: 2 if bad else None],
+            "bad_step": 9 if bad else None,
+        }
         for seed in range(seeds)
-    ]  # fmt: skip
+    ]
     return Outcome(Told(rounds=4), results)
 
 
@@ -233,6 +242,34 @@ def test_one_rule_for_what_diverges_is_early_or_trivial(a, b, verdict, why):
     assert why in made.why
     (small, _) = judge(SAYS, {"a": a, "b": b}, smaller({"filters": (8, 32)}))
     assert small.verdict == "undecided"
+
+
+def test_seeds_that_change_nothing_count_once():
+    """In the runs of a study, and in the comparison of two of them."""
+
+    def same(end, seeds=8):
+        return Outcome(Told(rounds=4), told(end).results[:1] * seeds)
+
+    made = judge(
+        replace(SAYS, pairs=[("a", "b"), ("a", "c")]),
+        {"a": same(0.5), "b": same(0.4), "c": told(0.4)},
+    )
+    assert [s.verdict for s in made] == ["undecided"] * 2 + ["reproduced"] * 2
+    assert "7 seeds only repeat others" in made[0].setting
+    assert "p =" not in made[0].why
+
+    def results(*of_runs):
+        asking = outcomes({name: Told(rounds=4, seed=k) for k, name in enumerate("ab")}, 8)
+        asked = next(asking)
+        assert len(asked) == 16
+        with pytest.raises(StopIteration) as stop:
+            asking.send([(packed(x), 0.0) for of in of_runs for x in of.results])
+        return stop.value.value
+
+    first = results(same(0.5), same(0.4))
+    assert [len(of.results) for of in first.values()] == [1, 1]
+    assert "7 seeds only repeat others" in ends(first, "accuracy")
+    assert [len(of.results) for of in results(same(0.5), told(0.4)).values()] == [8, 8]
 
 
 def test_a_similar_sentence_is_not_early():
@@ -326,10 +363,11 @@ def mistaken(plan):
         (MISTAKEN, "mistaken.py:11: in measured: AttributeError", "did you mean number"),
         (
             MISTAKEN.replace("yield parts", "1 / 0"),
-            "mistaken.py:16: in mistaken: ZeroDivisionError", "mend the line",
+            "mistaken.py:16: in mistaken: ZeroDivisionError",
+            "mend the line",
         ),
     ],
-)  # fmt: skip
+)
 def test_a_mistake_in_a_users_experiment_is_told_with_its_line(
     tmp_path, source, where, remedy, workers
 ):

@@ -1,7 +1,5 @@
 """Laws over all experiments, each run at smoke size without data."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -48,10 +46,15 @@ def test_a_run_judges_its_sentences_and_draws_its_figures(name, tmp_path_factory
 
 
 SEARCHING = {
-    "comfedl/damaml-cifar", "comfedl/imbalanced", "comfedl/maml-cifar",
-    "comfedl/personalised-cifar", "feddro/adult-fairness", "feddro/imbalanced-cifar",
-    "feddro/local-updates", "fednest/tuning",
-}  # fmt: skip
+    "comfedl/damaml-cifar",
+    "comfedl/imbalanced",
+    "comfedl/maml-cifar",
+    "comfedl/personalised-cifar",
+    "feddro/adult-fairness",
+    "feddro/imbalanced-cifar",
+    "feddro/local-updates",
+    "fednest/tuning",
+}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -111,18 +114,30 @@ def test_the_gallery_begins_with_a_figure_of_each_paper_and_the_table_of_its_sec
     ("rows", "seen"),
     [
         (
-            [("undecided", "size: 8 of 32 filters (it would be reproduced: mean difference +0.3)"),
-             ("undecided", "early: it gains (it would be not reproduced: mean difference -0.25)")],
+            [
+                (
+                    "undecided",
+                    "size: 8 of 32 filters (it would be reproduced: mean difference +0.3)",
+                ),
+                (
+                    "undecided",
+                    "early: it gains (it would be not reproduced: mean difference -0.25)",
+                ),
+            ],
             "| undecided | not reproduced, 1 of 2 | -0.25 (no interval): B",
         ),
         (
-            [("undecided", "mean difference -0.1234 [-0.3, +0.1] over 8 seeds, p = 0.3 > 0.02"),
-             ("**reproduced**", "mean difference +0.5 [+0.4, +0.6] over 8 seeds, p = 0.004")],
+            [
+                ("undecided", "mean difference -0.1234 [-0.3, +0.1] over 8 seeds, p = 0.3 > 0.02"),
+                ("**reproduced**", "mean difference +0.5 [+0.4, +0.6] over 8 seeds, p = 0.004"),
+            ],
             "| undecided | no difference shown, 1 of 2 | -0.12 [-0.3, +0.1]: A",
         ),
         (
-            [("***not reproduced***", "mean difference +0.1 [+0, +0.2], margin -0.3"),
-             ("***not reproduced***", "mean difference +0.0 [-0.1, +0.1], margin -0.3")],
+            [
+                ("***not reproduced***", "mean difference +0.1 [+0, +0.2], margin -0.3"),
+                ("***not reproduced***", "mean difference +0.0 [-0.1, +0.1], margin -0.3"),
+            ],
             "| not reproduced, 2 of 2 | +0 [-0.1, +0.1] (has to exceed 0.3): B",
         ),
         (
@@ -135,7 +150,7 @@ def test_the_gallery_begins_with_a_figure_of_each_paper_and_the_table_of_its_sec
         ),
         ([("undecided", "no data")], "| undecided | not run | –"),
     ],
-)  # fmt: skip
+)
 def test_the_table_says_what_runs_show_where_size_or_time_leaves_it_undecided(rows, seen):
     cells = "\n".join(
         f"| it wins | {where} (diverged on 1 of 8 seeds, in local step 2) | {verdict} | {why} |"

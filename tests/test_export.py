@@ -1,7 +1,5 @@
 """Results as CSV and a frame: nothing is lost. Any text becomes letters that LaTeX prints."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re
@@ -17,7 +15,7 @@ from driftproof.toolkit.errors import DriftproofError, MissingError
 from driftproof.toolkit.report.experiment import draw as draw_panel
 from driftproof.toolkit.report.latex_text import latex_text
 from driftproof.toolkit.report.results_table import NAMED, csv_of, table_of
-from driftproof.verifiers import record
+from driftproof.verifiers import baseline
 from tests.commands import driftproof as command
 from tests.users import DRIFT
 
@@ -38,7 +36,7 @@ def test_any_text_becomes_plain_letters_with_every_brace_closed(text):
 
 
 def test_no_letter_on_record_is_without_a_command():
-    made = latex_text(" ".join(form for forms in record.read().values() for form in forms))
+    made = latex_text(" ".join(form for forms in baseline.read().values() for form in forms))
     assert made.isascii()
     assert "[U+" not in made
     assert latex_text("中") == "[U+4E2D]"

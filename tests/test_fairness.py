@@ -53,9 +53,10 @@ def by_hand(problem, x):
     reference = everybody if problem.reference == "everybody" else mean_of(positive)
     over = [
         mean_of([w & g[:, j] for w, g in zip(positive, problem.groups, strict=True)])
-        - reference - problem.slack
+        - reference
+        - problem.slack
         for j in range(2)
-    ]  # fmt: skip
+    ]
     inside = (1 + sum(exp(problem.sharpness * c) for c in over)) / 3
     return everybody + problem.penalty * log(inside)
 
@@ -89,14 +90,12 @@ def test_minibatches_of_g_are_unbiased():
 def test_a_group_without_positives_is_told():
     problem = small()
     empty = [np.zeros_like(rows) for rows in problem.groups]
-    lacking = FairLosses(
-        model=problem.model, data=problem.data, loss="logistic", groups=empty
-    )  # fmt: skip
+    lacking = FairLosses(model=problem.model, data=problem.data, loss="logistic", groups=empty)
     with pytest.raises(DriftproofError, match="shares of positives"):
         lacking.oracles(torch.float64)
     short = FairLosses(
         model=problem.model, data=problem.data, loss="logistic", groups=problem.groups[::-1]
-    )  # fmt: skip
+    )
     with pytest.raises(DriftproofError, match="groups of"):
         short.oracles(torch.float64)
 
@@ -155,9 +154,13 @@ def ended(accuracy, violation):
 
 @pytest.mark.parametrize(
     ("ours", "accuracy", "verdict"),
-    [(0.1, 0.8, "reproduced"), (0.2, 0.8, "not reproduced"), (0.0, 0.8, "reproduced"),
-     (0.0, 0.3, "undecided")],
-)  # fmt: skip
+    [
+        (0.1, 0.8, "reproduced"),
+        (0.2, 0.8, "not reproduced"),
+        (0.0, 0.8, "reproduced"),
+        (0.0, 0.3, "undecided"),
+    ],
+)
 def test_a_lower_violation_is_no_failure_and_a_trivial_model_none_at_all(ours, accuracy, verdict):
     runs = {
         (method, reading, split): ended(accuracy, ours if method == "FedDRO" else 0.1)

@@ -1,7 +1,5 @@
 """``falsify`` as a user types it: to findings, and past failures; .ci/run has every form."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os
@@ -14,13 +12,13 @@ import numpy as np
 import pytest
 import torch
 
-from driftproof import Assumption, average, bound, each, grid, sq
-from driftproof.algorithms import ComFedL, FedAvg
+from driftproof import Assumption, average, bound, each, grid, sq, verify
+from driftproof.algorithms import ComFedL, FedAvg, Scaffold
 from driftproof.problems import BoundedComposition
 from driftproof.synthetic.problems.piecewise_losses import PiecewiseLosses
 from driftproof.toolkit.case_text import case_of
 from driftproof.toolkit.discover import leaves
-from driftproof.verifiers.claim_types.sources import loaded
+from driftproof.verifiers.claim_types.sources import claims_in, loaded
 from driftproof.verifiers.search.equalities import given
 from driftproof.verifiers.search.families import FAMILIES
 from driftproof.verifiers.search.finding import CANDIDATE, NOTHING, remade
@@ -57,7 +55,7 @@ REFUTED = {
         ("scgdm/potential", "printed: (17) and (41)"),
         ("scgdm/potential-descent", "printed: as printed"),
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("select", REFUTED)
@@ -97,9 +95,12 @@ def test_workers_start_where_numba_has_threads(layer, tmp_path):
     path = tmp_path / "layer.py"
     path.write_text(LAYER)
     done = subprocess.run(
-        [sys.executable, str(path)], capture_output=True, text=True, timeout=300,
+        [sys.executable, str(path)],
+        capture_output=True,
+        text=True,
+        timeout=300,
         env=os.environ | {"NUMBA_THREADING_LAYER": layer, "NUMBA_NUM_THREADS": "2"},
-    )  # fmt: skip
+    )
     if done.returncode == 77:
         pytest.skip(f"numba's layer {layer} is not installed")
     assert done.returncode == 0, done.stderr
@@ -121,9 +122,10 @@ def test_what_is_drawn_obeys_the_checks_of_an_algorithm(name):
                 fields = {key: x for key, x in fields.items() if key in algorithm.values()}
                 assert replace(drawn, **fields).values() is not None
             structure = (
-                space.choices.changed(structure, random, MOST_STEPS) if number % 3
+                space.choices.changed(structure, random, MOST_STEPS)
+                if number % 3
                 else space.choices.draw(random, MOST_STEPS, number)
-            )  # fmt: skip
+            )
 
 
 def test_an_equality_with_0_gives_a_hyperparameter():
@@ -135,10 +137,13 @@ def test_an_equality_with_0_gives_a_hyperparameter():
 
 def own(right, left, problem=None, algorithm=None, **fields):
     return bound(
-        name="tests/own", source="tests", statement="x", right=right,
+        name="tests/own",
+        source="tests",
+        statement="x",
+        right=right,
         cases=grid(problem or PiecewiseLosses(), algorithm or FedAvg(local_steps=2), rounds=2),
         **fields,
-    )(left)  # fmt: skip
+    )(left)
 
 
 @pytest.mark.parametrize("wanted", ["gap", "minimiser"])
@@ -178,9 +183,10 @@ def test_many_members_know_their_solutions(name):
 def test_strongly_convex_members_are_drawn():
     convex = Assumption("strong convexity", r"\mu > 0", relation=lambda c: c.mu > 0)
     claim = own(
-        lambda c: c.eta**2 * c.L**2 / 1000, lambda view: each("transition", sq(view.mean("w"))),
+        lambda c: c.eta**2 * c.L**2 / 1000,
+        lambda view: each("transition", sq(view.mean("w"))),
         assumes=[convex],
-    )  # fmt: skip
+    )
     (finding,) = falsify([claim], Effort(climbs=6))
     assert finding.found
     assert finding.case["problem"]["name"] == "piecewise-losses"
@@ -192,8 +198,10 @@ def test_a_finding_on_another_problem_says_which_assumption_excludes_it():
         return own(
             lambda c: c.F_gap / (50 * c.eta * c.T),
             lambda view: average("round", sq(view.gradient(view.mean("w")))),
-            BoundedComposition(), ComFedL(), assumes=assumes,
-        )  # fmt: skip
+            BoundedComposition(),
+            ComFedL(),
+            assumes=assumes,
+        )
 
     (finding,) = falsify([claim()], Effort(climbs=4))
     assert finding.elsewhere.startswith("no case has a PiecewiseComposition")
@@ -207,6 +215,31 @@ def test_a_finding_on_another_problem_says_which_assumption_excludes_it():
     (finding,) = falsify([claim()], Effort(climbs=4, same_problem=True))
     assert finding.case["problem"]["name"] == "bounded-composition"
     assert (finding.found, finding.elsewhere) == (True, "")
+
+
+def test_a_number_that_no_case_has_and_the_claim_never_names_is_told():
+    def found(**values):
+        def gradient(view):
+            return average("round", sq(view.gradient(view.round_start("y"))))
+
+        def right(c):
+            return 2 * c.F_gap / (c.eta_l * c.K * c.R) / values.get("of", 1)
+
+        steps = Assumption("small steps", "", relation=lambda c: c.eta_l * c.K * c.beta <= 1)
+        claim = own(right, gradient, PiecewiseLosses(), Scaffold(), assumes=[steps])
+        (finding,) = falsify([claim], Effort(climbs=4))
+        return finding, remade(finding, claim).algorithm
+
+    finding, algorithm = found()
+    assert finding.found
+    new = {k: v for k, v in algorithm.values().items() if isinstance(v, float)}
+    new = [
+        f"{k} = {v!r}" for k, v in new.items() if k != "step_size" and v != getattr(Scaffold(), k)
+    ]
+    assert finding.elsewhere.startswith(" and ".join(new) + ": no case has that")
+    finding, algorithm = found(of=1e6)  # false with the cases' numbers, too
+    assert (finding.found, finding.elsewhere) == (True, "")
+    assert algorithm.server_step_size == Scaffold().server_step_size
 
 
 def test_where_no_candidate_is_a_case_the_nearest_assumption_is_named():
@@ -268,3 +301,41 @@ def test_a_violation_is_printed_as_a_case_to_be_pasted(tmp_path):
     exec(compile(ast.Module(imports, []), "pasted", "exec"), names)
     case = eval(compile(ast.Expression(last.value), "pasted", "eval"), names)
     assert case == case_of(found["case"])
+
+
+OWN = """
+from driftproof import Assumption, Comparison, comparison, sweep
+
+HERE = Assumption("the draft's numbers", "x", applies=lambda case: case.rounds == 2
+                  and case.algorithm.step_size == 0.0625 and case.problem == BoundedComposition())
+HELD = dict(source="x", statement="x", assumes=[HERE],
+            cases=grid(BoundedComposition(), ComFedL(step_size=sweep(0.0625, 0.5)), rounds=2))
+
+@bound(name="mine/false", right=lambda c: right(c) / 1e4, **HELD,
+       false_siblings=[("less", lambda c: right(c) / 1e5)])
+def false(view):
+    return moved.left(view)
+
+@bound(name="mine/true", right=right, **HELD)
+def true(view):
+    return moved.left(view)
+
+@comparison(name="mine/unlike", right=lambda c: 2.0, **HELD)
+def unlike(case, right):
+    return [Comparison("a number", 1.0, 1.0, 1.0 + case.algorithm.step_size)]
+"""
+
+
+def test_a_search_begins_with_the_claims_own_cases(tmp_path):
+    """No candidate meets an assumption that holds of one of them alone."""
+    text = DRIFT.replace("def drift", "def moved") + OWN
+    (path := tmp_path / "mine.py").write_text(text)
+    sources = [leaf for leaf in claims_in(path) if leaf.name != "mine/drift"]
+    found = {(f.claim, f.form): f for f in falsify(sources, Effort(climbs=2))}
+    false, sibling, true, unlike = found.values()
+    assert (false.status, unlike.status) == ("verified", "confirmed")
+    assert false.climbs == unlike.climbs == 0, "the judge of the case ends the search"
+    assert false.case["algorithm"]["step_size"] == 0.0625
+    assert not sibling.found, "what the climbs find is the power"
+    rows = {row.claim: row for row in verify(str(path)) if row.verdict == "SUPPORTED"}
+    assert true.ratio == pytest.approx(rows["mine/true"].ratio)

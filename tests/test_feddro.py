@@ -9,7 +9,7 @@ from driftproof.synthetic.problems import AveragedComposition, BiasAmplification
 from driftproof.toolkit.algorithms import CompositionalFedAvg, FedDRO
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.discover import leaves
-from driftproof.verifiers.judges.assumed import unmet
+from driftproof.verifiers.judges.assumptions import unmet
 from driftproof.verifiers.papers.feddro.claims import _theorem as parts
 from driftproof.verifiers.papers.feddro.claims import assumptions as given
 from driftproof.verifiers.papers.feddro.claims import heterogeneity_threshold as claimed
@@ -96,9 +96,12 @@ def test_the_schedule_is_theorem_5_1s():
     beta = 4 * c["inner_gradient_moment"] ** 4 * c["outer_smoothness"] ** 2 * eta
     fine = {"local_steps": 4, "batch": 3, "step_size": eta, "momentum": beta}
     for change in (
-        {}, {"step_size": eta * 1.001}, {"momentum": beta * 0.999}, {"batch": 2},
+        {},
+        {"step_size": eta * 1.001},
+        {"momentum": beta * 0.999},
+        {"batch": 2},
         {"local_steps": 5},
-    ):  # fmt: skip
+    ):
         assert follows(case(problem, **fine | change)) is not bool(change)
 
 

@@ -4,8 +4,6 @@ The claims measure runs of the toolkit. Here the pseudo-code is run in exact rat
 η, or in numpy on other functions.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import pairwise
 
@@ -107,11 +105,15 @@ def smooth_composition():
         return sympy.lambdify(x, e, "numpy")
 
     return {
-        "inner": [made(g) for g in inner], "slopes": [made(sympy.diff(g, x)) for g in inner],
+        "inner": [made(g) for g in inner],
+        "slopes": [made(sympy.diff(g, x)) for g in inner],
         "outer": sympy.lambdify(y, outer, "numpy"),
-        "own": [made(on(g)) for g in inner], "bends": [made(sympy.diff(on(g), x)) for g in inner],
-        "whole": made(on(mean)), "bend": made(sympy.diff(on(mean), x)), "mean": made(mean),
-    }  # fmt: skip
+        "own": [made(on(g)) for g in inner],
+        "bends": [made(sympy.diff(on(g), x)) for g in inner],
+        "whole": made(on(mean)),
+        "bend": made(sympy.diff(on(mean), x)),
+        "mean": made(mean),
+    }
 
 
 @pytest.mark.parametrize("sharing", CASES_I_AND_II)
@@ -124,9 +126,7 @@ def test_the_first_order_holds_for_smooth_functions_up_to_eta_squared(sharing, s
         first = np.array([g(start) for g in of["slopes"]]) * of["outer"](of["mean"](start))
     apart = np.array([f(start) for f in of["bends"]]) - of["bend"](start)
     for eta in (1e-2, 1e-3):
-        made = of_pseudo_code(
-            start, steps, eta, sharing, of["inner"], of["outer"], of["slopes"]
-        )  # fmt: skip
+        made = of_pseudo_code(start, steps, eta, sharing, of["inner"], of["outer"], of["slopes"])
         change = eta * np.mean(apart * (first + (steps - 2) * own))
         errors.append(abs(made[-1] - (own.mean() - of["whole"](start)) + change))
     assert errors[1] < errors[0] / 80  # η²: a hundredth
@@ -183,11 +183,14 @@ def test_the_bounds_hold_on_problems_that_were_drawn():
     tightest = 0.0
     for _ in range(40):
         problem = AveragedComposition(
-            clients=int(random.integers(2, 5)), inner_slope=random.uniform(0.2, 2),
+            clients=int(random.integers(2, 5)),
+            inner_slope=random.uniform(0.2, 2),
             inner_curvature=random.choice([0.0, random.uniform(0.1, 2)]),
-            inner_heterogeneity=random.uniform(0, 0.9), inner_offset=random.uniform(0, 2),
-            outer_curvature=random.uniform(0.2, 3), distance=random.uniform(0, 3),
-        )  # fmt: skip
+            inner_heterogeneity=random.uniform(0, 0.9),
+            inner_offset=random.uniform(0, 2),
+            outer_curvature=random.uniform(0.2, 3),
+            distance=random.uniform(0, 3),
+        )
         size, steps = random.uniform(0.001, 0.3), int(random.integers(1, 7))
         sharing = str(random.choice([*CASES_I_AND_II, "every-step"]))
         method = local.CompositionalFedAvg(local_steps=steps, step_size=size, sharing=sharing)

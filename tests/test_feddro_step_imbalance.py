@@ -84,8 +84,8 @@ def test_what_is_recorded_is_what_the_model_says():
 @pytest.mark.parametrize("method", METHODS)
 def test_the_other_objective_runs_as_well(method):
     run = ImbalancedRun(
-        method=method, divergence="chi-square", rounds=1, points=2, net=SMALL, shown=8,
-    )  # fmt: skip
+        method=method, divergence="chi-square", rounds=1, points=2, net=SMALL, shown=8
+    )
     got = run.measured()
     assert got["bad_step"] is None
     assert np.isfinite(got["drift"]).all()

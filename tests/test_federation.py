@@ -1,7 +1,5 @@
 """Laws of a run: cohorts, measures, marks, divergence, and the region where constants hold."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
@@ -74,10 +72,14 @@ def test_the_first_step_that_is_not_finite_is_found():
     made = run(problem, algorithm, sampled_context(problem, ("d",), replicates=1), rounds=400)
     assert made.bad_step is not None
     again = [
-        run(problem, FedAvg(local_steps=1, step_size=40.0),
-            sampled_context(problem, ("d",), replicates=1), rounds=steps).bad_step
+        run(
+            problem,
+            FedAvg(local_steps=1, step_size=40.0),
+            sampled_context(problem, ("d",), replicates=1),
+            rounds=steps,
+        ).bad_step
         for steps in (made.bad_step, made.bad_step + 1)
-    ]  # fmt: skip
+    ]
     assert again == [None, made.bad_step]  # two identical clients, so averaging changes nothing
 
 
@@ -116,9 +118,12 @@ def test_the_moment_before_a_step_is_the_one_after_the_last():
     def of(*axes):
         ctx = sampled_context(problem, ("axes",), replicates=8)
         return run(
-            problem, algorithm, ctx, rounds=2,
+            problem,
+            algorithm,
+            ctx,
+            rounds=2,
             left=lambda view: each(*axes, sq(view.mean("w") - view.round_start("w"))),
-        ).values  # fmt: skip
+        ).values
 
     before, after = of("step"), of("round", "local_step")
     for step in range(6):
@@ -141,10 +146,14 @@ def test_two_cohorts_of_one_step_are_drawn_apart():
 def test_a_measure_that_overflows_ends_the_run_and_keeps_what_was_measured():
     problem = QuadraticMinimax(clients=2, largest=2.0)
     made, moments = (
-        measured(lambda view, how=how: how("round", sq(view.round_start("w")) ** 8),
-                 FedAvg(step_size=40.0), problem, rounds=100)
+        measured(
+            lambda view, how=how: how("round", sq(view.round_start("w")) ** 8),
+            FedAvg(step_size=40.0),
+            problem,
+            rounds=100,
+        )
         for how in (average, each)
-    )  # fmt: skip
+    )
     assert made.bad_step is not None
     # what was lost counts as 0
     assert len(moments.values) < 100

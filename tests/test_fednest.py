@@ -112,11 +112,14 @@ def test_the_recursion_is_fednests():
     """3,200 sampled replicates of FedNest on the instance, against the recursion."""
     terms, rounds, alpha, problem = 6, 30, 0.1, OneClient([1.0], [0.5], 2.0, 0.0)
     method = FedNest(terms=terms, inner_step_size=alpha, outer_step_size=alpha)
-    ends = np.concatenate([
-        run(problem, method, sampled_context(problem, ("draw",), block=b),
-            rounds=rounds).state.x[0, 0].numpy()
-        for b in range(50)
-    ])  # fmt: skip
+    ends = np.concatenate(
+        [
+            run(problem, method, sampled_context(problem, ("draw",), block=b), rounds=rounds)
+            .state.x[0, 0]
+            .numpy()
+            for b in range(50)
+        ]
+    )
     squares, _ = Draw(terms).moments(alpha, rounds + 1)
     sample = (ends - 0.5) ** 2
     low, high = interval(sample, float(sample.max()) * 1.5, 1e-4)
@@ -194,9 +197,13 @@ def test_fednest_stands_still_where_the_gradient_is_not_zero(terms, scale, alpha
     w = [prod(other / (other - one) for other in h if other != one) for one in h]  # Lagrange's
     problem = OneClient([*map(float, h)], [scale * float(one) for one in w], 4.0, scale / 4)
     method = FedNest(
-        terms=terms, inner_calls=2, inner_steps=3, outer_steps=2,
-        inner_step_size=beta, outer_step_size=alpha,
-    )  # fmt: skip
+        terms=terms,
+        inner_calls=2,
+        inner_steps=3,
+        outer_steps=2,
+        inner_step_size=beta,
+        outer_step_size=alpha,
+    )
     start = torch.from_numpy(problem.start())
     ran = run(problem, method, sampled_context(problem, ("still",), replicates=64), rounds=20)
     assert torch.equal(ran.state.x[0], start[:1, None].expand(1, 64))
@@ -261,7 +268,8 @@ def test_the_joint_map_is_fedavg_s(order):
 
 def test_a_floor_that_does_not_exist_is_infinite():
     problem = QuadraticMinimax(clients=2, dim=1, heterogeneity=1.0, regulariser=0.1)
-    method = FedNest(terms=0, inner_steps=50, outer_steps=50, inner_step_size=0.3,
-                     outer_step_size=0.3)  # fmt: skip
+    method = FedNest(
+        terms=0, inner_steps=50, outer_steps=50, inner_step_size=0.3, outer_step_size=0.3
+    )
     assert exact.limit(problem, method) == inf
     assert not exact.converges(Case(problem, method, 1))

@@ -65,10 +65,11 @@ def test_many_local_steps_lose_the_rate():
         worst_case(
             FedInn(inner_steps=12, inner_step_size=way / 12),
             [smooth_strongly_convex(L=12, mu=1.2), lower_level(), start_within(1)],
-            rounds=1, left=distance("y"),
+            rounds=1,
+            left=distance("y"),
         ).value
         for way in (4 / 12, 0.5, 10 / 12)
-    ]  # fmt: skip
+    ]
     rate = [(1 - way / 12 * 1.2) ** 24 for way in (4 / 12, 0.5, 10 / 12)]
     assert worst[0] == pytest.approx(rate[0], rel=1e-5)
     assert worst[1] == pytest.approx(1.3334 * rate[1], rel=1e-3)
@@ -103,13 +104,17 @@ def test_quadratics_contract_at_the_rate(steps, seed, way):
     hessians = []
     for _ in range(3):
         basis = np.linalg.qr(random.normal(size=(3, 3)))[0]
-        hessians.append(basis @ np.diag(random.choice([mu, 1.0, random.uniform(mu, 1)], 3))
-                        @ basis.T)  # fmt: skip
+        hessians.append(
+            basis @ np.diag(random.choice([mu, 1.0, random.uniform(mu, 1)], 3)) @ basis.T
+        )
     eye, mean = np.eye(3), np.mean(hessians, 0)
     path = np.mean(
-        [sum(step * np.linalg.matrix_power(eye - step * h, j) for j in range(steps))
-         for h in hessians], 0,
-    )  # fmt: skip
+        [
+            sum(step * np.linalg.matrix_power(eye - step * h, j) for j in range(steps))
+            for h in hessians
+        ],
+        0,
+    )
     norm = np.linalg.norm(eye - path @ mean, 2)
     assert norm <= (1 - step * mu) ** steps * (1 + 1e-12)
 
@@ -129,9 +134,12 @@ def test_the_worst_functions_of_a_level_are_run_by_the_algorithm_itself():
 def test_a_start_that_is_bounded_twice_has_a_certificate_with_both(second):
     """With ‖x_0 − x*‖ ≤ 1 alone f(x_1) − f* ≤ 1/6; the other bound matters little, or not."""
     (case,) = build(
-        FedSVRG(step_size=1.0), [smooth_convex(L=1), start_within(1), second], rounds=1,
-        left=gap("x"), clients=1,
-    )  # fmt: skip
+        FedSVRG(step_size=1.0),
+        [smooth_convex(L=1), start_within(1), second],
+        rounds=1,
+        left=gap("x"),
+        clients=1,
+    )
     made = proved(case)
     assert sum(line.startswith("start") for line in check(made.text).said) == 2
     assert made.bound <= Fraction(1, 6)

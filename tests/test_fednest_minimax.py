@@ -14,29 +14,33 @@ from driftproof.synthetic.problems import RandomMinimax
 from driftproof.toolkit.algorithms import FedAvgS, FedNest, LFedNest
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.verifiers.papers.fednest.claims._minimax import moments
-from driftproof.verifiers.papers.fednest.experiments.minimax import (
-    WITHOUT,
-    MinimaxRun,
-    steepness,
-)
+from driftproof.verifiers.papers.fednest.experiments.minimax import WITHOUT, MinimaxRun, steepness
 
 CALLS = {"terms": 0, "inner_calls": 3, "inner_steps": 4, "outer_steps": 5}
 
 
 def one_run(method, rounds):
     return MinimaxRun(
-        method=method, objective=RandomMinimax(clients=6, dim=3), participation=0.5, calls=2,
-        inner_steps=20, outer_steps=40, rounds=rounds,
-    )  # fmt: skip
+        method=method,
+        objective=RandomMinimax(clients=6, dim=3),
+        participation=0.5,
+        calls=2,
+        inner_steps=20,
+        outer_steps=40,
+        rounds=rounds,
+    )
 
 
 def curves(problem, algorithm, rounds, *, replicates=1, block=0):
     """Return the server's x_k and y_k, [rounds + 1, dim, replicates] each."""
     kept = []
     run(
-        problem, algorithm, sampled_context(problem, ("c",), replicates=replicates, block=block),
-        rounds=rounds, watch=lambda s, state: kept.append((state.x[0].clone(), state.y[0].clone())),
-    )  # fmt: skip
+        problem,
+        algorithm,
+        sampled_context(problem, ("c",), replicates=replicates, block=block),
+        rounds=rounds,
+        watch=lambda s, state: kept.append((state.x[0].clone(), state.y[0].clone())),
+    )
     return tuple(torch.stack(of).numpy() for of in zip(*kept, strict=True))
 
 

@@ -58,10 +58,14 @@ def by_autograd(problem):
     hot = np.eye(problem.classes)
     weights = torch.from_numpy(problem.class_weights)
     train, validation = (
-        [(f, torch.from_numpy(hot[label])) for f, label in zip(
-            torch.from_numpy(problem.split[part][0]), problem.split[part][1], strict=True)]
+        [
+            (f, torch.from_numpy(hot[label]))
+            for f, label in zip(
+                torch.from_numpy(problem.split[part][0]), problem.split[part][1], strict=True
+            )
+        ]
         for part in ("train", "validation")
-    )  # fmt: skip
+    )
 
     def upper(x, y, sample):
         features, unit = sample
@@ -69,9 +73,13 @@ def by_autograd(problem):
         return weights @ unit * (torch.logsumexp(scores, 0) - unit @ scores)
 
     return AutogradBilevel(
-        upper, lambda x, y, sample: parametric(problem, x, y, sample), upper_data=validation,
-        lower_data=train, upper_dim=problem.upper_dim, lower_smoothness=1.0,
-    )  # fmt: skip
+        upper,
+        lambda x, y, sample: parametric(problem, x, y, sample),
+        upper_data=validation,
+        lower_data=train,
+        upper_dim=problem.upper_dim,
+        lower_smoothness=1.0,
+    )
 
 
 def test_the_closed_forms_are_the_derivatives():
@@ -200,8 +208,12 @@ def test_a_gradient_of_all_images_is_shared():
 
 
 def test_accuracies_are_taken_along_either_axis():
-    run = {"bad_step": None, "rounds": [0, 1, 2], "communication": [0, 10, 20],
-           "accuracy": [0.1, 0.5, 0.9]}  # fmt: skip
+    run = {
+        "bad_step": None,
+        "rounds": [0, 1, 2],
+        "communication": [0, 10, 20],
+        "accuracy": [0.1, 0.5, 0.9],
+    }
     kind = everything(Plan(profile="smoke"))["FedNest", IID].but(rounds=2)
     of, lost = Outcome(kind, [run]), Outcome(kind, [run | {"bad_step": 3}])
     assert at_the_end(of, "rounds", 2).tolist() == [0.9]

@@ -87,10 +87,16 @@ def test_every_class_is_drawn_as_often():
     [
         LocalBSGD(samples="one"),
         LocalSCGD(samples="one", evaluate_at="after", inner_momentum=1.0),
-        LocalSCGDM(samples="one", step_size=1.0, inner_momentum=0.9999999, momentum=0.9999999,
-                   step_factor=0.1, local_steps=1),
+        LocalSCGDM(
+            samples="one",
+            step_size=1.0,
+            inner_momentum=0.9999999,
+            momentum=0.9999999,
+            step_factor=0.1,
+            local_steps=1,
+        ),
     ],
-)  # fmt: skip
+)
 def test_one_step_is_that_of_the_tasks_own_query(algorithm):
     """By a second route: differentiate the query loss through the support step."""
     data = FewShot(numbered(), 3, 1, 2)

@@ -1,7 +1,5 @@
 """Law: each method of first order is its source's recursion, written a second time with numpy."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,9 +18,15 @@ from driftproof.toolkit.algorithms import (
 )
 
 WRITTEN = {
-    "adam", "extragradient", "frank-wolfe", "heavy-ball", "nesterov", "proximal-gradient",
-    "proximal-point", "sign-descent",
-}  # fmt: skip
+    "adam",
+    "extragradient",
+    "frank-wolfe",
+    "heavy-ball",
+    "nesterov",
+    "proximal-gradient",
+    "proximal-point",
+    "sign-descent",
+}
 CLIENTS, DIM, ROUNDS = 3, 2, 5
 RNG = np.random.default_rng(0)
 ROOTS = RNG.normal(size=(CLIENTS, DIM, DIM))
@@ -51,8 +55,10 @@ class Oracles:
 
     def prox(self, x, t):
         """Of each client's own quadratic for the proximal point, else of the box."""
-        rows = [np.linalg.solve(np.eye(DIM) + t * a, z + t * b) for a, b, z in
-                zip(A, B, x[..., 0].numpy(), strict=True)]  # fmt: skip
+        rows = [
+            np.linalg.solve(np.eye(DIM) + t * a, z + t * b)
+            for a, b, z in zip(A, B, x[..., 0].numpy(), strict=True)
+        ]
         return torch.from_numpy(np.array(rows))[..., None]
 
     def linear_minimiser(self, g):
@@ -67,9 +73,11 @@ class Boxed(Oracles):
 def ran(algorithm, oracles):
     """Run a method with nothing of driftproof but its text."""
     ctx = SimpleNamespace(
-        t=0, everywhere=lambda x: x.expand(CLIENTS, DIM, 1), draw=lambda law, name: None,
+        t=0,
+        everywhere=lambda x: x.expand(CLIENTS, DIM, 1),
+        draw=lambda law, name: None,
         average=lambda *of: tuple(x.mean(0, keepdim=True).expand_as(x) for x in of),
-    )  # fmt: skip
+    )
     state = algorithm.init(ctx, oracles, torch.from_numpy(START)[None, :, None])
     for ctx.t in range(ROUNDS):
         state = algorithm.step(ctx, oracles, state)
@@ -101,8 +109,13 @@ def extragradient(eta):
 def proximal_point(eta):
     x = START
     for _ in range(ROUNDS):
-        x = np.mean([np.linalg.solve(np.eye(DIM) + eta * a, x + eta * b)
-                     for a, b in zip(A, B, strict=True)], 0)  # fmt: skip
+        x = np.mean(
+            [
+                np.linalg.solve(np.eye(DIM) + eta * a, x + eta * b)
+                for a, b in zip(A, B, strict=True)
+            ],
+            0,
+        )
     return x
 
 
@@ -133,22 +146,34 @@ def signs(delta):
 
 
 CASES = [
-        (Adam(step_size=0.3, momentum=0.6, memory=0.8, radius=0.95), Oracles(),
-         adam(0.3, 0.6, 0.8, 0.95, False)),
-        (Adam(step_size=0.3, momentum=0.6, memory=0.3, long_memory=True), Oracles(),
-         adam(0.3, 0.6, 0.3, 100, True)),
-        (SignDescent(step_size=0.3), Oracles(), signs(0.3)),
-        (HeavyBall(step_size=0.3, momentum=0.4), Oracles(), heavy_ball(0.3, 0.4)),
-        (Nesterov(step_size=0.3), Oracles(), accelerated(0.3, lambda k: k / (k + 3))),
-        (Nesterov(step_size=0.3, form="constant", momentum=0.4), Oracles(),
-         accelerated(0.3, lambda k: 0.4)),
-        (Extragradient(step_size=0.3), Oracles(), extragradient(0.3)),
-        (ProximalPoint(step_size=0.7), Oracles(), proximal_point(0.7)),
-        (ProximalGradient(step_size=0.6), Boxed(), accelerated(0.6, lambda k: 0, box)),
-        (ProximalGradient(step_size=0.6, accelerated=True), Boxed(),
-         accelerated(0.6, lambda k: k / (k + 3), box)),
-        (FrankWolfe(), Oracles(), frank_wolfe()),
-]  # fmt: skip
+    (
+        Adam(step_size=0.3, momentum=0.6, memory=0.8, radius=0.95),
+        Oracles(),
+        adam(0.3, 0.6, 0.8, 0.95, False),
+    ),
+    (
+        Adam(step_size=0.3, momentum=0.6, memory=0.3, long_memory=True),
+        Oracles(),
+        adam(0.3, 0.6, 0.3, 100, True),
+    ),
+    (SignDescent(step_size=0.3), Oracles(), signs(0.3)),
+    (HeavyBall(step_size=0.3, momentum=0.4), Oracles(), heavy_ball(0.3, 0.4)),
+    (Nesterov(step_size=0.3), Oracles(), accelerated(0.3, lambda k: k / (k + 3))),
+    (
+        Nesterov(step_size=0.3, form="constant", momentum=0.4),
+        Oracles(),
+        accelerated(0.3, lambda k: 0.4),
+    ),
+    (Extragradient(step_size=0.3), Oracles(), extragradient(0.3)),
+    (ProximalPoint(step_size=0.7), Oracles(), proximal_point(0.7)),
+    (ProximalGradient(step_size=0.6), Boxed(), accelerated(0.6, lambda k: 0, box)),
+    (
+        ProximalGradient(step_size=0.6, accelerated=True),
+        Boxed(),
+        accelerated(0.6, lambda k: k / (k + 3), box),
+    ),
+    (FrankWolfe(), Oracles(), frank_wolfe()),
+]
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,6 @@ Real files of every kind, spoilt: a status that the command documents, no traceb
 wherever something is refused.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import shutil
@@ -52,7 +50,7 @@ READ = {
     "a ledger": (("report", "own"), "own/ledger.sqlite"),
     "a claim": (("show", "own.py"), "own.py"),
     "data": (("run", "worked-example/local-steps", "--device", "cuda:99", "--data"), "data/*/*"),
-}  # fmt: skip
+}
 """The command that reads each kind of file, and the files.
 
 Data are read before anything is run; no machine has that device, so that nothing is.
@@ -195,8 +193,7 @@ def test_any_command_line_ends_in_order(data, tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("status", "told"),
-    [(17, "remedy: x"), (2, "no"), (0, "Traceback (most recent call last)")],
+    ("status", "told"), [(17, "remedy: x"), (2, "no"), (0, "Traceback (most recent call last)")]
 )
 def test_what_does_not_end_in_order_is_seen(status, told):
     """A negative control."""

@@ -1,7 +1,5 @@
 """Letters and roles: each has a meaning, and the command shows them."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -48,9 +46,21 @@ def test_the_projects_own_words_have_one_meaning_each():
     assert len(words) > 30
     assert len(set(words)) == len(words)
     for word in (
-        "claim", "form", "reading", "case", "evidence", "block", "replicate", "moment", "class",
-        "certificate", "counterexample", "interpolation condition", "loose", "worst case",
-    ):  # fmt: skip
+        "claim",
+        "form",
+        "reading",
+        "case",
+        "evidence",
+        "block",
+        "replicate",
+        "moment",
+        "class",
+        "certificate",
+        "counterexample",
+        "interpolation condition",
+        "loose",
+        "worst case",
+    ):
         assert word in words
 
 

@@ -1,7 +1,5 @@
 """Bounds judged by certified enclosures of their left side, and how they are drawn."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -155,9 +153,18 @@ def test_a_bound_of_certified_numbers_is_drawn(tmp_path, enclosures):
     assert group.tightness == f"{row.ratio:.3g}"
     json.dumps({key: list(of) for key, of in figure.points.columns.items()}, allow_nan=False)
     head = header([], Settings()) | {"union_bound": 0.0}
-    head["claims"] = {row.claim: {
-        "kind": "bound", "source": "", "statement": "x", "assumes": [], "forms": {}, "notes": {},
-        "explain": "", "command": "c"}}  # fmt: skip
+    head["claims"] = {
+        row.claim: {
+            "kind": "bound",
+            "source": "",
+            "statement": "x",
+            "assumes": [],
+            "forms": {},
+            "notes": {},
+            "explain": "",
+            "command": "c",
+        }
+    }
     page = render(head, [row])
     (shown,) = figures([row])[row.claim]
     assert shown.is_line == (len(finite) > 1)  # one comparison is two numbers, and no picture

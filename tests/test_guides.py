@@ -1,7 +1,5 @@
 """The how-to pages without a test file of their own: every block of them runs."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from pathlib import Path
@@ -81,8 +79,9 @@ def test_the_page_of_oracles_and_ctx(capsys):
         assert not [need for need in protocol if f'`"{need}"`' not in page]
     for method in vars(Context):
         assert method.startswith("_") or f"`{method}" in page or f"ctx.{method}" in page, method
-    assert worst_case(names["OneByOne"](local_steps=1), names["CLASS"], rounds=1,
-                      left=names["distance"]).value == pytest.approx(1 / 16)  # fmt: skip
+    assert worst_case(
+        names["OneByOne"](local_steps=1), names["CLASS"], rounds=1, left=names["distance"]
+    ).value == pytest.approx(1 / 16)
 
 
 @pytest.mark.parametrize("participation", [1.0, 0.5])

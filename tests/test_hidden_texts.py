@@ -36,7 +36,7 @@ from driftproof.classes import (
     shared_minimiser,
     smooth_strongly_convex,
     start_within,
-)  # fmt: skip
+)
 from driftproof.toolkit.draws import CoinMean
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.verdict import Verdict
@@ -245,8 +245,9 @@ HIDDEN = {
     "a number as text": lambda s, c, o, x: later(repr(s.step_size) == "0.5"),
     "what a tensor has": lambda s, c, o, x: later(not hasattr(x.w, "entries")),
     "what a tensor is": lambda s, c, o, x: later(type(x.w) is Tensor),
-    "whether it has a storage": lambda s, c, o, x: later(x.w.untyped_storage().nbytes() > 0
-                                                         if type(x.w) is Tensor else 0),
+    "whether it has a storage": lambda s, c, o, x: later(
+        x.w.untyped_storage().nbytes() > 0 if type(x.w) is Tensor else 0
+    ),
     "large numbers": lambda s, c, o, x: later(type(x.w) is Tensor and x.w.abs().max() > 1e4),
     "small numbers": lambda s, c, o, x: later(type(x.w) is Tensor and x.w.abs().max() < 1e-4),
     "negative numbers": lambda s, c, o, x: later(type(x.w) is Tensor and x.w.sum() < 0),
@@ -257,7 +258,7 @@ HIDDEN = {
         )
         for share in (1e-8, 1e-4, 0.05)
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", HIDDEN)
@@ -290,9 +291,12 @@ def test_steps_that_round_are_not_exact(name):
     text = method(base=type("Rounding", (Half,), {"rounded": lambda self, w: ROUNDED[name](w)}))
     assert verdict(text) in (Verdict.INCONCLUSIVE, None)
     claim = bound(
-        name="hidden/bound", source="tests", statement="x", right=lambda c: (1 - c.eta * c.mu) ** 2,
+        name="hidden/bound",
+        source="tests",
+        statement="x",
+        right=lambda c: (1 - c.eta * c.mu) ** 2,
         classes=over([CLASS, start_within(R=1)], text, rounds=1, clients=1),
-    )(distance)  # fmt: skip
+    )(distance)
     assert of(claim) in (Verdict.INCONCLUSIVE, None)
 
 
@@ -337,9 +341,13 @@ def of_one_round(text, right, more=()):
         return each("round", "local_step", off[1], start=off[0]) if view.last else None
 
     return bound(
-        name="hidden/round", source="tests", statement="x", measured={"start": "x"}, right=right,
+        name="hidden/round",
+        source="tests",
+        statement="x",
+        measured={"start": "x"},
+        right=right,
         classes=over([CLASS, *more, any_state()], text, rounds=1, clients=1),
-    )(left)  # fmt: skip
+    )(left)
 
 
 def rate(c):
@@ -379,9 +387,13 @@ def test_a_measure_of_every_round_reads_no_number_of_a_round(factor):
         )
 
     claim = bound(
-        name="hidden/measure", source="tests", statement="x", measured={"start": "x"}, right=rate,
+        name="hidden/measure",
+        source="tests",
+        statement="x",
+        measured={"start": "x"},
+        right=rate,
         classes=over([CLASS, any_state()], method(), rounds=1, clients=1),
-    )(left)  # fmt: skip
+    )(left)
     assert of(claim) in (Verdict.INCONCLUSIVE, None)
 
 
@@ -429,8 +441,9 @@ def test_a_text_with_a_term_is_replayed_too(beside, step):
     for own in (honest, lying):
         text = method(base=type("Termed", (Steps,), {"needs": "online", "step": own}))
         every = over([CLASS, beside, start_within(R=1)], text, rounds=1, clients=1)
-        claim = bound(name="hidden/term", source="tests", statement="x", right=lambda c: 100,
-                      classes=every)(distance)  # fmt: skip
+        claim = bound(
+            name="hidden/term", source="tests", statement="x", right=lambda c: 100, classes=every
+        )(distance)
         verdicts.append(of(claim))
     assert verdicts == [Verdict.SUPPORTED, Verdict.INCONCLUSIVE]
 

@@ -5,8 +5,6 @@ no script of theirs and fetches nothing, with the page's own policy and without 
 has to do.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -101,10 +99,12 @@ def hostile(ledgers, tmp_path_factory):
     compared = driftproof("report", str(made["claims"]), str(other))
     assert compared.returncode == 0, compared.stderr
     return [
-        made["claims"] / "index.html", made["experiment"] / "index.html", other / "difference.html",
+        made["claims"] / "index.html",
+        made["experiment"] / "index.html",
+        other / "difference.html",
         *sorted((made["claims"] / "plots").glob("*.svg")),
         *sorted((made["experiment"] / "plots").glob("*.svg"))[:1],
-    ]  # fmt: skip
+    ]
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Nothing that a user's file or a name does ends the command without a word, or leaves a trace."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -81,11 +79,14 @@ def test_what_a_command_is_sent_ends_it_in_order(tmp_path, number, status):
     mine(tmp_path, left=LONG)
     running = subprocess.Popen(
         [sys.executable, "-c", SOON, "verify", "mine.py", "--workers", "2"],
-        cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
         start_new_session=True,
         # a shell's background job ignores Ctrl-C, and so would what it starts
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )  # fmt: skip
+    )
     while len(session(running.pid)) < 4 or ignores(running.pid, number):
         assert running.poll() is None
         time.sleep(0.05)
@@ -177,9 +178,10 @@ def test_claims_beside_a_bad_one_are_judged_and_shown(tmp_path, workers):
     assert set(results["failed"]) == {"mine/letter", "mine/left", "mine/zero"}
     page = (tmp_path / "report-mine" / "index.html").read_text(encoding="utf-8")
     for claim, line, said in (
-        ("letter", 18, "did you mean tau"), ("left", 25, "unknown quantity 'v'"),
+        ("letter", 18, "did you mean tau"),
+        ("left", 25, "unknown quantity 'v'"),
         ("zero", 30, "division by zero"),
-    ):  # fmt: skip
+    ):
         assert f"mine.py:{line}: in " in results["failed"][f"mine/{claim}"]
         assert said in results["failed"][f"mine/{claim}"]
         assert said in made.stderr

@@ -1,7 +1,5 @@
 """Branches of the judges that no other test takes: what they say where they cannot decide."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from types import SimpleNamespace
@@ -22,7 +20,7 @@ from driftproof.toolkit.cases import Assumption, Case, numbers_of
 from driftproof.toolkit.engines.second_moments import second_moments
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.measure import each, sq
-from driftproof.toolkit.problem import supposing
+from driftproof.toolkit.problem import with_overrides
 from driftproof.toolkit.rounded import rounding
 from driftproof.toolkit.statements import ReadingVerdict, Statement, at_odds, statement
 from driftproof.toolkit.statistics import Tail, replicates_needed
@@ -36,7 +34,7 @@ from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.claim_types.compared import components
 from driftproof.verifiers.claim_types.derived import Derived
 from driftproof.verifiers.claim_types.order_in_statement import PLACE, with_order
-from driftproof.verifiers.judges import assumed, attacked, bounds, comparisons, enclosed
+from driftproof.verifiers.judges import assumptions, attacked, bounds, comparisons, enclosed
 from driftproof.verifiers.judges.bands import bands
 from driftproof.verifiers.judges.bounds import Replicates, Sides
 from driftproof.verifiers.judges.decide import Comparisons, Interval, decide
@@ -102,7 +100,7 @@ def test_an_assumption_is_met_at_its_edge_within_rounding_on_both_sides(relation
     for apart, expected in met.items():
         edge = sympy.Float(0.1 * (1 + apart), 17)
         claim = make(assumes=[Assumption("odd", "", relation=lambda c, x=edge: relation(c, x))])
-        assert (assumed.unmet(claim, CASE) is None) is expected, apart
+        assert (assumptions.unmet(claim, CASE) is None) is expected, apart
 
 
 def test_a_row_names_what_it_meets_within_rounding_and_refutes_nothing_by_as_little():
@@ -110,15 +108,18 @@ def test_a_row_names_what_it_meets_within_rounding_and_refutes_nothing_by_as_lit
 
     def told(excess):
         claim = make(
-            assumes=[edge], left=lambda view: each("round", 0 * sq(view.mean("w")) + 1),
+            assumes=[edge],
+            left=lambda view: each("round", 0 * sq(view.mean("w")) + 1),
             right=lambda c: (1 - excess) + 0 * c.eta,
-        )  # fmt: skip
+        )
         return judge([replace(claim, cases=(CASE,))], Settings())[0]
 
     supported, open_, refuted = told(-0.5), told(1e-10), told(1e-3)
     assert [r.verdict for r in (supported, open_, refuted)] == [
-        Verdict.SUPPORTED, Verdict.INCONCLUSIVE, Verdict.REFUTED,
-    ]  # fmt: skip
+        Verdict.SUPPORTED,
+        Verdict.INCONCLUSIVE,
+        Verdict.REFUTED,
+    ]
     for one in (supported, open_, refuted):
         assert "small steps is met within 5e-14: eta <= 0.0999" in one.reason
 
@@ -217,7 +218,7 @@ def test_a_relation_that_is_no_comparison_is_refused():
     odd = Assumption("odd", "1", relation=lambda c: c.eta + 1)
     claim = make(range=lambda c: 1.0, assumes=[odd])
     with pytest.raises(DriftproofError, match="the relation of 'odd'"):
-        assumed.unmet(claim, claim.cases[0], claim.forms[0])
+        assumptions.unmet(claim, claim.cases[0], claim.forms[0])
 
 
 def test_a_search_leaves_out_what_it_cannot_score(monkeypatch):
@@ -228,9 +229,11 @@ def test_a_search_leaves_out_what_it_cannot_score(monkeypatch):
         return SimpleNamespace(exceeded=False, tried=3)
 
     monkeypatch.setattr(attacked, "searched", searched)
-    monkeypatch.setattr(attacked, "Scores", lambda problem: SimpleNamespace(
-        has=["inner_gradient_bound", "initial_gap"].__contains__
-    ))  # fmt: skip
+    monkeypatch.setattr(
+        attacked,
+        "Scores",
+        lambda problem: SimpleNamespace(has=["inner_gradient_bound", "initial_gap"].__contains__),
+    )
     assert attacked.exceeded(CASE) == ({}, 6)
     assert looked_at == ["inner_gradient_bound", "initial_gap"]
 
@@ -248,7 +251,7 @@ LACKING = {"mu": "strong_convexity"}
 )
 def test_an_assumption_on_a_constant_that_a_problem_lacks_is_not_met(assumption):
     claim = make(letters=LACKING, assumes=[assumption])
-    told = assumed.outside(claim, CASE, claim.forms[0])
+    told = assumptions.outside(claim, CASE, claim.forms[0])
     assert told.startswith("strong needs strong_convexity; ")
     assert told.endswith("proves none")
 
@@ -256,18 +259,18 @@ def test_an_assumption_on_a_constant_that_a_problem_lacks_is_not_met(assumption)
 def test_a_role_that_nothing_has_is_misspelt():
     claim = make(letters={"mu": "strong_convexxity"}, right=lambda c: c.mu)
     with pytest.raises(DriftproofError, match="strong_convexity"):
-        assumed.outside(claim, CASE, claim.forms[0])
+        assumptions.outside(claim, CASE, claim.forms[0])
     misspelt = Assumption("strong", "", relation=lambda c: c.mu > 0)
     with pytest.raises(DriftproofError, match="strong_convexity"):
-        assumed.unmet(make(letters={"mu": "strong_convexxity"}, assumes=[misspelt]), CASE)
+        assumptions.unmet(make(letters={"mu": "strong_convexxity"}, assumes=[misspelt]), CASE)
     listed = Assumption("strong", "", roles=("strong_convexxity",))
     with pytest.raises(DriftproofError, match="strong_convexity"):
-        assumed.unmet(make(assumes=[listed]), CASE)
+        assumptions.unmet(make(assumes=[listed]), CASE)
 
 
 def test_a_right_side_with_a_constant_that_a_problem_lacks_is_inapplicable():
     claim = make(letters=LACKING, right=lambda c: c.mu + c.G_f)
-    told = assumed.outside(claim, CASE, claim.forms[0])
+    told = assumptions.outside(claim, CASE, claim.forms[0])
     assert told.startswith("the right side needs strong_convexity; ")
 
 
@@ -283,7 +286,7 @@ def test_a_right_side_with_a_constant_that_a_problem_lacks_is_inapplicable():
 def test_a_relation_may_be_a_truth_or_several_comparisons(relation, told):
     assert CASE.algorithm.step_size == 0.1
     claim = make(assumes=[Assumption("odd", "", relation=relation)])
-    assert assumed.unmet(claim, CASE) == told
+    assert assumptions.unmet(claim, CASE) == told
 
 
 @pytest.mark.parametrize(
@@ -299,23 +302,24 @@ def test_a_relation_may_be_a_truth_or_several_comparisons(relation, told):
 def test_what_is_no_relation_between_letters_is_refused(relation):
     claim = make(assumes=[Assumption("odd", "", relation=relation)])
     with pytest.raises(DriftproofError, match=r"relation of 'odd'.*\n.*&.*\n.*sympy.Max"):
-        assumed.unmet(claim, CASE)
+        assumptions.unmet(claim, CASE)
 
 
 def test_a_form_has_assumptions_of_its_own():
     claim = make()
     form = replace(claim.forms[0], assumes=(Assumption("odd", "", relation=lambda c: False),))
-    assert assumed.unmet(claim, CASE, form) == "odd is False here"
-    assert assumed.unmet(claim, CASE, claim.forms[0]) is None
+    assert assumptions.unmet(claim, CASE, form) == "odd is False here"
+    assert assumptions.unmet(claim, CASE, claim.forms[0]) is None
     elsewhere = Assumption("odd", r"\text{one client}", applies=lambda case: False)
-    assert assumed.unmet(make(assumes=[elsewhere]), CASE) == "odd needs: one client"
+    assert assumptions.unmet(make(assumes=[elsewhere]), CASE) == "odd needs: one client"
 
 
 def test_pasts_that_rounding_leaves_open_stay_open():
     taken = np.full((1, 1, 4), 0.5)
     shadow = np.full((2, 1, 4), np.nan)
-    measured = Measured("sampled", ("given past", "transition"), taken, np.full(4, 0.25),
-                        shadow=shadow)  # fmt: skip
+    measured = Measured(
+        "sampled", ("given past", "transition"), taken, np.full(4, 0.25), shadow=shadow
+    )
     row = bounds._every_past(CLAIM, CASE, CLAIM.forms[0], Sides(measured, 1.0, 1.0, None, {}))
     assert row.verdict is Verdict.INCONCLUSIVE
     assert row.reason.startswith("rounding errors could not be bounded")
@@ -326,8 +330,13 @@ def test_pasts_that_rounding_leaves_open_stay_open():
 def test_samples_whose_single_runs_ended_early_support_nothing(runs, verdict):
     """Without single-precision runs, rounding errors are taken for small."""
     shadow = np.full((runs, 1, 4096), np.nan)
-    measured = Measured("sampled", ("each", "round"), np.full((1, 1, 4096), 0.1),
-                        np.full(4096, 1 / 4096), shadow=shadow)  # fmt: skip
+    measured = Measured(
+        "sampled",
+        ("each", "round"),
+        np.full((1, 1, 4096), 0.1),
+        np.full(4096, 1 / 4096),
+        shadow=shadow,
+    )
     sides = Sides(measured, 0.9, 0.9, (0.0, 1.0), {})
     row = bounds._sampled(CLAIM, CASE, CLAIM.forms[0], sides)
     assert row.verdict is verdict
@@ -335,8 +344,9 @@ def test_samples_whose_single_runs_ended_early_support_nothing(runs, verdict):
 
 
 def test_a_sampled_run_that_ended_before_any_comparison_supports_nothing():
-    measured = Measured("sampled", ("each", "round"), np.empty((1, 0, 64)), np.full(64, 1 / 64),
-                        bad_step=0)  # fmt: skip
+    measured = Measured(
+        "sampled", ("each", "round"), np.empty((1, 0, 64)), np.full(64, 1 / 64), bad_step=0
+    )
     row = bounds.judge(CLAIM, CASE, CLAIM.forms[0], measured)
     assert row.verdict is Verdict.INCONCLUSIVE
     assert row.reason == "an iterate or the measure is not finite after step t = 0"
@@ -349,8 +359,9 @@ def test_balls_refuse_what_is_no_run_and_noise_of_too_many_outcomes():
         enclosed.enclose(claim, Case(BoundedComposition()), claim.forms[0])
     noisy = Case(
         BoundedComposition(clients=64, inner_value_noise=0.5, outer_gradient_noise=0.5),
-        ComFedL(batch=8, outer_batch=8), 1,
-    )  # fmt: skip
+        ComFedL(batch=8, outer_batch=8),
+        1,
+    )
     with pytest.raises(RefusedError, match="too many outcomes"):
         enclosed.enclose(claim, noisy, claim.forms[0])
 
@@ -477,8 +488,14 @@ def test_a_field_in_which_clients_differ_after_a_round_is_refused():
 )
 def test_a_sampled_run_that_ended_refutes_if_what_is_missing_cannot_be_negative(range_, verdict):
     values = np.full((1, 1, 4096), 0.9)
-    measured = Measured("sampled", ("each", "round"), values, np.full(4096, 1 / 4096),
-                        shadow=np.tile(values[0], (2, 1, 1)), bad_step=0)  # fmt: skip
+    measured = Measured(
+        "sampled",
+        ("each", "round"),
+        values,
+        np.full(4096, 1 / 4096),
+        shadow=np.tile(values[0], (2, 1, 1)),
+        bad_step=0,
+    )
     sides = Sides(measured, 0.1, 0.1, range_, {})
     row = bounds._sampled(CLAIM, CASE, CLAIM.forms[0], sides)
     assert row.verdict is verdict
@@ -505,8 +522,9 @@ def test_a_mean_of_all_that_is_possible_is_not_below_it(value, right, verdict):
 )
 def test_dust_is_up_to_a_share_of_the_range(off, range_, verdict):
     """Both sides are 0, and single-precision runs lie ``off`` away."""
-    measured = Measured("exact", ("each", "round"), np.zeros((1, 1, 1)), np.ones(1),
-                        shadow=np.full((2, 1, 1), off))  # fmt: skip
+    measured = Measured(
+        "exact", ("each", "round"), np.zeros((1, 1, 1)), np.ones(1), shadow=np.full((2, 1, 1), off)
+    )
     row = bounds._exact(CLAIM, CASE, CLAIM.forms[0], Sides(measured, 0.0, 0.0, range_, {}))
     assert row.verdict is verdict
     assert (row.reason == bounds.BOTH_ZERO) == (verdict is Verdict.SUPPORTED)
@@ -518,8 +536,14 @@ def beyond_64(right, values, part=None):
     sides = [late * values] if part is None else [late * values, late * part]
     taken = np.array(sides)[:, None, :]
     shadow = np.tile(taken.mean(2)[None], (2, 1, 1))
-    measured = Measured("exact", ("each", "round"), taken, np.full(128, 1 / 128), shadow=shadow,
-                        names=("part",) if part is not None else ())  # fmt: skip
+    measured = Measured(
+        "exact",
+        ("each", "round"),
+        taken,
+        np.full(128, 1 / 128),
+        shadow=shadow,
+        names=("part",) if part is not None else (),
+    )
     return bounds.judge(make(right=right), CASE, make(right=right).forms[0], measured)
 
 
@@ -538,8 +562,13 @@ def test_every_atom_of_the_noise_counts():
 def test_every_comparison_counts():
     values = np.zeros((1, 100, 1))
     values[0, 90] = 1.0
-    measured = Measured("exact", ("each", "round"), values, np.ones(1),
-                        shadow=np.tile(values[:, :, 0][None], (2, 1, 1)))  # fmt: skip
+    measured = Measured(
+        "exact",
+        ("each", "round"),
+        values,
+        np.ones(1),
+        shadow=np.tile(values[:, :, 0][None], (2, 1, 1)),
+    )
     claim = make(right=lambda c: 0.5 + 0 * c.eta)
     told = bounds.judge(claim, CASE, claim.forms[0], measured)
     assert told.verdict is Verdict.REFUTED
@@ -548,7 +577,7 @@ def test_every_comparison_counts():
 
 def test_an_iterate_reaches_as_far_as_before_it_is_averaged():
     """Two clients step apart by η, and their average stays where they began."""
-    problem = supposing(OpposedClients(distance=0.0, opposition_centre=1.0), radius=1.0)
+    problem = with_overrides(OpposedClients(distance=0.0, opposition_centre=1.0), radius=1.0)
     wide = Case(problem, ComFedL(step_size=2.0), 1)
     left = bound(name="own/reach", source="", statement="", cases=[wide], right=lambda c: c.eta)(
         lambda view: each("round", "local_step", sq(view.mean("w")))
@@ -647,8 +676,13 @@ def test_a_pair_of_horizons_that_no_transient_changes_decides_alone(other, passe
 
 
 def test_rounding_that_is_unknown_excuses_no_replicate_outside_its_range():
-    measured = Measured("sampled", ("each", "round"), np.full((1, 1, 64), 1.5),
-                        np.full(64, 1 / 64), shadow=np.full((2, 1, 64), np.nan))  # fmt: skip
+    measured = Measured(
+        "sampled",
+        ("each", "round"),
+        np.full((1, 1, 64), 1.5),
+        np.full(64, 1 / 64),
+        shadow=np.full((2, 1, 64), np.nan),
+    )
     sides = Sides(measured, 0.9, 0.9, (0.0, 1.0), {})
     told = bounds._sampled(CLAIM, CASE, CLAIM.forms[0], sides).reason
     assert told.startswith("a replicate measured 1.5, but range(c) is from 0 to 1")
@@ -719,8 +753,13 @@ def test_a_measure_that_is_silent_at_some_moments_has_comparisons_alone():
     def later(view):
         return each("step", sq(view.mean("w") - 20.0)) if view.t else None
 
-    claim = replace(CLAIM, left=later, cases=[Case(BoundedComposition(), ComFedL(), 3)],
-                    right=lambda c: c.eta, assumes=[])  # fmt: skip
+    claim = replace(
+        CLAIM,
+        left=later,
+        cases=[Case(BoundedComposition(), ComFedL(), 3)],
+        right=lambda c: c.eta,
+        assumes=[],
+    )
     (row,) = [x for x in judge([claim], Settings()) if x.form == "printed"]
     assert re.search(r"; at comparison [12] of 2$", row.reason)
 

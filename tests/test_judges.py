@@ -1,7 +1,5 @@
 """Negative controls of the judges themselves: algebra, certified numbers, rates."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -173,8 +171,9 @@ def test_a_way_of_judging_is_a_file_and_a_line(monkeypatch):
     class LookedUp(Judge):
         task = staticmethod(looked_up)
 
-    monkeypatch.setitem(sys.modules, "driftproof.verifiers.judges.looked_up",
-                        SimpleNamespace(JUDGE=LookedUp()))  # fmt: skip
+    monkeypatch.setitem(
+        sys.modules, "driftproof.verifiers.judges.looked_up", SimpleNamespace(JUDGE=LookedUp())
+    )
 
     @dataclass(frozen=True, kw_only=True, eq=False)
     class TableClaim(Claim):
@@ -187,8 +186,15 @@ def test_a_way_of_judging_is_a_file_and_a_line(monkeypatch):
         (row,) = verdicts([made], Settings())
         assert (row.verdict, row.evidence, row.case["key"]) == (verdict, "exact", "table")
     unmet = Assumption("few", "", relation=lambda c: c.eta < 0)
-    made = TableClaim(name="a/b", source="s", statement="x", cases=cases, right=0.5,
-                      assumes=[unmet], letters={"eta": "step_size"})  # fmt: skip
+    made = TableClaim(
+        name="a/b",
+        source="s",
+        statement="x",
+        cases=cases,
+        right=0.5,
+        assumes=[unmet],
+        letters={"eta": "step_size"},
+    )
     (row,) = verdicts([made], Settings())  # the judge cannot forget to ask
     assert (row.verdict, row.evidence) == ("INAPPLICABLE", None)
     assert row.reason.startswith("few")

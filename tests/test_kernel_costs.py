@@ -1,7 +1,5 @@
 """Law: what a kernel says that a round costs grows as the round does, and counts what is drawn."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -117,9 +115,14 @@ def test_a_step_by_hand():
 def test_sines_and_signs_by_hand():
     """d = p = 4, all of g_k's noise: four angles of ψ, one of the noise, both functions of each."""
     problem = BoundedComposition(
-        clients=3, dim=4, inner_dim=4, inner_curvature=0.4, inner_value_noise=0.1,
-        inner_gradient_noise=0.1, outer_gradient_noise=0.1,
-    )  # fmt: skip
+        clients=3,
+        dim=4,
+        inner_dim=4,
+        inner_curvature=0.4,
+        inner_value_noise=0.1,
+        inner_gradient_noise=0.1,
+        outer_gradient_noise=0.1,
+    )
     made = cost(LocalSCGDM(local_steps=2), problem, 10)
     assert made.sines == 3 * 10 * 2 * 2 * (4 + 1)
     assert made.signs == 10 * made.words == 3 * 10 * 2 * 3

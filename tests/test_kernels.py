@@ -1,7 +1,5 @@
 """Law: a fused kernel equals the plain step, repeated."""
 
-from __future__ import annotations
-
 import numba
 import numpy as np
 import pytest
@@ -40,10 +38,15 @@ def test_a_run_by_a_kernel_is_the_plain_one(case, replicates):
     assert kernel is not None
     assert kernel.kernel == case.kernel.name
     made = [
-        run(problem, algorithm, sampled_context(problem, ("k",), replicates=replicates),
-            rounds=4, kernels=kernels)
+        run(
+            problem,
+            algorithm,
+            sampled_context(problem, ("k",), replicates=replicates),
+            rounds=4,
+            kernels=kernels,
+        )
         for kernels in (True, False)
-    ]  # fmt: skip
+    ]
     # sums over samples in another order: a few units in the last place a step
     for fused, plain in zip(made[0].state, made[1].state, strict=True):
         torch.testing.assert_close(fused, plain, rtol=1e-12, atol=1e-13)
@@ -86,10 +89,16 @@ def test_no_variant_serves_a_device_that_it_is_not_written_for():
 def inside_and_outside(problem, algorithm, left, *, rounds, **context):
     """Return a run by its kernel, and the same step by step."""
     return [
-        run(problem, algorithm, sampled_context(problem, ("m",), **context), rounds=rounds,
-            left=left, kernels=kernels)
+        run(
+            problem,
+            algorithm,
+            sampled_context(problem, ("m",), **context),
+            rounds=rounds,
+            left=left,
+            kernels=kernels,
+        )
         for kernels in (True, False)
-    ]  # fmt: skip
+    ]
 
 
 STRETCHES = [
@@ -198,10 +207,16 @@ def test_a_conditional_expectation_is_never_left_to_a_kernel():
     algorithm = LocalSCGDM(local_steps=2)
     problem = BoundedComposition(inner_value_noise=0.4, inner_curvature=0.4, distance=0.5)
     made = [
-        run(problem, algorithm, sampled_context(problem, ("g",)), rounds=3, kernels=kernels,
-            left=of_states(lambda view: given_past(sq(view.mean("x"))))).values
+        run(
+            problem,
+            algorithm,
+            sampled_context(problem, ("g",)),
+            rounds=3,
+            kernels=kernels,
+            left=of_states(lambda view: given_past(sq(view.mean("x")))),
+        ).values
         for kernels in (True, False)
-    ]  # fmt: skip
+    ]
     np.testing.assert_array_equal(*made)
 
 
@@ -210,10 +225,18 @@ def test_random_rounding_inside_a_kernel_is_of_the_size_of_that_outside():
 
     def spread(kernels):
         ends = [
-            run(problem, algorithm, sampled_context(problem, ("j",), dtype=torch.float32),
-                rounds=200, kernels=kernels, jitter=seed).state.x[0, 0, 0].item()
+            run(
+                problem,
+                algorithm,
+                sampled_context(problem, ("j",), dtype=torch.float32),
+                rounds=200,
+                kernels=kernels,
+                jitter=seed,
+            )
+            .state.x[0, 0, 0]
+            .item()
             for seed in range(12)
-        ]  # fmt: skip
+        ]
         return float(np.std(ends))
 
     fused, plain = spread(True), spread(False)

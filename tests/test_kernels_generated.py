@@ -3,8 +3,6 @@
 The variants for the CPU run here; those for a GPU in ``test_triton``.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numba

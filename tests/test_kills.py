@@ -1,7 +1,5 @@
 """Law: killed at any moment and resumed, a command ends with the same results to the bit."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -19,11 +17,19 @@ import pytest
 from tests.commands import DRIFTPROOF, PATIENCE, Late, driftproof
 
 COMMANDS = {
-    "results.json": ("verify", "comfedl/algorithm-1", "comfedl/equation-8", "comfedl/equation-10",
-                     "comfedl/client-drift-class", "comfedl/lemma-2", "--profile", "smoke"),
+    "results.json": (
+        "verify",
+        "comfedl/algorithm-1",
+        "comfedl/equation-8",
+        "comfedl/equation-10",
+        "comfedl/client-drift-class",
+        "comfedl/lemma-2",
+        "--profile",
+        "smoke",
+    ),
     "experiment.json": ("run", "worked-example/local-steps", "--profile", "smoke"),
     "search.json": ("falsify", "comfedl/lemma-2", "--climbs", "2", "--no-controls"),
-}  # fmt: skip
+}
 OUTSIDE = ("seconds", "memory", "environment")
 """What no promise of the same bits covers."""
 KILLS = 4
@@ -132,17 +138,21 @@ def lemmas(tmp_path_factory):
 def test_a_kill_while_workers_work_costs_nothing_that_is_done(whom, lemmas, tmp_path):
     words = (*DRIFTPROOF, "verify", "comfedl/lemma-[1-4]", "--workers", "2", "--out")
     running = subprocess.Popen(
-        [*words, str(tmp_path)], text=True, start_new_session=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        [*words, str(tmp_path)],
+        text=True,
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
     workers = []
     while not (workers and tasks_in(tmp_path)):
         assert running.poll() is None, "it ended before it could be killed"
         children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
         workers = [
-            int(child) for child in children
+            int(child)
+            for child in children
             if b"LokyProcess" in Path(f"/proc/{child}/cmdline").read_bytes()
-        ]  # fmt: skip
+        ]
         time.sleep(0.05)
     kept = tasks_in(tmp_path)
     if whom == "all":

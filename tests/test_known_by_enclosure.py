@@ -53,10 +53,14 @@ def claim_of(name, problem, algorithm):
     measure, right = EQUALITIES[name]
 
     @bound(
-        name="law/equality", source="", statement="", right=right,
-        letters={"F_gap": "initial_gap"}, range=lambda c: (-1e3, 1e3),
+        name="law/equality",
+        source="",
+        statement="",
+        right=right,
+        letters={"F_gap": "initial_gap"},
+        range=lambda c: (-1e3, 1e3),
         cases=[Case(problem, algorithm, 1)],
-    )  # fmt: skip
+    )
     def claim(view):
         x = view.mean(algorithm.iterate)[: view.problem.dim]
         value, parts = measure(view, x)
@@ -98,10 +102,12 @@ def contracts(share):
     """F(w_1) − F* ≤ share·(1 − ηL)²(F(w_0) − F*), of a quadratic an equality for share = 1."""
 
     @bound(
-        name="quadratic/contracts", source="", statement="",
+        name="quadratic/contracts",
+        source="",
+        statement="",
         cases=[Case(Offset(), FedAvg(), 1)],
         right=lambda c: share * (1 - c.eta * c.L) ** 2 * c.F_gap,
-    )  # fmt: skip
+    )
     def claim(view):
         return each("round", "local_step", view.gap(view.mean("w")))
 
@@ -110,9 +116,10 @@ def contracts(share):
 
 @settings(max_examples=30, deadline=None)
 @given(
-    curvature=st.floats(0.01, 100.0), product=st.floats(0.9, 0.9999),
+    curvature=st.floats(0.01, 100.0),
+    product=st.floats(0.9, 0.9999),
     distance=st.sampled_from([1e-3, 1.0, 50.0]),
-)  # fmt: skip
+)
 def test_an_equality_of_a_users_quadratic_holds_beside_a_large_optimal_value(
     curvature, product, distance
 ):
@@ -175,9 +182,12 @@ def test_a_measure_that_takes_the_minimiser_as_an_array_is_refused_by_balls():
     """Negative control: what it computes in doubles is not taken for an enclosure."""
 
     @bound(
-        name="law/array", source="", statement="", right=lambda c: c.F_gap,
+        name="law/array",
+        source="",
+        statement="",
+        right=lambda c: c.F_gap,
         cases=[Case(Offset(), FedAvg(), 1)],
-    )  # fmt: skip
+    )
     def claim(view):
         best = torch.from_numpy(view.problem.solution.minimiser)[:, None]
         return each("round", 0 * sq(view.mean("w") - best))

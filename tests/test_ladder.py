@@ -1,7 +1,5 @@
 """Whether a program is solved does not hang on its units, its last digits or the kernel."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 
@@ -99,8 +97,11 @@ def test_every_kernel_gives_the_same_answers(programs, answers, kernel, tmp_path
 
 def test_what_differs_is_noticed(programs, answers):
     """Negative control: a statement with a start that is 1 % larger is another one."""
-    name, program = next((n, p) for n, p in programs.items() if p.bounds.any()
-                         and answers[n].kind == "solved" and answers[n].value > 0)  # fmt: skip
+    name, program = next(
+        (n, p)
+        for n, p in programs.items()
+        if p.bounds.any() and answers[n].kind == "solved" and answers[n].value > 0
+    )
     larger = answer(replace(program, bounds=1.01 * program.bounds))
     assert not answers[name].agrees(larger, 0.0)
 
@@ -109,10 +110,13 @@ def small(bounds, equal=None, objective=((1.0, 0.0), (0.0, 0.0)), gram=None):
     """Return a program of two vectors without values: ‖x‖² ≤ b_0, ‖g‖² ≤ b_1."""
     gram = np.array([np.diag([1.0, 0.0]), np.diag([0.0, 1.0])] if gram is None else gram)
     return Matrices(
-        gram, np.zeros((len(gram), 0)), np.array(bounds),
+        gram,
+        np.zeros((len(gram), 0)),
+        np.array(bounds),
         np.zeros(len(gram), dtype=bool) if equal is None else np.array(equal),
-        (np.array(objective), np.zeros(0)), np.array([True, False]),
-    )  # fmt: skip
+        (np.array(objective), np.zeros(0)),
+        np.array([True, False]),
+    )
 
 
 @pytest.mark.parametrize("rung", LADDER, ids=range(len(LADDER)))
@@ -183,11 +187,17 @@ def mean_gap(view):
 def textbook(R, G, share, name):
     """The subgradient method with η = R/(G√T): the mean gap is at most RG/√T, and that is met."""
     return bound(
-        name=f"own/{name}", source="a textbook", statement=r"\bar f - f^* \le RG/\sqrt T",
-        classes=over([bounded_gradients(convex(), G=G), start_within(R=R)],
-                     FedAvg(step_size=R / G / 2), rounds=4, clients=1),
+        name=f"own/{name}",
+        source="a textbook",
+        statement=r"\bar f - f^* \le RG/\sqrt T",
+        classes=over(
+            [bounded_gradients(convex(), G=G), start_within(R=R)],
+            FedAvg(step_size=R / G / 2),
+            rounds=4,
+            clients=1,
+        ),
         right=lambda c: share * c.R * c.G / 2,
-    )(mean_gap)  # fmt: skip
+    )(mean_gap)
 
 
 @pytest.mark.parametrize(("R", "G"), [(1, 1), (10**5, 1), (1, 10**5), (0.001, 1), (10**4, 0.001)])
@@ -207,11 +217,14 @@ def gap_at_end(view):
 def test_a_false_bound_is_refuted_however_short_the_steps(eta):
     """LR²/(4ηLT + 2) is the worst case. Short steps leave the conditions little room, about η²."""
     false = bound(
-        name="own/short-steps", source="a textbook", statement="x",
-        classes=over([smooth_convex(L=1), start_within(R=1)], FedAvg(step_size=eta), rounds=4,
-                     clients=1),
+        name="own/short-steps",
+        source="a textbook",
+        statement="x",
+        classes=over(
+            [smooth_convex(L=1), start_within(R=1)], FedAvg(step_size=eta), rounds=4, clients=1
+        ),
         right=lambda c: 0.9 * c.L * c.R**2 / (4 * c.eta * c.L * c.T + 2),
-    )(gap_at_end)  # fmt: skip
+    )(gap_at_end)
     (row,) = judge([false], Settings())
     assert row.verdict is Verdict.REFUTED
     assert row.lhs["low"] > 1 / (16 * eta + 2) * 0.9

@@ -1,7 +1,5 @@
 """Laws of the source: literal metadata, no circle of imports, nothing of one machine."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess
@@ -26,8 +24,11 @@ from tests.commands import driftproof as command
 from tests.commands import started
 
 ROOT = Path(__file__).parents[1]
-SOURCES = [p for d in ("driftproof", "toolkit", "synthetic", "verifiers", "gpu_bench") for p in
-           sorted((ROOT / d).rglob("*.py"))]  # fmt: skip
+SOURCES = [
+    p
+    for d in ("driftproof", "toolkit", "synthetic", "verifiers", "gpu_bench")
+    for p in sorted((ROOT / d).rglob("*.py"))
+]
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
@@ -56,17 +57,23 @@ def computed(leaf):
     (node,) = (node for node in tree.body if getattr(node, "name", "") == leaf.symbol)
     return [
         word.arg
-        for call in node.decorator_list if isinstance(call, ast.Call)
-        for word in call.keywords if word.arg in ("name", "source", "statement")
+        for call in node.decorator_list
+        if isinstance(call, ast.Call)
+        for word in call.keywords
+        if word.arg in ("name", "source", "statement")
         and not (isinstance(word.value, ast.Constant) and isinstance(word.value.value, str))
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize(
     ("statement", "found"),
-    [("'x ≤ ' 'y'", []), ("f'x ≤ {Y}'", ["statement"]), ("'x ≤ ' + Y", ["statement"]),
-     ("Y", ["statement"])],
-)  # fmt: skip
+    [
+        ("'x ≤ ' 'y'", []),
+        ("f'x ≤ {Y}'", ["statement"]),
+        ("'x ≤ ' + Y", ["statement"]),
+        ("Y", ["statement"]),
+    ],
+)
 def test_a_statement_that_is_computed_is_found(statement, found, tmp_path):
     (tmp_path / "own.py").write_text(
         f"@bound(name='a/b', source='', statement={statement}, right=1)\n"
@@ -123,8 +130,9 @@ def modules():
 def test_no_modules_import_each_other_in_a_circle():
     """As they load, under TYPE_CHECKING or inside a function."""
     trees = modules()
-    imports = {name: set(imported(tree, trees)) & trees.keys() - {name}
-               for name, tree in trees.items()}  # fmt: skip
+    imports = {
+        name: set(imported(tree, trees)) & trees.keys() - {name} for name, tree in trees.items()
+    }
     assert imports["driftproof.synthetic.attacks.search"] > {
         "driftproof.synthetic.attacks.scores",
         "driftproof.toolkit.problem",
@@ -138,7 +146,7 @@ LATE = {
     "driftproof.toolkit.engines.batched",  # numba, where a kernel draws
     "driftproof.toolkit.problem",  # torch
     "driftproof.toolkit.recorded_run",  # the page's parts, in a notebook
-    "driftproof.verifiers.marked.compare",  # torch, where nothing changed
+    "driftproof.verifiers.latex_sync.compare",  # torch, where nothing changed
     "driftproof.verifiers.running.jobs",  # attacks and audits, of what is a user's own
     "driftproof.verifiers.verify",  # Coq
     "driftproof.gpu_bench.roofline",  # numba
@@ -151,11 +159,15 @@ def test_modules_of_ours_are_imported_late_for_start_up_time_alone():
     """By the commands, and by the modules above, whose costly part few need."""
     trees = modules()
     late = {
-        name for name, tree in trees.items()
+        name
+        for name, tree in trees.items()
         if not name.startswith("driftproof.commands.")
-        and any(module.startswith("driftproof.") for module in
-                Counter(imported(tree, trees)) - Counter(imported(tree, trees, late=False)))
-    }  # fmt: skip
+        and any(
+            module.startswith("driftproof.")
+            for module in Counter(imported(tree, trees))
+            - Counter(imported(tree, trees, late=False))
+        )
+    }
     assert late == LATE
 
 
@@ -310,8 +322,10 @@ WORDS = ("verify", "comfedl/lemma-2", "--profile", "smoke", "--workers", "1")
 def test_a_fork_says_what_a_new_process_says(words, tmp_path):
     one, other = (run(*words, cwd=tmp_path) for run in (command, started))
     assert (one.returncode, one.stdout, one.stderr) == (
-        other.returncode, other.stdout, other.stderr
-    )  # fmt: skip
+        other.returncode,
+        other.stdout,
+        other.stderr,
+    )
 
 
 @LINUX
@@ -382,12 +396,17 @@ def test_verdicts_are_made_by_decide_alone():
     """Elsewhere a verdict is compared with; what takes one back goes through ``withdrawn``."""
     made = Counter()
     for path, tree in parsed("judges", "running", "search", "worst_case", "claim_types").items():
-        asked = {id(x) for node in ast.walk(tree) if isinstance(node, ast.Compare)
-                 for x in ast.walk(node)}  # fmt: skip
+        asked = {
+            id(x)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Compare)
+            for x in ast.walk(node)
+        }
         made[path.name] += sum(
             ast.unparse(node).startswith("Verdict.") and id(node) not in asked
-            for node in ast.walk(tree) if isinstance(node, ast.Attribute)
-        )  # fmt: skip
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute)
+        )
     assert +made == Counter({"decide.py": 6})
 
 
@@ -400,5 +419,5 @@ def test_nobody_asks_of_which_type_a_claim_is():
         for node in ast.walk(tree)
         if (isinstance(node, ast.Call) and re.match(r"isinstance\(.*\wClaim\b", ast.unparse(node)))
         or (isinstance(node, ast.Compare) and re.match(r"claim\.(kind|way)\b", ast.unparse(node)))
-    ]  # fmt: skip
+    ]
     assert found == []

@@ -1,7 +1,5 @@
 """A ledger that cannot be used is told and never changed; a folder that is full loses nothing."""
 
-from __future__ import annotations
-
 import os
 import resource
 import shutil
@@ -130,10 +128,13 @@ def test_tasks_and_rows_are_kept_exactly(tmp_path):
 
 
 CHANGES = [
-    "UPDATE tasks SET blob = CAST('other' AS BLOB)", "UPDATE tasks SET seconds = 2.0",
-    "UPDATE tasks SET key = 'other' WHERE key = 'k'", "UPDATE tasks SET digest = NULL",
-    "UPDATE runs SET head = '{}'", "UPDATE runs SET rows = '[]'",
-]  # fmt: skip
+    "UPDATE tasks SET blob = CAST('other' AS BLOB)",
+    "UPDATE tasks SET seconds = 2.0",
+    "UPDATE tasks SET key = 'other' WHERE key = 'k'",
+    "UPDATE tasks SET digest = NULL",
+    "UPDATE runs SET head = '{}'",
+    "UPDATE runs SET rows = '[]'",
+]
 
 
 @pytest.mark.parametrize("change", CHANGES)

@@ -1,8 +1,7 @@
 """Limits: how methods go on quadratics by a second route, what is proved, and what is refused."""
 
-from __future__ import annotations
-
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -14,13 +13,17 @@ from sympy import Eq, Rational, sqrt
 
 from driftproof import Assumption, algorithm, average, bound, each, limit, sq, verify
 from driftproof.algorithms import (
+    DecayingFedAvg,
+    Extragradient,
     FedAvg,
     FedAvgS,
+    FedSVRG,
     HeavyBall,
     Nesterov,
     ProximalGradient,
     ProximalPoint,
     Scaffold,
+    SignDescent,
 )
 from driftproof.classes import (
     bounded_gradients,
@@ -36,15 +39,19 @@ from driftproof.classes import (
     potential,
     shared_minimiser,
     similar,
+    similar_everywhere,
+    smooth,
     smooth_convex,
     smooth_strongly_convex,
     start_within,
+    strongly_convex,
     strongly_convex_concave,
 )
 from driftproof.problems import QuadraticMinimax
 from driftproof.toolkit.cases import grid
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.verifiers.judges.limits import _cycle
+from driftproof.verifiers.judges.decide import settled
+from driftproof.verifiers.judges.limits import OFF, _carried, _check, _cycle
 from driftproof.verifiers.worst_case.check import check
 from driftproof.verifiers.worst_case.check_counterexample import functions_of
 from driftproof.verifiers.worst_case.on_quadratics import (
@@ -77,8 +84,11 @@ def row_of(*given, **more):
 def radius(method, curvature):
     """Return the squared spectral radius of a step, from the method's matrix in a textbook."""
     c, m = 1 - method.step_size * curvature, getattr(method, "momentum", 0.0)
-    rows = {FedAvg: [[c]], HeavyBall: [[c + m, -m], [1, 0]],
-            Nesterov: [[c * (1 + m), -c * m], [1, 0]]}  # fmt: skip
+    rows = {
+        FedAvg: [[c]],
+        HeavyBall: [[c + m, -m], [1, 0]],
+        Nesterov: [[c * (1 + m), -c * m], [1, 0]],
+    }
     return max(abs(np.linalg.eigvals(np.array(rows[type(method)], float)))) ** 2
 
 
@@ -94,7 +104,7 @@ def radius(method, curvature):
             form=st.just("constant"),
         ),
     )
-)  # fmt: skip
+)
 def test_the_slowest_mode_is_that_of_the_matrix(method):
     (case,) = over([CLASS], method, clients=1)
     mode = slowest(method, case.problem)
@@ -123,10 +133,7 @@ class Linear(FedAvg):
 
 @pytest.mark.parametrize(
     ("method", "beside"),
-    [
-        (FedAvg(step_size=0.05, participation=0.5), similar(zeta=1)),
-        (Linear(), plus(indicator())),
-    ],
+    [(FedAvg(step_size=0.05, participation=0.5), similar(zeta=1)), (Linear(), plus(indicator()))],
 )
 def test_where_the_state_does_not_say_what_follows_no_mode_is_told(method, beside):
     (case,) = over([CLASS, beside], method, clients=2)
@@ -196,9 +203,12 @@ def test_a_cycle_refutes_and_a_floor_is_open():
     row = row_of([lessard], HeavyBall(step_size=1 / 9, momentum=4 / 9))
     assert (row.verdict, row.evidence) == ("REFUTED", "class")
     assert row.reason.startswith("a cycle of 3 rounds")
+    assert row.reason.endswith("a run from init, which need not come there, is not refuted")
     claim = stated(over([CLASS], FedAvg(step_size=0.2), clients=1))
     (case,) = claim.classes
-    assert _cycle(claim, case, case.problem, [2])["reason"].startswith("a cycle of 2 rounds")
+    reason = _cycle(claim, case, case.problem, [2])["reason"]  # where a run may begin
+    assert reason.startswith("a cycle of 2 rounds")
+    assert "from init" not in reason
     sampled = FedAvg(step_size=0.05, participation=0.5)
     row = row_of([CLASS, similar(zeta=1)], sampled, clients=2)
     assert row.verdict == "INCONCLUSIVE"
@@ -307,9 +317,12 @@ def test_a_regret_has_a_client_for_each_time():
     online = [bounded_gradients(convex(), G=1), plus(indicator(D=1))]
     for rounds, clients in ((1, 2), (3, 2)):
         claim = bound(
-            name="own/regret", source="tests", statement="x", right=lambda c: c.G * c.D,
+            name="own/regret",
+            source="tests",
+            statement="x",
+            right=lambda c: c.G * c.D,
             classes=over(online, Linear(), rounds=rounds, clients=clients),
-        )(regret)  # fmt: skip
+        )(regret)
         with pytest.raises(DriftproofError, match=f"clients={rounds}, rounds={rounds}"):
             verify(claim)
 
@@ -318,10 +331,11 @@ def test_a_rate_is_refuted_by_small_curvatures_and_by_no_rounding():
     row = row_of([smooth_convex(L=1)], FedAvg(step_size=1.0), right=lambda c: Rational("0.99"))
     assert (row.verdict, row.evidence) == ("REFUTED", "enclosed")
     row = row_of(
-        [smooth_strongly_convex(L=2, mu=1)], FedAvg(),
+        [smooth_strongly_convex(L=2, mu=1)],
+        FedAvg(),
         ties={"eta": lambda c: 1 / sqrt(c.L * c.mu)},
         right=lambda c: (sqrt(c.L / c.mu) - 1) ** 2,
-    )  # fmt: skip
+    )
     assert row.verdict != "REFUTED"  # it is true, and η is rounded
 
 
@@ -342,6 +356,45 @@ def test_a_term_bends_by_its_own_modulus():
     rate = Rational(9, 11) ** 2  # ((1 − η)/(1 + η))²
     row = row_of([half, plus(half)], ProximalGradient(step_size=0.1), right=lambda c: rate)
     assert row.verdict == "SUPPORTED"
+
+
+@pytest.mark.parametrize(
+    ("conditions", "method", "more", "verdict"),
+    [
+        ([monotone_lipschitz(L=10, mu=1)], Extragradient(step_size=0.05), {}, "SUPPORTED"),
+        ([CLASS], FedSVRG(step_size=0.1), {"right": lambda c: Rational("0.81")}, "SUPPORTED"),
+        ([CLASS], DecayingFedAvg(step_offset=20.0), {"rate": "1/t"}, "SUPPORTED"),
+        ([CLASS], DecayingFedAvg(), {}, "INCONCLUSIVE"),  # another step in each round
+        ([CLASS], SignDescent(), {}, "INCONCLUSIVE"),  # no combination of gradients
+    ],
+)
+def test_shipped_methods_that_remember_nothing_begin_anywhere(conditions, method, more, verdict):
+    row = row_of(
+        conditions, method, left=measured(method, lambda v, x: sq(x - v.minimiser)), **more
+    )
+    assert row.verdict == verdict, row.reason
+
+
+def test_what_several_clients_remember_of_several_vectors_has_names_of_its_own():
+    """Where one of them is what the others make it, too."""
+    apart = [CLASS, similar(zeta=1)]
+    claim = stated(over(apart, FedSVRG(step_size=0.1), clients=2), measured(FedSVRG, off))
+    (case,) = claim.classes
+    assert _cycle(claim, case, case.problem, [1]) is None
+
+
+@pytest.mark.parametrize(
+    ("conditions", "method"),
+    [
+        ([strongly_convex(mu=2)], ProximalPoint(step_size=0.5)),
+        ([smooth_convex(L=2), plus(strongly_convex(mu=2))], ProximalGradient(step_size=0.5)),
+    ],
+)
+def test_an_implicit_step_contracts_by_strong_convexity_alone(conditions, method):
+    """By 1/(1 + ημ) and no more, of f without an L, or of the term alone (Rockafellar 1976)."""
+    for power, verdict in ((2, "SUPPORTED"), (3, "REFUTED")):
+        row = row_of(conditions, method, right=lambda c, power=power: Rational(1, 2**power))
+        assert row.verdict == verdict, row.reason
 
 
 def test_what_is_tied_has_its_value_in_every_case_and_is_assumed():
@@ -383,13 +436,9 @@ def test_what_is_tied_has_its_value_in_every_case_and_is_assumed():
 
 def test_what_is_no_limit_over_a_class_is_refused():
     gd = FedAvg(step_size=0.1)
-    squared = lambda view: each("round", "local_step", 2 * off(view).value)  # noqa: E731
+    squared = lambda view: each("round", sq(view.mean("w") - view.minimiser))  # noqa: E731
     for made, words in (
         (lambda: row_of([CLASS], FedAvg(step_size=for_all("0 < eta"))), "numbers"),
-        (
-            lambda: row_of([strongly_convex_concave(L=1, mu=0.5)], gd),
-            "functions of two variables",
-        ),
         (lambda: row_of([CLASS], gd, left=squared), "measures something else"),
         (lambda: row_of([CLASS], gd, right=lambda c: 2), "above 0 and at most 1"),
         (lambda: row_of([CLASS], gd, right=lambda c: 0), "above 0 and at most 1"),
@@ -404,10 +453,128 @@ def test_what_is_no_limit_over_a_class_is_refused():
             made()
 
 
+# -- Values and gradients
+
+LIMITS = (
+    ([CLASS], FedAvg(step_size=0.1), 1, "0.81"),
+    ([CLASS], FedAvg(step_size=0.1), 1, "0.8"),
+    ([CLASS], Nesterov(step_size=0.1, momentum=0.3, form="constant"), 1, "0.9"),
+    ([CLASS], ProximalPoint(step_size=1.0), 1, "0.5"),
+    ([CLASS, similar(zeta=1)], Scaffold(step_size=0.02), 2, "0.98"),
+    ([CLASS, shared_minimiser()], FedAvg(step_size=0.05, participation=0.5), 2, "0.95"),
+    ([CLASS, similar(zeta=1)], FedAvg(step_size=0.05, local_steps=2), 2, None),
+    ([CLASS, plus(smooth_convex(L=1))], ProximalGradient(step_size=0.1), 1, "0.81"),
+    ([smooth_strongly_convex(L=25, mu=1)], HeavyBall(step_size=1 / 9, momentum=4 / 9), 1, None),
+)
+
+
+def measured(method, of):
+    """Return a left side: a measure of the iterate after a round."""
+    return lambda view: (
+        each("round", "local_step", of(view, view.mean(method.iterate))) if view.last else None
+    )
+
+
+def gap(view, x):
+    return view.gap(x)
+
+
+def gradient(view, x):
+    return sq(view.gradient(x))
+
+
+@pytest.mark.parametrize(
+    ("conditions", "method", "clients", "rate"), LIMITS, ids=lambda of: type(of).__name__
+)
+def test_values_and_gradients_have_the_verdict_of_the_distance(conditions, method, clients, rate):
+    """Where μ > 0 all three are the same up to constants, and files say which."""
+    right = {"right": lambda c: Rational(rate)} if rate else {}
+    term = any(getattr(of, "term", False) for of in conditions)  # ∇F is not asked of a sum
+    rows = [
+        row_of(conditions, method, left=measured(method, of), clients=clients, **right)
+        for of in (lambda view, x: sq(x - view.minimiser), gap, *(() if term else (gradient,)))
+    ]
+    assert len({(row.verdict, row.evidence, row.rhs) for row in rows}) == 1
+    assert rows[0].verdict != "INCONCLUSIVE"
+    for row in rows[1:]:
+        assert f"{row.verdict} of what is measured, m, since after a round" in row.reason
+        files = [text for name, text in row.proofs.items() if "-measure-" in name]
+        assert len(files) == 1 + (row.verdict == "SUPPORTED")
+        assert all(check(text) for text in files)
+
+
+def test_a_measure_that_is_no_multiple_of_the_distance_is_left_open():
+    """Of a sum with a kink F − F* is no O(‖x − x*‖²); where μ = 0 a quadratic is enough."""
+    kinked = [CLASS, plus(convex())]
+    method = ProximalGradient(step_size=0.1)
+    for of in (lambda view, x: sq(x - view.minimiser), gap):
+        row = row_of(kinked, method, left=measured(method, of), right=lambda c: Rational("0.81"))
+        assert row.verdict == ("INCONCLUSIVE" if of is gap else "SUPPORTED")
+    assert "no c is found with |m| ≤ c·‖w − x*‖² of what is measured" in row.reason
+    bent = [smooth_convex(L=10)]
+    assert row_of(bent, FedAvg(step_size=0.2), left=measured(FedAvg(), gap)).verdict == "REFUTED"
+    row = row_of(bent, FedAvg(step_size=0.2), left=measured(FedAvg(), gradient), right=lambda c: 1)
+    assert row.verdict == "SUPPORTED"
+
+
+BENT = [smooth(L=10)]
+
+
+def moved(view, x):
+    return sq(view.round_start("w") - x)
+
+
+@pytest.mark.parametrize(("conditions", "verdict"), [(BENT, "INCONCLUSIVE"), ([CLASS], "REFUTED")])
+def test_how_far_a_round_moves_refutes_nothing_where_there_may_be_no_minimiser(conditions, verdict):
+    """Of steps ‖x_{t+1} − x_t‖² → 0 an x_t that stays away from 0 says nothing by itself."""
+    method = FedAvg(step_size=0.1)
+    claim = stated(over(conditions, method, clients=1), left=measured(method, moved))
+    case, form = claim.every_case[0], claim.forms[0]
+    one, _ = _check(claim, case, form)
+    if verdict == "REFUTED":  # with an x*: what is measured is the distance from it
+        one = replace(one, parts={OFF: one.objective})
+    facts = {"lhs": {"mean": None, "low": 1.0, "high": None}, "rhs": 1.0, "comparisons": 1}
+    row = _carried(claim, case, form, one, settled(False), "it stays", **facts)
+    assert row.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("conditions", "method", "clients", "of", "verdict"),
+    [
+        (BENT, FedAvg(step_size=0.19), 1, gradient, "SUPPORTED"),
+        (BENT, FedAvg(step_size=0.1), 2, gradient, "SUPPORTED"),
+        (BENT, HeavyBall(step_size=0.05, momentum=0.3), 1, gradient, "SUPPORTED"),
+        ([smooth_convex(L=10)], FedAvg(step_size=0.1), 1, gap, "SUPPORTED"),
+        (BENT, FedAvg(step_size=0.2), 1, gradient, "REFUTED"),
+        (BENT, FedAvg(step_size=0.1), 1, gap, "INCONCLUSIVE"),  # it may rest on a saddle
+        (BENT, FedAvg(step_size=0.1), 1, lambda *at: -gradient(*at), "INCONCLUSIVE"),  # no m ≥ 0
+        (
+            [*BENT, similar_everywhere(zeta=1)],
+            FedAvg(step_size=0.05, local_steps=2),
+            2,
+            gradient,
+            "INCONCLUSIVE",
+        ),
+    ],
+)
+def test_what_a_potential_falls_by_goes_to_0(conditions, method, clients, of, verdict):
+    row = row_of(conditions, method, left=measured(method, of), clients=clients)
+    assert row.verdict == verdict
+    if verdict == "SUPPORTED":
+        assert "V⁺ ≤ V − m" in row.reason
+        assert len(row.proofs) == 3
+        assert all(check(text) for text in row.proofs.values())
+
+
 # -- Fields that turn, clients that differ, roots on the circle
 
-FIELDS = (monotone_lipschitz(L=1, mu=0.1), monotone_lipschitz(L=2, mu=0), cocoercive(L=1, mu=0.2),
-          strongly_convex_concave(L=1, mu=0.1), monotone(mu=0.5))  # fmt: skip
+FIELDS = (
+    monotone_lipschitz(L=1, mu=0.1),
+    monotone_lipschitz(L=2, mu=0),
+    cocoercive(L=1, mu=0.2),
+    strongly_convex_concave(L=1, mu=0.1),
+    monotone(mu=0.5),
+)
 
 
 @pytest.mark.parametrize("of", FIELDS, ids=str)
@@ -429,13 +596,16 @@ def test_the_fields_that_turn_are_of_the_class_and_nearly_as_far_as_it_goes(of):
     assert of.name == "monotone" or min(room) < 1e-3
 
 
-@pytest.mark.parametrize(("of", "step", "verdict"), [
-    (monotone_lipschitz(L=1, mu=0.1), 0.5, "REFUTED"),  # it converges on every quadratic
-    (monotone_lipschitz(L=1, mu=0.1), 0.1, "SUPPORTED"),  # η = μ/L²
-    (monotone_lipschitz(L=1, mu=0), 0.01, "REFUTED"),  # a rotation, at any step
-    (cocoercive(L=1, mu=0.2), 0.5, "SUPPORTED"),
-    (monotone(mu=0.5), 0.1, "REFUTED"),  # nothing bounds its size
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("of", "step", "verdict"),
+    [
+        (monotone_lipschitz(L=1, mu=0.1), 0.5, "REFUTED"),  # it converges on every quadratic
+        (monotone_lipschitz(L=1, mu=0.1), 0.1, "SUPPORTED"),  # η = μ/L²
+        (monotone_lipschitz(L=1, mu=0), 0.01, "REFUTED"),  # a rotation, at any step
+        (cocoercive(L=1, mu=0.2), 0.5, "SUPPORTED"),
+        (monotone(mu=0.5), 0.1, "REFUTED"),  # nothing bounds its size
+    ],
+)
 def test_steps_along_a_field_leave_where_it_turns_too_fast(of, step, verdict):
     row = row_of([of], FedAvg(step_size=step))
     assert row.verdict == verdict
@@ -444,14 +614,15 @@ def test_steps_along_a_field_leave_where_it_turns_too_fast(of, step, verdict):
 
 @algorithm(name="alternating", source="tests", statement="y, then x at the new y")
 class Alternating(FedAvgS):
-    def anywhere(self, ctx, oracles, start, own):
-        return self.init(ctx, oracles, start)
+    pass
 
 
 @pytest.mark.parametrize(("inner", "outer"), [(0.5, 0.5), (0.2, 0.6)])
 def test_alternating_steps_on_a_saddle_function_go_as_their_matrix(inner, outer):
     method = Alternating(inner_step_size=inner, outer_step_size=outer, order="alternating")
     (case,) = over([strongly_convex_concave(L=1, mu=0.1)], method, clients=1)
+    with pytest.raises(DriftproofError, match="holds x and y apart"):
+        potential(method, [strongly_convex_concave(L=1, mu=0.1)])
     mode = slowest(method, case.problem)
     wanted = 0.0
     for (p, b), (_, r) in _turning(case.problem.function_class):
@@ -510,14 +681,26 @@ def test_a_double_root_refutes_its_own_rate_and_a_single_one_does_not():
 
 
 METHODS = (
-    FedAvg(step_size=0.1), HeavyBall(step_size=0.1, momentum=0.5), ProximalPoint(step_size=1.0),
-    Nesterov(step_size=0.1, momentum=0.5, form="constant"), ProximalGradient(step_size=0.1),
-)  # fmt: skip
+    FedAvg(step_size=0.1),
+    HeavyBall(step_size=0.1, momentum=0.5),
+    ProximalPoint(step_size=1.0),
+    Nesterov(step_size=0.1, momentum=0.5, form="constant"),
+    ProximalGradient(step_size=0.1),
+)
 CONDITIONS = (
-    [CLASS], [smooth_convex(L=10)], [convex()], [monotone(mu=0.5)], [cocoercive(L=10)],
-    [monotone_lipschitz(L=10, mu=1)], [strongly_convex_concave(L=10, mu=1)],
-    [CLASS, plus(convex())], [CLASS, plus(indicator())], [smooth_convex(L=10), plus(convex())],
-)  # fmt: skip
+    [CLASS],
+    [smooth_convex(L=10)],
+    [convex()],
+    [strongly_convex(mu=1)],
+    [smooth_convex(L=10), plus(strongly_convex(mu=1))],
+    [monotone(mu=0.5)],
+    [cocoercive(L=10)],
+    [monotone_lipschitz(L=10, mu=1)],
+    [strongly_convex_concave(L=10, mu=1)],
+    [CLASS, plus(convex())],
+    [CLASS, plus(indicator())],
+    [smooth_convex(L=10), plus(convex())],
+)
 
 
 @settings(max_examples=15, deadline=None)

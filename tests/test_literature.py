@@ -1,7 +1,5 @@
 """The statements of the literature: what is published of them, and what the page says."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -10,7 +8,7 @@ from docs.generate.literature import FILE, row, statements
 from docs.generate.pages import block
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.verdict import Verdict
-from driftproof.verifiers import record
+from driftproof.verifiers import baseline
 from driftproof.verifiers.in_print import errata
 from driftproof.verifiers.in_print.citations import PUBLISHED
 from driftproof.verifiers.verify import Settings, judge
@@ -44,7 +42,7 @@ def test_what_is_tight_is_met(name):
 
 def test_they_count_among_no_papers_errata():
     assert not any(one.claim in TRUTH for one in errata.of_papers())
-    assert not any(entry["claim"] in TRUTH for entry in record.errata())
+    assert not any(entry["claim"] in TRUTH for entry in baseline.errata())
     assert any(one.claim in TRUTH for one in errata.statements())
 
 

@@ -1,7 +1,5 @@
 """Law: losses, sines and cosines of fused loops are those of numpy, in their own precision."""
 
-from __future__ import annotations
-
 import numba
 import numpy as np
 import pytest
@@ -43,9 +41,10 @@ def test_below_the_least_argument_there_is_next_to_nothing(kind):
 
 @pytest.mark.parametrize("kind", PRECISIONS)
 @given(
-    size=st.floats(0.1, 300.0), seed=st.integers(0, 2**32 - 1),
+    size=st.floats(0.1, 300.0),
+    seed=st.integers(0, 2**32 - 1),
     count=st.integers(1, 3 * logistic.CHUNK),
-)  # fmt: skip
+)
 def test_losses_and_their_derivatives(kind, size, seed, count):
     random = np.random.default_rng(seed)
     scores = (size * random.standard_normal(count)).astype(kind)

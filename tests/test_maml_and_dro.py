@@ -132,9 +132,9 @@ def test_averaging_the_tasks_inside_leaves_nothing_to_learn():
     for at in (-1.3, 0.0, 2.0):
         x = torch.tensor([at], dtype=torch.float64)
         assert mean_step(device, x).item() == pytest.approx(1.0)
-        by_hand = sum(
-            1 - math.cos(at - math.sin(at - c) - c) for c in (math.pi / 2, -math.pi / 2)
-        ) / 2  # fmt: skip
+        by_hand = (
+            sum(1 - math.cos(at - math.sin(at - c) - c) for c in (math.pi / 2, -math.pi / 2)) / 2
+        )
         assert own_step(device, x).item() == pytest.approx(by_hand)
         assert float(problem.objective(x[:, None])) == pytest.approx(by_hand)
     assert by_hand != pytest.approx(1.0)
@@ -149,8 +149,10 @@ def test_the_minimum_over_a_period_by_descent(problem):
 
     starts = np.linspace(0.0, 2 * np.pi / problem.frequency, 9)
     tight = {"xatol": 1e-10, "fatol": 1e-14}
-    found = [minimize(value, np.full(problem.dim, s), method="Nelder-Mead", options=tight).fun
-             for s in starts]  # fmt: skip
+    found = [
+        minimize(value, np.full(problem.dim, s), method="Nelder-Mead", options=tight).fun
+        for s in starts
+    ]
     assert problem.solution.low - 1e-12 <= min(found)
     assert min(found) == pytest.approx(problem.solution.high, abs=1e-9)
     assert problem.solution.high - problem.solution.low < 1e-8

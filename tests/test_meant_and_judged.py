@@ -105,25 +105,35 @@ def best_value(view):
 STRONGLY = smooth_strongly_convex(L=for_all("0 < L"), mu=for_all("0 < mu < L"))
 WITHOUT_MINIMUM = {
     "a contraction": stated(
-        lambda c: (1 - c.eta * c.mu) ** 2 * c.measured("F"), value_falls,
-        (smooth_strongly_convex(L=1, mu=0.1), NEAR), FedAvg(step_size=0.5), measured={"F": "F"},
+        lambda c: (1 - c.eta * c.mu) ** 2 * c.measured("F"),
+        value_falls,
+        (smooth_strongly_convex(L=1, mu=0.1), NEAR),
+        FedAvg(step_size=0.5),
+        measured={"F": "F"},
     ),
     "for all letters": stated(
-        lambda c: (1 - c.eta * c.mu) ** 2 * c.measured("F"), value_falls, (STRONGLY, any_state()),
-        FedAvg(step_size=for_all("0 < eta <= 2/(L+mu)")), measured={"F": "F"},
+        lambda c: (1 - c.eta * c.mu) ** 2 * c.measured("F"),
+        value_falls,
+        (STRONGLY, any_state()),
+        FedAvg(step_size=for_all("0 < eta <= 2/(L+mu)")),
+        measured={"F": "F"},
     ),
     "a rate": stated(lambda c: c.L * c.R**2 / 6, last_value),
     "with a term": stated(
-        lambda c: c.L * c.R**2 / 4, last_value, (SMOOTH, plus(convex()), NEAR),
+        lambda c: c.L * c.R**2 / 4,
+        last_value,
+        (SMOOTH, plus(convex()), NEAR),
         ProximalGradient(step_size=1.0),
     ),
     "the best": stated(lambda c: c.L * c.R**2 / 10, best_value, rounds=2),
     "a difference of two with different weights": stated(
         lambda c: c.L * c.R**2,
-        lambda view: each("transition", view.objective(view.state.w.mean(0))
-                          - view.objective(view.before.w.mean(0)) / 2),
+        lambda view: each(
+            "transition",
+            view.objective(view.state.w.mean(0)) - view.objective(view.before.w.mean(0)) / 2,
+        ),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", WITHOUT_MINIMUM)
@@ -134,10 +144,17 @@ def test_a_value_without_its_minimum_says_nothing_over_a_class(name):
 
 
 def test_a_gap_and_a_difference_of_values_are_judged():
-    gap = stated(lambda c: c.L * c.R**2 / 6, lambda view: each("round", "local_step", view.gap(
-        view.mean("w"))) if view.last else None)  # fmt: skip
-    fall = stated(lambda c: 0, lambda view: each("transition", view.objective(
-        view.state.w.mean(0)) - view.objective(view.before.w.mean(0))))  # fmt: skip
+    gap = stated(
+        lambda c: c.L * c.R**2 / 6,
+        lambda view: each("round", "local_step", view.gap(view.mean("w"))) if view.last else None,
+    )
+    fall = stated(
+        lambda c: 0,
+        lambda view: each(
+            "transition",
+            view.objective(view.state.w.mean(0)) - view.objective(view.before.w.mean(0)),
+        ),
+    )
     assert [row_of(claim).verdict for claim in (gap, fall)] == [Verdict.SUPPORTED] * 2
 
 
@@ -163,8 +180,12 @@ def test_a_proximal_step_is_of_the_losses_that_it_names():
     row = row_of(claim)
     assert row.verdict is Verdict.SUPPORTED
     assert row.ratio == pytest.approx(1, abs=1e-6)
-    wrong = stated(lambda c: c.G**2, moved, (lipschitz, plus(convex()), start_within(R=9)),
-                   ProxOfOne(term=True))  # fmt: skip
+    wrong = stated(
+        lambda c: c.G**2,
+        moved,
+        (lipschitz, plus(convex()), start_within(R=9)),
+        ProxOfOne(term=True),
+    )
     assert row_of(wrong).verdict is not Verdict.SUPPORTED  # h may be as steep as one likes
 
 
@@ -222,8 +243,9 @@ def test_an_oracle_is_audited_where_the_run_asks_it():
 
     def claim(step_size):
         cases = grid(WrongBelow(), ProximalGradient(step_size=step_size), rounds=3)
-        return bound(name="mine/prox", source="tests", statement="x", cases=cases,
-                     right=lambda c: 1e6)(held)  # fmt: skip
+        return bound(
+            name="mine/prox", source="tests", statement="x", cases=cases, right=lambda c: 1e6
+        )(held)
 
     assert row_of(claim(0.5)).verdict is Verdict.SUPPORTED
     with pytest.raises(DriftproofError, match="prox of wrong-below's oracles"):
@@ -241,8 +263,9 @@ def test_a_measure_that_counts_its_calls_is_refused():
         return each("round", sq(view.mean("w")) / len(calls))
 
     cases = grid(PiecewiseLosses(), FedAvg(step_size=0.1), rounds=2)
-    claim = bound(name="mine/counted", source="tests", statement="x", cases=cases,
-                  right=lambda c: 1e6)(counted)  # fmt: skip
+    claim = bound(
+        name="mine/counted", source="tests", statement="x", cases=cases, right=lambda c: 1e6
+    )(counted)
     with pytest.raises(DriftproofError, match="again"):
         row_of(claim)
 
@@ -253,10 +276,13 @@ def test_a_measure_that_counts_its_calls_is_refused():
 def test_a_case_is_not_blamed_for_the_class():
     flat = PiecewiseLosses(clients=1, gradients=((((0.0, 0.0),),),))
     claim = bound(
-        name="mine/both", source="tests", statement="x", right=lambda c: 1e-9,
+        name="mine/both",
+        source="tests",
+        statement="x",
+        right=lambda c: 1e-9,
         classes=over([SMOOTH, NEAR], FedAvg(step_size=1.0), rounds=1),
         cases=grid(flat, FedAvg(step_size=1.0), rounds=1),
-    )(lambda view: each("round", view.gap(view.mean("w"))))  # fmt: skip
+    )(lambda view: each("round", view.gap(view.mean("w"))))
     (case,) = claim.cases_for("full")
     verdicts = [row.verdict for row in judge([claim], Settings())]
     assert sorted(verdicts) == [Verdict.REFUTED, Verdict.SUPPORTED]  # the class and the case
@@ -281,9 +307,14 @@ def test_a_limit_takes_a_case_over_a_class():
 
 def test_a_rate_with_one_horizon_says_that_it_needs_more():
     cases = grid(PiecewiseLosses(), FedAvg(step_size=0.1), rounds=3)
-    claim = rate(name="mine/rate", source="tests", statement=r"\order", cases=cases, horizon=T,
-                 right=Schedule({"eta": 1}, 1 / T))(
-                     lambda view: average("round", sq(view.mean("w"))))  # fmt: skip
+    claim = rate(
+        name="mine/rate",
+        source="tests",
+        statement=r"\order",
+        cases=cases,
+        horizon=T,
+        right=Schedule({"eta": 1}, 1 / T),
+    )(lambda view: average("round", sq(view.mean("w"))))
     row = row_of(claim)
     assert row.verdict is Verdict.INCONCLUSIVE
     assert "horizons" in row.reason
@@ -329,16 +360,19 @@ def test_claims_that_a_program_makes_are_judged(tmp_path, how):
     assert made.returncode == 1
     rows = [line.split()[:3] for line in made.stdout.splitlines() if line.startswith(" mine/")]
     assert sorted(rows) == [
-        ["mine/times-0.001", "printed", "REFUTED"], ["mine/times-1", "printed", "SUPPORTED"]
-    ]  # fmt: skip
+        ["mine/times-0.001", "printed", "REFUTED"],
+        ["mine/times-1", "printed", "SUPPORTED"],
+    ]
 
 
 def test_claims_that_a_program_makes_are_tests_for_pytest(tmp_path):
     written(tmp_path, MADE["in a loop"])
     made = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "--driftproof", "-p", "no:cacheprovider", "mine.py"],
-        cwd=tmp_path, capture_output=True, text=True,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
     assert "1 failed, 1 passed" in made.stdout, made.stdout
 
 
@@ -438,8 +472,11 @@ class Inherits(Base):
 
 def test_a_parameter_of_a_base_class_is_one():
     assert Inherits(size=0.25).values() == {"local_steps": 1, "size": 0.25}
-    claim = stated(lambda c: c.R**2 * (1 - c.eta) ** 0, lambda view: each(
-        "round", "local_step", sq(view.mean("w") - view.minimiser)), method=Inherits())  # fmt: skip
+    claim = stated(
+        lambda c: c.R**2 * (1 - c.eta) ** 0,
+        lambda view: each("round", "local_step", sq(view.mean("w") - view.minimiser)),
+        method=Inherits(),
+    )
     assert row_of(claim).verdict is Verdict.SUPPORTED
 
 

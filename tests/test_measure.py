@@ -35,8 +35,9 @@ METHOD = LocalSCGDM(local_steps=2)
 
 
 def measured(left, method=METHOD, **more):
-    return run(PROBLEM, method, sampled_context(PROBLEM, ("v",), replicates=3), rounds=3, left=left,
-               **more)  # fmt: skip
+    return run(
+        PROBLEM, method, sampled_context(PROBLEM, ("v",), replicates=3), rounds=3, left=left, **more
+    )
 
 
 def of_steps(view: Steps) -> Reduction:
@@ -103,7 +104,7 @@ def test_a_measure_of_states_that_looks_inside_a_round_is_refused(name, left, ke
 
 def test_everything_that_steps_show_is_in_these_tests():
     shown = {name for name in vars(Steps) if not name.startswith("_")}
-    assert shown == {*INSIDE, "client", "mean"}
+    assert shown == {*INSIDE, "client", "mean", "at_rest"}
 
 
 def test_a_name_that_no_view_has_stays_a_missing_attribute():
@@ -138,10 +139,14 @@ def test_a_measure_of_states_asks_for_the_same_at_each_moment(more, kernels):
 @pytest.mark.parametrize(
     "mixed",
     [
-        lambda w: w[:, :1] + 0 * w, lambda w: w[:, -1:] + 0 * w, lambda w: w - w.mean(-1, True),
-        lambda w: w.flip(-1), lambda w: w.sort(-1)[0], lambda w: w / (1 + w.amax(-1, True)),
+        lambda w: w[:, :1] + 0 * w,
+        lambda w: w[:, -1:] + 0 * w,
+        lambda w: w - w.mean(-1, True),
+        lambda w: w.flip(-1),
+        lambda w: w.sort(-1)[0],
+        lambda w: w / (1 + w.amax(-1, True)),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("part", [False, True])
 def test_a_measure_takes_each_replicate_alone(mixed, part):
     def left(view):

@@ -4,8 +4,6 @@ A run on five clients, of whom two take part in a round. Its steps are written d
 made, and the loops below use nothing but those numbers.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
@@ -64,9 +62,7 @@ def mean_of(values, r, cohort=None):
     chosen = (
         range(len(values)) if cohort is None else [k for k in range(CLIENTS) if cohort[k][0][r]]
     )
-    return [
-        sum(values[k][i][r] for k in chosen) / len(chosen) for i in range(len(values[0]))
-    ]  # fmt: skip
+    return [sum(values[k][i][r] for k in chosen) / len(chosen) for i in range(len(values[0]))]
 
 
 def compare(found, wanted):
@@ -108,9 +104,11 @@ def test_cohort_mean_of_any_values_is_over_the_cohort(diary):
 
 def test_at_the_start_of_a_round_means_are_over_all_clients(diary):
     """The cohort of the last round is past, and the next one is not drawn yet."""
-    made = diary.run(lambda view: each(
-        "round", sq(view.mean("w")),
-        other=sq(view.cohort_mean(view.client("w") ** 2))))  # fmt: skip
+    made = diary.run(
+        lambda view: each(
+            "round", sq(view.mean("w")), other=sq(view.cohort_mean(view.client("w") ** 2))
+        )
+    )
     starts = diary.steps[::TAU]
     compare(made.values, every(starts, lambda s, r: squared(mean_of(s[1], r))))
 
@@ -126,8 +124,7 @@ def test_round_start_is_the_mean_of_all_clients_as_the_round_began(diary):
     compare(
         made.values,
         every(
-            range(ROUNDS * TAU),
-            lambda t, r: squared(mean_of(diary.steps[t // TAU * TAU][1], r)),
+            range(ROUNDS * TAU), lambda t, r: squared(mean_of(diary.steps[t // TAU * TAU][1], r))
         ),
     )
 
@@ -144,9 +141,14 @@ class Alone(FedAvg):
 
 def test_means_at_the_start_of_a_round_are_over_all_clients_where_they_differ():
     diary = Diary(Alone(**METHOD.values()), PROBLEM)
-    made = diary.run(lambda view: each(
-        "round", sq(view.mean("w")), start=sq(view.round_start("w")),
-        other=sq(view.cohort_mean(view.client("w")))))  # fmt: skip
+    made = diary.run(
+        lambda view: each(
+            "round",
+            sq(view.mean("w")),
+            start=sq(view.round_start("w")),
+            other=sq(view.cohort_mean(view.client("w"))),
+        )
+    )
     wanted = every(diary.steps[::TAU], lambda s, r: squared(mean_of(s[1], r)))
     for found in (made.values, *made.parts):
         compare(found, wanted)
@@ -167,9 +169,14 @@ def test_client_is_what_was_marked_and_each_client_is_a_comparison(diary):
 
 
 def test_before_previous_and_state_are_those_of_the_steps(diary):
-    made = diary.run(lambda view: each(
-        "transition", sq(view.state.w[1]), before=sq(view.before.w[1]),
-        previous=sq(view.previous.w[1])))  # fmt: skip
+    made = diary.run(
+        lambda view: each(
+            "transition",
+            sq(view.state.w[1]),
+            before=sq(view.before.w[1]),
+            previous=sq(view.previous.w[1]),
+        )
+    )
 
     def client(values, r):
         return squared([values[1][i][r] for i in range(DIM)])
@@ -241,10 +248,8 @@ def test_gradient_and_objective_are_those_of_f_at_each_replicate():
         x = view.mean("w")
         own = view.own_gradients(view.client("w"))
         kept[view.t] = [
-            v.clone() for v in (
-                view.client_gradients(x), own, view.inner_values(view.client("w")),
-            )
-        ]  # fmt: skip
+            v.clone() for v in (view.client_gradients(x), own, view.inner_values(view.client("w")))
+        ]
         return each("transition", sq(view.gradient(x)), value=view.objective(x))
 
     made = diary.run(left)

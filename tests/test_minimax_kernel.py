@@ -1,7 +1,5 @@
 """Laws of the fused round of FedAvg on the quadratic minimax families."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numba

@@ -118,9 +118,13 @@ def test_a_right_side_that_chooses_by_a_letter_has_no_verdict(which, where):
     """What is judged is a formula, and the text has to give its value on each case."""
     method = FedAvg(step_size=0.5)
     cases = CASES if where == "class" else dp.grid(UsersQuadratic(), method, rounds=1)
-    made = claim(CHOICES[which], cases=cases) if where == "class" else bound(
-        name="x/y", source="x", statement="x", cases=cases, right=CHOICES[which]
-    )(lambda view: each("round", sq(view.mean("w"))))  # fmt: skip
+    made = (
+        claim(CHOICES[which], cases=cases)
+        if where == "class"
+        else bound(name="x/y", source="x", statement="x", cases=cases, right=CHOICES[which])(
+            lambda view: each("round", sq(view.mean("w")))
+        )
+    )
     with pytest.raises(DriftproofError, match="what it says of letters"):
         rows_of(made)
 
@@ -176,9 +180,13 @@ def test_probabilities_are_some_wherever_they_are_drawn(chances, cases):
     if cases == "class":
         made = claim(cases=over([smooth_convex(L=1), start_within(R=1)], method, clients=1))
     else:
-        made = bound(name="x/y", source="x", statement="x", right=lambda c: 100,
-                     cases=dp.grid(UsersQuadratic(), method, rounds=1))(
-            lambda view: each("round", sq(view.mean("w"))))  # fmt: skip
+        made = bound(
+            name="x/y",
+            source="x",
+            statement="x",
+            right=lambda c: 100,
+            cases=dp.grid(UsersQuadratic(), method, rounds=1),
+        )(lambda view: each("round", sq(view.mean("w"))))
     with pytest.raises(DriftproofError, match="in all 1"):
         rows_of(made)
 
@@ -195,9 +203,13 @@ class SomeDraws(OddDraws):
 
 
 def test_what_is_drawn_after_some_outcomes_alone_is_named():
-    made = bound(name="x/y", source="x", statement="x", right=lambda c: 100,
-                 cases=dp.grid(UsersQuadratic(), SomeDraws(), rounds=1))(
-        lambda view: each("round", sq(view.mean("w"))))  # fmt: skip
+    made = bound(
+        name="x/y",
+        source="x",
+        statement="x",
+        right=lambda c: 100,
+        cases=dp.grid(UsersQuadratic(), SomeDraws(), rounds=1),
+    )(lambda view: each("round", sq(view.mean("w"))))
     with pytest.raises(DriftproofError, match="the draw 'again'"):
         rows_of(made)
 
@@ -208,8 +220,13 @@ class Minimum(Saddle):
     def oracles(self, dtype, device="cpu", clients=None):
         data = [(torch.tensor([self.slope]), torch.tensor([self.ridge]))] * self.clients
         return dp.AutogradMinimax(
-            lambda x, y, sample: -saddle(x, y, sample), data=data, upper_dim=1, clients=clients,
-            dtype=dtype, device=device)  # fmt: skip
+            lambda x, y, sample: -saddle(x, y, sample),
+            data=data,
+            upper_dim=1,
+            clients=clients,
+            dtype=dtype,
+            device=device,
+        )
 
 
 def test_a_stationary_point_of_the_lower_level_that_is_no_minimum_is_told():
@@ -248,9 +265,13 @@ def test_data_that_oracles_make_are_of_the_dtype_that_is_asked_for():
 
 def test_the_smallest_of_what_a_run_reached_refutes_nothing_if_it_left_the_numbers():
     far = FedAvg(step_size=1e30, local_steps=1)
-    made = bound(name="x/y", source="x", statement="x", right=lambda c: 1e-3,
-                 cases=dp.grid(UsersQuadratic(), far, rounds=20))(
-        lambda view: smallest("round", sq(view.mean("w"))))  # fmt: skip
+    made = bound(
+        name="x/y",
+        source="x",
+        statement="x",
+        right=lambda c: 1e-3,
+        cases=dp.grid(UsersQuadratic(), far, rounds=20),
+    )(lambda view: smallest("round", sq(view.mean("w"))))
     (row,) = [row for row in rows_of(made) if row.form == "printed"]
     assert row.verdict is Verdict.INCONCLUSIVE, row.reason
 
@@ -406,14 +427,19 @@ def test_pytest_looks_at_a_file_that_it_is_given_whatever_it_imports(tmp_path):
         'from kept import *\n\n@bound(name="mine/one", source="x", statement="x",\n'
         "       classes=over([smooth_convex(L=1), start_within(R=1)], FedAvg(step_size=0.5)),\n"
         "       right=lambda c: 1)\ndef one(view):\n"
-        '    return each("round", view.gap(view.mean("w")))\n', encoding="utf-8")  # fmt: skip
+        '    return each("round", view.gap(view.mean("w")))\n',
+        encoding="utf-8",
+    )
     import subprocess
     import sys
 
     made = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "--driftproof", "mine.py"], cwd=tmp_path,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "pytest", "-q", "--driftproof", "mine.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert "1 passed" in made.stdout, made.stdout + made.stderr
 
 

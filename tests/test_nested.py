@@ -37,26 +37,57 @@ from driftproof.verifiers.papers.fednest.claims import _transcribed, fedsvrg
 from driftproof.verifiers.papers.fednest.claims._transcribed import NAME, Loop, Slides
 
 WRITTEN = {
-    "fedinn", "fedout", "fedihgp", "fednest", "fednest-sgd", "lfednest", "lfednest-svrg",
-    "fedsvrg", "fedavg-s", "stocbio",
-}  # fmt: skip
+    "fedinn",
+    "fedout",
+    "fedihgp",
+    "fednest",
+    "fednest-sgd",
+    "lfednest",
+    "lfednest-svrg",
+    "fedsvrg",
+    "fedavg-s",
+    "stocbio",
+}
 ROUNDS = 3
 
 BILEVEL = QuadraticBilevel(
-    clients=4, dim=2, lower_dim=3, hessian_heterogeneity=0.3, cross_heterogeneity=0.4,
-    offset_heterogeneity=0.3, target_heterogeneity=0.5, regulariser=0.3, tilt=0.2,
-    regulariser_heterogeneity=0.2, upper_noise=0.3, lower_value_noise=0.2,
-    lower_curvature_noise=0.15, cross_noise=0.25,
-)  # fmt: skip
+    clients=4,
+    dim=2,
+    lower_dim=3,
+    hessian_heterogeneity=0.3,
+    cross_heterogeneity=0.4,
+    offset_heterogeneity=0.3,
+    target_heterogeneity=0.5,
+    regulariser=0.3,
+    tilt=0.2,
+    regulariser_heterogeneity=0.2,
+    upper_noise=0.3,
+    lower_value_noise=0.2,
+    lower_curvature_noise=0.15,
+    cross_noise=0.25,
+)
 LOGISTIC = LogisticBilevel(
-    clients=4, dim=3, lower_dim=2, samples=5, validation=4, regulariser=0.2, feature_bound=2.0,
-    cross_heterogeneity=0.4, heterogeneity=2.0,
-)  # fmt: skip
+    clients=4,
+    dim=3,
+    lower_dim=2,
+    samples=5,
+    validation=4,
+    regulariser=0.2,
+    feature_bound=2.0,
+    cross_heterogeneity=0.4,
+    heterogeneity=2.0,
+)
 MINIMAX = QuadraticMinimax(clients=4, dim=2, heterogeneity=0.4, gradient_noise=0.3)
 COMPOSED = CompositionalBilevel(
-    clients=4, inner_heterogeneity=0.5, inner_offset=0.4, plain_tilt=0.3, inner_value_noise=0.2,
-    inner_gradient_noise=0.3, plain_noise=0.2, distance=0.6,
-)  # fmt: skip
+    clients=4,
+    inner_heterogeneity=0.5,
+    inner_offset=0.4,
+    plain_tilt=0.3,
+    inner_value_noise=0.2,
+    inner_gradient_noise=0.3,
+    plain_noise=0.2,
+    distance=0.6,
+)
 
 
 def fed_avg_s(of):
@@ -115,9 +146,11 @@ def written(algorithm, problem):
         return {"p": slides.fed_ihgp(slides.x, range(slides.m))}, NAME
     module = sys.modules[__name__]
     one_round = {
-        FedInn: slides.fed_inn, FedOut: slides.fed_out,
-        FedAvgS: lambda: module.fed_avg_s(slides), StocBiO: lambda: module.stoc_bio(slides),
-    }.get(type(algorithm), slides.round)  # fmt: skip
+        FedInn: slides.fed_inn,
+        FedOut: slides.fed_out,
+        FedAvgS: lambda: module.fed_avg_s(slides),
+        StocBiO: lambda: module.stoc_bio(slides),
+    }.get(type(algorithm), slides.round)
     for _ in range(ROUNDS):
         one_round()
     return {"x": slides.x, "y": slides.y}, NAME
@@ -237,9 +270,12 @@ def nothing(view):
 
 
 SMALL = QuadraticBilevel(
-    clients=2, hessian_heterogeneity=0.3, target_heterogeneity=0.6, upper_noise=0.3,
+    clients=2,
+    hessian_heterogeneity=0.3,
+    target_heterogeneity=0.6,
+    upper_noise=0.3,
     lower_curvature_noise=0.2,
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize(
@@ -249,10 +285,12 @@ SMALL = QuadraticBilevel(
         (SMALL, {"terms": 2, "participation": 0.5}),
         (SMALL, {"terms": 1, "series": "summed", "participation": 0.5}),
         (SMALL, {"terms": 2, "series": "summed"}),
-        (LogisticBilevel(clients=2, samples=2, validation=2, heterogeneity=2.0),
-         {"terms": 3, "participation": 0.5}),
+        (
+            LogisticBilevel(clients=2, samples=2, validation=2, heterogeneity=2.0),
+            {"terms": 3, "participation": 0.5},
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_expectation_of_fedihgp_is_the_truncated_inverse(problem, fields):
     """H̄^{-1}(I − (I − H̄/ℓ)^N) ḡ, N + 1 for the partial sum: samples and cohorts are unbiased."""
     algorithm = FedIHGP(**fields)

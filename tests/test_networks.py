@@ -1,7 +1,5 @@
 """Networks behind the oracle protocols: against plain PyTorch, client by client."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from math import log
@@ -189,9 +187,12 @@ def test_robust_samples_are_the_closed_form_of_the_linear_model(divergence, pena
     """PenalisedDRO has the same objective for a linear model, with formulas of its own."""
     exact = PenalisedDRO(divergence=divergence, penalty=penalty, clients=3, dim=2, samples=4)
     linear = from_function(
-        lambda parameters, inputs: inputs @ parameters["w"][:, None], {"w": (2,)},
-        example=(2,), outputs=1, initial=lambda random: np.zeros(2),
-    )  # fmt: skip
+        lambda parameters, inputs: inputs @ parameters["w"][:, None],
+        {"w": (2,)},
+        example=(2,),
+        outputs=1,
+        initial=lambda random: np.zeros(2),
+    )
     data = ClientData(list(exact.rows), [np.ones(4, dtype=np.int64)] * 3)
     problem = RobustSamples(
         model=linear, data=data, loss="logistic", divergence=divergence, penalty=penalty
@@ -398,12 +399,17 @@ def test_batch_statistics_do_not_see_what_pads_a_smaller_client(together):
         for r in range(2):
             at = x[k, :, r].clone().requires_grad_()
             cuts = [slice(0, 64), slice(64, size)] if size > 64 else [slice(0, size)]
-            value = sum(
-                torch.nn.functional.cross_entropy(
-                    model(at, torch.from_numpy(inputs[k][cut])),
-                    torch.from_numpy(data.targets[k][cut]), reduction="sum",
-                ) for cut in cuts
-            ) / size  # fmt: skip
+            value = (
+                sum(
+                    torch.nn.functional.cross_entropy(
+                        model(at, torch.from_numpy(inputs[k][cut])),
+                        torch.from_numpy(data.targets[k][cut]),
+                        reduction="sum",
+                    )
+                    for cut in cuts
+                )
+                / size
+            )
             torch.testing.assert_close(values[k, r], value.detach())
             expected = torch.autograd.grad(value, at)[0]
             torch.testing.assert_close(gradients[k, :, r], expected, rtol=1e-7, atol=1e-9)
@@ -422,12 +428,16 @@ def test_what_a_loss_or_a_model_does_not_take_is_told():
         (lambda: NetworkLosses(model=two, data=ClientData(images_, [labels[0] + 1])), "1 to 2"),
         (lambda: NetworkLosses(model=two, data=ClientData(images_, [labels[0] - 0.5])), "float64"),
         (lambda: NetworkLosses(model=one, data=ClientData(images_, labels)), "with 1 outputs"),
-        (lambda: NetworkLosses(model=one, loss="logistic",
-                               data=ClientData(images_, [2 * labels[0] - 1])), "from -1 to 1"),
+        (
+            lambda: NetworkLosses(
+                model=one, loss="logistic", data=ClientData(images_, [2 * labels[0] - 1])
+            ),
+            "from -1 to 1",
+        ),
         (lambda: NetworkLosses(model=two, data=ClientData([np.ones((2, 4))], labels)), "data of"),
         (lambda: ClientData([np.ones((2, 3), dtype=int)], labels), "inputs of type int64"),
         (lambda: ClientData([np.ones((2, 3)), np.ones((2, 3), np.uint8)], labels * 2), "several"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(DriftproofError, match=match):
             problem()
 
@@ -473,8 +483,9 @@ def test_the_page_says_which_problems_an_algorithm_fits():
     model = Perceptron(hidden=2).model((2,), 2)
     offered = {
         name: getattr(networks, name)(model=model, data=data, **more.get(name, {})).offers
-        for name in networks.__all__ if hasattr(getattr(networks, name), "oracles")
-    }  # fmt: skip
+        for name in networks.__all__
+        if hasattr(getattr(networks, name), "oracles")
+    }
     fitting = {
         needs: {name for name, offers in offered.items() if needs in OFFERS[offers]}
         for needs in set.union(*OFFERS.values())
@@ -496,9 +507,12 @@ class Block(nn.Module):
         super().__init__()
         stride = after // before
         self.branch = nn.Sequential(
-            nn.Conv2d(before, after, 3, stride, 1, bias=False), norm(after), nn.ReLU(),
-            nn.Conv2d(after, after, 3, 1, 1, bias=False), norm(after),
-        )  # fmt: skip
+            nn.Conv2d(before, after, 3, stride, 1, bias=False),
+            norm(after),
+            nn.ReLU(),
+            nn.Conv2d(after, after, 3, 1, 1, bias=False),
+            norm(after),
+        )
 
     def forward(self, values):
         branch = self.branch(values)
@@ -515,9 +529,14 @@ def plain(norm, outputs):
     sizes = [WIDTH, WIDTH, 2 * WIDTH, 4 * WIDTH]
     blocks = [Block(before, after, norm) for before, after in pairwise(sizes)]
     return nn.Sequential(
-        nn.Conv2d(3, WIDTH, 3, 1, 1, bias=False), norm(WIDTH), nn.ReLU(), *blocks,
-        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4 * WIDTH, outputs),
-    ).double()  # fmt: skip
+        nn.Conv2d(3, WIDTH, 3, 1, 1, bias=False),
+        norm(WIDTH),
+        nn.ReLU(),
+        *blocks,
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(4 * WIDTH, outputs),
+    ).double()
 
 
 NORMS = {

@@ -1,7 +1,5 @@
 """The notebooks of the documentation run, write nothing, and show what their text says."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -26,9 +24,15 @@ def kernel_of_this_python(folder: Path, monkeypatch) -> str:
     command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     spec.write_text(
-        json.dumps({"argv": command, "display_name": "this", "language": "python",
-                    "env": {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}})
-    )  # fmt: skip
+        json.dumps(
+            {
+                "argv": command,
+                "display_name": "this",
+                "language": "python",
+                "env": {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
+            }
+        )
+    )
     monkeypatch.setenv("JUPYTER_PATH", str(folder))
     for name in ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "IPYTHONDIR"):
         (folder / name).mkdir()
@@ -84,9 +88,7 @@ def of_a_theorem(cells):
     assert simplest == "BoundedComposition(clients=1), ComFedL(local_steps=2), rounds=1\n"
     lines = after(cells, "made.frame()")["text/plain"].splitlines()[2:]
     ratios = {words[0]: words[1:] for words in map(str.split, lines)}
-    assert ratios == {
-        "1": ["SUPPORTED", "8", "1.0", "1.0"], "5": ["REFUTED", "8", "5.0", "5.0"]
-    }  # fmt: skip
+    assert ratios == {"1": ["SUPPORTED", "8", "1.0", "1.0"], "5": ["REFUTED", "8", "5.0", "5.0"]}
     mended = after(cells, "mended = verify(corrected)")
     assert re.search("SUPPORTED +exact +16 +1 +attained", mended["text/plain"])
     assert ">REFUTED</span>" not in mended["text/html"]

@@ -1,7 +1,5 @@
 """The notes on errata: their numbers are recomputed here, exactly, and each is a page of LaTeX."""
 
-from __future__ import annotations
-
 import math
 import re
 import runpy
@@ -185,8 +183,12 @@ def test_a_note_is_a_page_of_latex(name, tmp_path):
     (tmp_path / "note.tex").write_text(text, encoding="ascii")
     made = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "note.tex"],
-        cwd=tmp_path, capture_output=True, text=True, errors="replace", timeout=120,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=120,
+    )
     assert made.returncode == 0, made.stdout[-2000:]
     (pages,) = re.findall(r"Output written on note\.pdf \((\d) page", made.stdout)
     assert int(pages) <= (1 if name in MATTER else 2)

@@ -1,7 +1,5 @@
 """Which tests are repeated with other kernels, and which are left to ``make test-thorough``."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -30,6 +28,14 @@ from tests import numbers
 def test_solves(): numbers.note("a solver")
 def test_beside(): pass
 """
+SHARES = """
+import pytest
+from tests import numbers
+@pytest.fixture(scope="module")
+def solved(): numbers.note("a solver")
+def test_first(solved): pass
+def test_second(solved): pass
+"""
 LAW = """
 import pytest
 from tests import numbers
@@ -44,10 +50,18 @@ def suite(tmp_path):
     """A small suite; what is returned runs it with some words."""
     (tmp_path / "tests").mkdir()
     ours = {name: (ROOT / "tests" / name).read_text() for name in ("numbers.py", "thorough.py")}
-    for name, text in (ours | {
-        "__init__.py": "", "conftest.py": CONFTEST, "test_solves.py": SOLVES, "test_law.py": LAW,
-        "test_adds.py": "def test_adds(): assert 1 + 1 == 2\n",
-    }).items():  # fmt: skip
+    for name, text in (
+        ours
+        | {
+            "__init__.py": "",
+            "conftest.py": CONFTEST,
+            "test_solves.py": SOLVES,
+            "test_law.py": LAW,
+            "test_shares.py": SHARES,
+            "test_cached.py": SOLVES + "# cached\n",
+            "test_adds.py": "def test_adds(): assert 1 + 1 == 2\n",
+        }
+    ).items():
         (tmp_path / "tests" / name).write_text(text, encoding="utf-8")
     (tmp_path / "pytest.ini").write_text(
         "[pytest]\nmarkers =\n  numbers\n  thorough\ntestpaths = tests\n"
@@ -57,9 +71,11 @@ def suite(tmp_path):
     def run(*words: str, status: int = 0) -> str:
         made = subprocess.run(
             [sys.executable, "-m", "pytest", "-q", "-p", "xdist", *words],
-            cwd=tmp_path, capture_output=True, text=True,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
             env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        )  # fmt: skip
+        )
         assert made.returncode == status, made.stdout + made.stderr
         return made.stdout + made.stderr
 
@@ -70,28 +86,33 @@ def test_a_solver_is_noticed():
     numbers.taken()
     assert not numbers.taken()
     worst_case(
-        FedAvg(step_size=1.0), [smooth_convex(L=1), start_within(R=1)], rounds=1, left=gap,
+        FedAvg(step_size=1.0),
+        [smooth_convex(L=1), start_within(R=1)],
+        rounds=1,
+        left=gap,
         clients=1,
-    )  # fmt: skip
+    )
     assert numbers.taken()
     numbers.note("for this file")
 
 
-def test_a_file_that_was_seen_to_solve_is_repeated_and_another_is_not(suite):
+def test_what_was_seen_to_solve_is_repeated_with_what_shares_it_and_another_is_not(suite):
     chosen = ("--co", "-m", "numbers", "--ignore=tests/test_law.py")
-    assert "3 tests collected" in suite(*chosen)  # no run has seen any
-    assert "3 passed" in suite("-n", "2", "--ignore=tests/test_law.py")
-    assert "2/3 tests collected" in (found := suite(*chosen))
+    assert "7 tests collected" in suite(*chosen)  # no run has seen any
+    assert "7 passed" in suite("-n", "2", "--ignore=tests/test_law.py")
+    found = suite(*chosen)
+    assert "5/7 tests collected" in found  # of test_solves.py one, of the files that share two each
     assert "test_adds" not in found
-    suite("tests/test_solves.py::test_beside")  # a part of a file takes nothing back
-    assert "2/3 tests collected" in suite(*chosen)
+    assert "test_solves.py::test_beside" not in found
+    suite("tests/test_shares.py::test_second")  # a part of a file takes nothing back
+    assert "5/7 tests collected" in suite(*chosen)
 
 
 def test_of_a_law_a_sample_runs_and_what_is_left_out_runs_by_its_marker_or_name(suite):
     """Each value occurs: xu, yu, zu and xv of six pairs."""
-    assert "7 passed" in suite("-n", "2")
+    assert "11 passed" in suite("-n", "2")
     left = suite("--co", "-m", "thorough")
-    assert "2/9 tests collected" in left
+    assert "2/13 tests collected" in left
     assert {"test_law[v-y]", "test_law[v-z]"} == {
         line.split("::")[1] for line in left.splitlines() if "::" in line
     }

@@ -1,7 +1,5 @@
 """Certificates as proofs on paper: what is printed, what is refused, changed texts."""
 
-from __future__ import annotations
-
 import json
 import random
 import re
@@ -54,13 +52,15 @@ def test_the_page_has_every_proof_as_it_is_printed(name):
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["gradient-descent-2", "comfedl-drift", "contraction-1", "nonconvex", "nesterov"],
+    "name", ["gradient-descent-2", "comfedl-drift", "contraction-1", "nonconvex", "nesterov"]
 )
 def test_a_changed_proof_does_not_read_back(name, monkeypatch):
     """Every number, sign and index that stands in a formula is read, and compared."""
-    monkeypatch.setattr(printed, "read_back", lambda *given: monkeypatch.setattr(
-        printed, "given", given, raising=False))  # fmt: skip
+    monkeypatch.setattr(
+        printed,
+        "read_back",
+        lambda *given: monkeypatch.setattr(printed, "given", given, raising=False),
+    )
     text = on_paper(certificate(name))
     read_back(text, *printed.given[1:])
     formulas = re.finditer(r"\$[^$]*\$|\\\[.*\\\]|^.*&.*$", text, re.M)
@@ -72,12 +72,18 @@ def test_a_changed_proof_does_not_read_back(name, monkeypatch):
             read_back(f"{text[:at]}{new}{text[at + len(old) :]}", *printed.given[1:])
 
 
-@pytest.mark.parametrize(("old", "new"), [
-    (r"convex and $L$-smooth", r"convex and $\frac{L}{2}$-smooth"),
-    (r"\frac{1}{2 L}", r"\frac{1}{L}"), (r"A_{0,1}", r"A_{1,0}"), ("R^{2}$.", "R^{3}$."),
-    (r"0<\eta\le \frac{1}{L}", r"0<\eta\le \frac{2}{L}"), ("$3-2\\eta L$", "$1-2\\eta L$"),
-    (r"f(x_{1})-f(x^*)\le", r"f(x_{1})-f(x^*)+f(x_{0})-f(x_{0})\le"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (r"convex and $L$-smooth", r"convex and $\frac{L}{2}$-smooth"),
+        (r"\frac{1}{2 L}", r"\frac{1}{L}"),
+        (r"A_{0,1}", r"A_{1,0}"),
+        ("R^{2}$.", "R^{3}$."),
+        (r"0<\eta\le \frac{1}{L}", r"0<\eta\le \frac{2}{L}"),
+        ("$3-2\\eta L$", "$1-2\\eta L$"),
+        (r"f(x_{1})-f(x^*)\le", r"f(x_{1})-f(x^*)+f(x_{0})-f(x_{0})\le"),
+    ],
+)
 def test_a_text_that_says_something_else_is_refused(old, new, monkeypatch):
     """But not one that says the same in other words: the last."""
     text = on_paper(certificate("gradient-descent-1"))

@@ -3,8 +3,6 @@
 The files are those of docs/worked_example.md, with one thing written otherwise.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys
@@ -13,11 +11,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from driftproof.algorithms import FedAvg
+from driftproof.classes import over, smooth_convex
 from driftproof.commands import new
 from driftproof.toolkit.discover import import_path, leaves_in
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.controls import checked
-from driftproof.verifiers.judges.declared import exceeded_in
+from driftproof.verifiers.judges.audit_gate import exceeded_in
 from driftproof.verifiers.verify import Settings, header, judge, select
 
 PAGE = (Path(__file__).parents[1] / "docs" / "worked_example.md").read_text(encoding="utf-8")
@@ -71,37 +71,37 @@ def test_the_files_themselves_are_judged(written):
 
 B, S, D = "bowls.py", "server_step.py", "descent.py"
 MISTAKES = [
-    (B, SOLUTION, "", "bowls.py:24: Bowls has no solution", "add def solution(self), with @prop"),
+    (B, SOLUTION, "", "bowls.py:15: Bowls has no solution", "add def solution(self), with @prop"),
     (B, "def start(", "def begin(", "Bowls has no start", "add def start(self)"),
     (B, "def oracles(", "def oracle(", "Bowls has no oracles", "rename oracle to oracles"),
     (S, "def step(", "def stpe(", "server_step.py:15: ServerStep has no step", "rename stpe to"),
     (B, "    @property\n    def constants", "    def constants",
-     "bowls.py:37: constants of Bowls is a method", "write @property above def constants"),
+     "bowls.py:28: constants of Bowls is a method", "write @property above def constants"),
     (B, "    def start", "    @property\n    def start", "start of Bowls is a property",
      "no @property above it"),
-    (B, PROBLEM, "@problem\n", "bowls.py:24: @problem without brackets, above Bowls",
+    (B, PROBLEM, "@problem\n", "bowls.py:15: @problem without brackets, above Bowls",
      "write @problem(name=…"),
-    (B, 'source="my draft", ', "", "bowls.py:24: @problem without source", "add source=…"),
+    (B, 'source="my draft", ', "", "bowls.py:15: @problem without source", "add source=…"),
     (B, "source=", "sauce=", "unknown field of @problem 'sauce'", "did you mean source"),
     (B, "class Bowls(Problem)", "class Bowls", "does not derive from Problem", "class Bowls(Prob"),
     (S, "    step_size: Pos", '    needs = "feild"\n    step_size: Pos',
      "server_step.py:15: needs = 'feild' of ServerStep", "did you mean field?"),
     (S, "(Algorithm)", "", "does not derive from Algorithm", "class ServerStep(Algorithm)"),
-    (B, "curvature: Positive = ", "curvature = ", "bowls.py:28: curvature = 1.0", "add the annot"),
-    (B, "curvature: Positive = 1.0", "curvature: Positive", "bowls.py:28: curvature of Bowls w",
+    (B, "curvature: Positive = ", "curvature = ", "bowls.py:19: curvature = 1.0", "add the annot"),
+    (B, "curvature: Positive = 1.0", "curvature: Positive", "bowls.py:19: curvature of Bowls w",
      "write curvature: … ="),
     (S, "ctx.everywhere(start))", "ctx.evrywhere(start))", "server_step.py:38: in init: Attrib",
      "did you mean everywhere"),
     (S, "self.step_size", "self.stepsize", "server_step.py:42: in step: Attr", "mean step_size"),
     (S, "        return State(w, w)\n", "        return w, w\n", "server_step.py:40: step of Serv",
      "mend step"),
-    (B, "return exact if", "return exakt if", "bowls.py:75: in field_grad: NameError",
+    (B, "return exact if", "return exakt if", "bowls.py:66: in field_grad: NameError",
      "did you mean exact"),
     (B, "return self.curvature * (x", "return 2 * self.curvature * (x",
-     "bowls.py:54: gradient of Bowls: bowls at x", "mend gradient"),
-    (B, '"objective_smoothness"', '"objective_smothness"', "bowls.py:38: constants of Bowls",
+     "bowls.py:45: gradient of Bowls: bowls at x", "mend gradient"),
+    (B, '"objective_smoothness"', '"objective_smothness"', "bowls.py:29: constants of Bowls",
      "did you mean objective_smoothness"),
-    (B, "def start(self):", "def start(self)", "bowls.py:47: expected ':'", "mend the line"),
+    (B, "def start(self):", "def start(self)", "bowls.py:38: expected ':'", "mend the line"),
     (B, "import numpy", "import numpi", "bowls.py:9: ModuleNotFoundError", "did you mean numpy"),
     (S, '"step_size",', '"stepsize",', "letter 'eta' in the notation of ServerStep: unknown role",
      "did you mean step_size"),
@@ -178,12 +178,15 @@ SELF = "remove self: the functions of a claim are no methods"
         ("def right(c)", "def right(self, c)", 11, "def right(c)"),
         ("    right=right", "    range=lambda self, c: 1,\n    right=right", 26, "lambda c: …"),
         ("    right=right", "    readings={'a': dp.literal(lambda self, c: 1)}", 26, "lambda c: …"),
-        ("    right=right",
-         "    right=right,\n"
-         "    false_siblings=[('a', dp.Stated(lambda c: 1, left=lambda self, view: 1))]", 27,
-         "lambda view: …"),
+        (
+            "    right=right",
+            "    right=right,\n"
+            "    false_siblings=[('a', dp.Stated(lambda c: 1, left=lambda self, view: 1))]",
+            27,
+            "lambda view: …",
+        ),
     ],
-)  # fmt: skip
+)
 def test_self_is_recognised(written, old, new, line, wanted):
     folder = written(D, old, new)
     path = folder / D
@@ -264,3 +267,11 @@ def test_new_says_where_it_wrote_and_never_overwrites(tmp_path, monkeypatch):
     assert path.read_text(encoding="utf-8") == "mine"
     other = CliRunner().invoke(new.command, ["claim", "yours/other"])
     assert "no path" not in other.stdout
+
+
+def test_a_message_names_the_function_that_was_called():
+    with pytest.raises(DriftproofError) as told:
+        over([smooth_convex(L=1)], [FedAvg(), FedAvg()])
+    assert "grid" not in str(told.value)
+    assert "over(…) with [FedAvg" in told.value.got
+    assert told.value.remedy == "add lists of cases: over(…) + over(…)"

@@ -1,7 +1,5 @@
 """The script of a claim of one's own: it recomputes the refutation without driftproof."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -12,6 +10,7 @@ import jsonschema
 import pytest
 
 from driftproof.toolkit.report.page import asset
+from driftproof.verifiers.claim_types.sources import claims_in
 from driftproof.verifiers.standalone.of_class import script_of_class
 from tests.commands import driftproof
 from tests.fresh_install import blocks
@@ -40,6 +39,33 @@ def test_a_refutation_on_a_case(tmp_path):
     assert form == "printed"
     assert (float(left), float(right)) == (pytest.approx(0.25), pytest.approx(0.05))
     assert {path.name for path in tmp_path.iterdir() if path.is_file()} == {"mine.py", "c.py"}
+
+
+BROKEN = """
+
+from driftproof import bound, each, grid, sq
+from driftproof.algorithms import ComFedL
+from driftproof.problems import BoundedComposition
+
+@bound(name="mine/broken", source="x", statement="x", right=lambda c: c.eta,
+       cases=grid(BoundedComposition(), ComFedL(), rounds=2))
+def broken(view):
+    return each("round", sq(view.mean("w")) / (1 // 0))
+"""
+
+
+def test_a_claim_that_fails_costs_no_other_its_script(tmp_path):
+    (tmp_path / "mine.py").write_text(ON_CASES + BROKEN, encoding="utf-8")
+    (name,) = (leaf.name for leaf in claims_in(tmp_path / "mine.py") if "broken" not in leaf.name)
+    words = ("counterexample", "mine.py", "--quiet", "--form")
+    shown = driftproof(*words, name, cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert "REFUTED" in shown.stdout
+    assert re.search("Not judged: mine/broken: .*ZeroDivisionError", shown.stderr)
+    lost = driftproof(*words, "no such form", cwd=tmp_path)
+    assert (lost.returncode, lost.stdout) == (2, "")
+    assert "Not judged: mine/broken.\n" in lost.stderr
+    assert "ZeroDivisionError" in lost.stderr
 
 
 def test_a_function_that_hands_its_view_on_has_a_script(tmp_path):
@@ -107,9 +133,12 @@ def found(tmp_path_factory):
 
 @pytest.mark.parametrize(
     ("part", "said"),
-    [("values", "is not smooth-strongly-convex"), ("assumptions", "not met: start"),
-     ("conclusion", "assert left > right")],
-)  # fmt: skip
+    [
+        ("values", "is not smooth-strongly-convex"),
+        ("assumptions", "not met: start"),
+        ("conclusion", "assert left > right"),
+    ],
+)
 def test_what_refutes_nothing_fails(found, part, said, tmp_path):
     script = tmp_path / "c.py"
     script.write_text(script_of_class("a", 'a "form"', found), encoding="utf-8")
@@ -139,9 +168,11 @@ def left(view):
 
 @pytest.mark.parametrize(
     ("kind", "start", "left", "right"),
-    [("smooth", "start_gap(delta=1)", 'sq(view.gradient(view.mean("w")))', "c.F_gap"),
-     ("smooth_convex", "start_within(R=1)", 'view.gap(view.mean("w"))', "c.R**2 / 9")],
-)  # fmt: skip
+    [
+        ("smooth", "start_gap(delta=1)", 'sq(view.gradient(view.mean("w")))', "c.F_gap"),
+        ("smooth_convex", "start_within(R=1)", 'view.gap(view.mean("w"))', "c.R**2 / 9"),
+    ],
+)
 def test_every_class_that_has_simple_counterexamples(kind, start, left, right, tmp_path):
     text = KINDS.format(kind=kind, start=start, left=left, right=right)
     (tmp_path / "mine.py").write_text(text, encoding="utf-8")
@@ -276,7 +307,7 @@ def test_without_the_bias_it_is_refuted_by_functions_that_a_reader_can_check(tmp
     assert ran == pytest.approx(left, rel=1e-4)
     page = (tmp_path / "report-mine/index.html").read_text(encoding="utf-8")
     assert "functions that refute it, and where they were asked" in page
-    assert "at x_0 = (0.999, 0): gradient (0.103, 0.79), value 0.051448," in page
+    assert "at x_0 = (0.999, 0): gradient (0.103, 0.872), value 0.051311," in page
     assert f'<a href="certificates/{path.name}">counterexample</a>' in page
 
 

@@ -1,7 +1,5 @@
 """The papers' pages say of a claim what the claim says, and both GitHub and our page can set it."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pages from top to bottom: files are written and changed, commands run, and outputs compared."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -14,16 +12,25 @@ from driftproof.commands.new import STARTS
 from tests.commands import ROOT, driftproof
 
 PAGES = {
-    "README": 5, "worked_example": 3, "tutorial": 5, "own_bilevel": 5, "minimax": 6,
-    "sets_and_terms": 5, "ground_truth": 1, "assistant": 2, "conform": 2,
-}  # fmt: skip
+    "README": 5,
+    "worked_example": 3,
+    "tutorial": 5,
+    "own_bilevel": 5,
+    "minimax": 6,
+    "sets_and_terms": 5,
+    "ground_truth": 1,
+    "assistant": 2,
+    "conform": 2,
+}
 """How many commands each has at least."""
 BLOCK = re.compile(r"(?:In `(\w+\.py)`:\n\n)?^```(\w+)\n(.*?)^```$", re.S | re.M)
 TORCH = "--extra-index-url https://download.pytorch.org/whl/cpu"
 INSTALL = {
-    "python3 -m venv .venv", ". .venv/bin/activate", f"pip install -e . {TORCH}",
+    "python3 -m venv .venv",
+    ". .venv/bin/activate",
+    f"pip install -e . {TORCH}",
     f'pip install "git+https://github.com/OWNER/driftproof" {TORCH}',
-}  # fmt: skip
+}
 """What a package index or an address is needed for; tests/test_wheel.py builds the wheel."""
 BY_HAND = {("worked_example", 2): ("descent.py", "return c.F_gap", "return 2 * c.F_gap")}
 """What a page says to change, by the number of the command before which it is changed."""

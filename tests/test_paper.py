@@ -1,7 +1,5 @@
 """``driftproof paper``: drifts between a paper's LaTeX and its claims, and what is no drift."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -19,11 +17,11 @@ from driftproof.cli import status
 from driftproof.toolkit.discover import leaves, leaves_in
 from driftproof.toolkit.ledger import Ledger
 from driftproof.toolkit.verdict import row_from
-from driftproof.verifiers.marked import bindings
-from driftproof.verifiers.marked.compare import Found, compared
-from driftproof.verifiers.marked.stated import stated
-from driftproof.verifiers.marked.theorems import theorems
-from driftproof.verifiers.marked.written import says
+from driftproof.verifiers.latex_sync import lockfile
+from driftproof.verifiers.latex_sync.compare import Found, compared
+from driftproof.verifiers.latex_sync.stated import stated
+from driftproof.verifiers.latex_sync.theorems import theorems
+from driftproof.verifiers.latex_sync.written import says
 from tests.commands import ROOT, driftproof
 from tests.once import once
 
@@ -61,10 +59,12 @@ def problems(text, folder, rows, lock):
         problem
         for theorem in theorems(folder / "main.tex")
         for problem in compared(
-            theorem, leaves("claim")[theorem.claim],
-            [row for row in rows if row.claim == theorem.claim], lock.get(theorem.label),
+            theorem,
+            leaves("claim")[theorem.claim],
+            [row for row in rows if row.claim == theorem.claim],
+            lock.get(theorem.label),
         ).problems
-    ]  # fmt: skip
+    ]
 
 
 def test_forty_theorems_that_nobody_changed_are_as_bound(whole):
@@ -79,20 +79,32 @@ def test_forty_theorems_that_nobody_changed_are_as_bound(whole):
     entries = json.loads(made.stdout)
     assert len(entries) == 40
     assert {entry["claim"].partition("/")[0] for entry in entries} == {
-        "comfedl", "scgdm", "feddro", "fednest", "localsgd",
-    }  # fmt: skip
+        "comfedl",
+        "scgdm",
+        "feddro",
+        "fednest",
+        "localsgd",
+    }
     assert sum(entry["compared"] == "algebra" for entry in entries) >= 16
     assert "compared by eye" in (whole / "driftproof.aux.tex").read_text()
 
 
 LAYOUT = [
-    (r"\n", "  % as Lemma 2\n\n  "), (r"\\le(?![a-z])", r"\\leq "), (r"\\tfrac", r"\\dfrac"),
-    (r"\\frac1S", r"\\frac{1}{S}"), (r"\\Big\(", r"\\left("), (r"\\Big\)", r"\\right)"),
-    (r" \+ ", "+"), (r"_([a-zA-Z])(?=[^a-zA-Z{])", r"_{\1}"), (r"\^2(?=\D)", "^{2}"),
-    (r"\\norm\{", r"\\size{"), (r"\\newcommand\{\\norm\}", r"\\newcommand\\size"),
-    (r"\\\[", r"\\begin{equation}"), (r"\\\]", r"\\end{equation}"),
+    (r"\n", "  % as Lemma 2\n\n  "),
+    (r"\\le(?![a-z])", r"\\leq "),
+    (r"\\tfrac", r"\\dfrac"),
+    (r"\\frac1S", r"\\frac{1}{S}"),
+    (r"\\Big\(", r"\\left("),
+    (r"\\Big\)", r"\\right)"),
+    (r" \+ ", "+"),
+    (r"_([a-zA-Z])(?=[^a-zA-Z{])", r"_{\1}"),
+    (r"\^2(?=\D)", "^{2}"),
+    (r"\\norm\{", r"\\size{"),
+    (r"\\newcommand\{\\norm\}", r"\\newcommand\\size"),
+    (r"\\\[", r"\\begin{equation}"),
+    (r"\\\]", r"\\end{equation}"),
     (r"\\E(?![a-z])", r"\\mathbb{E}"),
-]  # fmt: skip
+]
 
 
 def test_layout_is_no_drift(whole, rows, tmp_path):
@@ -103,7 +115,7 @@ def test_layout_is_no_drift(whole, rows, tmp_path):
         assert changed != body or "newcommand" in old, old
         body = changed
     head = head.replace(r"\newcommand{\norm}", r"\newcommand\size")
-    assert problems(head + begin + body, tmp_path, rows, bindings.read(whole / "main.tex")) == []
+    assert problems(head + begin + body, tmp_path, rows, lockfile.read(whole / "main.tex")) == []
 
 
 def constant(body, draw):
@@ -127,23 +139,31 @@ def letter(body, draw):
 
 def term(body, draw):
     """Move what stands in front of a +, a factor or a sum, behind it."""
-    return _one(body, draw, r"(\d|\\[a-z]+)(\\?[a-zA-Z]+(?:\^2)?)(?= |\\)(?=[^$]*\\end)",
-                lambda m: rf"{m[1]} + {m[2]}")  # fmt: skip
+    return _one(
+        body,
+        draw,
+        r"(\d|\\[a-z]+)(\\?[a-zA-Z]+(?:\^2)?)(?= |\\)(?=[^$]*\\end)",
+        lambda m: rf"{m[1]} + {m[2]}",
+    )
 
 
 def _one(body, draw, pattern, new):
     """Return a theorem with one match, drawn at random, replaced, and the match's place."""
     start = body.index("\n")  # behind label and mark
-    matches = [m for m in re.finditer(pattern, body) if m.start() > start
-               and not body[: m.start()].endswith("label{")]  # fmt: skip
+    matches = [
+        m
+        for m in re.finditer(pattern, body)
+        if m.start() > start and not body[: m.start()].endswith("label{")
+    ]
     if not matches:
         return None
     match = draw.choice(matches)
     return body[: match.start()] + new(match) + body[match.end() :], match.start()
 
 
-DRIFTS = [(kind, seed) for kind in (constant, exponent, assumption, letter, term)
-          for seed in range(4)]  # fmt: skip
+DRIFTS = [
+    (kind, seed) for kind in (constant, exponent, assumption, letter, term) for seed in range(4)
+]
 
 
 @pytest.mark.parametrize(("kind", "seed"), DRIFTS)
@@ -156,7 +176,7 @@ def test_a_drift_of_the_paper_is_told_with_its_line(kind, seed, whole, rows, tmp
         (body, made) for body in bodies if (made := kind(body, draw)) is not None
     )
     label = re.search(r"label\{(.*?)\}", body)[1]
-    lock = {label: bindings.read(whole / "main.tex")[label]}
+    lock = {label: lockfile.read(whole / "main.tex")[label]}
     assert problems(head + body, tmp_path, rows, lock) == []
     told = problems(head + changed, tmp_path, rows, lock)
     assert told, changed
@@ -241,9 +261,15 @@ def test_a_drift_of_the_claim_is_told(old, new, tmp_path):
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("Return the bound", "It bounds"), ("sweep(5, 10)", "sweep(5, 20)"), ("my draft", "a draft"),
-     ("\n\n\ndef", "\n# words\n\n\ndef"), ("c.eta**2", "c.eta ** 2"), ('"""Descent."""', "")],
-)  # fmt: skip
+    [
+        ("Return the bound", "It bounds"),
+        ("sweep(5, 10)", "sweep(5, 20)"),
+        ("my draft", "a draft"),
+        ("\n\n\ndef", "\n# words\n\n\ndef"),
+        ("c.eta**2", "c.eta ** 2"),
+        ('"""Descent."""', ""),
+    ],
+)
 def test_words_and_cases_of_a_claim_are_no_drift(old, new, tmp_path):
     assert CLAIM.count(old) >= 1
     assert code(CLAIM.replace(old, new), tmp_path) == code(CLAIM, tmp_path)
@@ -266,7 +292,7 @@ def bound_own(tmp_path_factory):
         made = driftproof("paper", "main.tex", "claims", "--workers", "1", cwd=folder)
         assert made.returncode == 1
         assert "main.tex:5: not bound yet: compare it with mine/descent, then --bind" in made.stdout
-        assert not (folder / bindings.FILE).exists()
+        assert not (folder / lockfile.FILE).exists()
         made = driftproof("paper", "main.tex", "claims", "--bind", "--workers", "1", cwd=folder)
         assert made.returncode == 0, made.stdout + made.stderr
 
@@ -300,11 +326,11 @@ def test_a_changed_constant_fails_at_its_line(mine):
     assert r"the theorem says ≤ \frac{4(F(\bar w_0)-F^*)}{\eta S}+\eta^2L" in made.stdout
     assert "| thm:1 | mine/descent | DIFFERS | exact |" in (mine / "summary.md").read_text()
     assert "not verified as it stands here" in (mine / "driftproof.aux.tex").read_text()
-    (mine / bindings.FILE).unlink()
+    (mine / lockfile.FILE).unlink()
     made = driftproof(*words, "--bind", cwd=mine)
     assert made.returncode == 1  # what is read to differ is not bound
     assert "line=9,title=driftproof::the theorem says" in made.stdout
-    assert json.loads((mine / bindings.FILE).read_text())["theorems"] == {}
+    assert json.loads((mine / lockfile.FILE).read_text())["theorems"] == {}
 
 
 def test_a_right_side_that_is_written_otherwise_is_compared_by_algebra(mine):
@@ -350,7 +376,7 @@ def test_a_mark_that_is_gone_is_told(mine):
         (r"\end{document}", TEXT[TEXT.index(r"\begin{th") :], "2 marked theorems are called thm:1"),
         (r"Let", r"\input{part}", "part.tex: "),
     ],
-)  # fmt: skip
+)
 def test_a_mistake_is_told_with_its_place(old, new, said, tmp_path, capsys, monkeypatch):
     own(tmp_path)
     (tmp_path / "part.tex").write_bytes(b"\xff")
@@ -363,7 +389,7 @@ def test_a_mistake_is_told_with_its_place(old, new, said, tmp_path, capsys, monk
 def test_a_lock_that_is_not_ours_is_told(mine, capsys, monkeypatch):
     monkeypatch.chdir(mine)
     for text in ("{", "[]", '{"schema": 2}', '{"schema": 1, "theorems": {"a": {}}}'):
-        Path(bindings.FILE).write_text(text)
+        Path(lockfile.FILE).write_text(text)
         assert status(["paper", "main.tex", "claims"]) == 2
         assert "the file that driftproof paper --bind writes" in capsys.readouterr().err
 
@@ -371,13 +397,18 @@ def test_a_lock_that_is_not_ours_is_told(mine, capsys, monkeypatch):
 @needs_latex
 def test_latex_prints_the_verdict_beside_the_theorem(mine):
     for name in ("main", "main"):
-        ran = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", name],
-                             cwd=mine, capture_output=True, text=True)  # fmt: skip
+        ran = subprocess.run(
+            ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", name],
+            cwd=mine,
+            capture_output=True,
+            text=True,
+        )
         assert ran.returncode == 0, ran.stdout
     assert "No verdict" not in ran.stdout
     edited(mine / "main.tex", r"\begin{document}", r"\begin{document}\showoutput\tracingonline1")
-    ran = subprocess.run(["pdflatex", "-interaction=nonstopmode", "main"], cwd=mine,
-                         capture_output=True, text=True)  # fmt: skip
+    ran = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "main"], cwd=mine, capture_output=True, text=True
+    )
     printed = "".join(re.findall(r"\\OT1/cm\S+ (\S)$", ran.stdout, re.M))
     assert "[chec" in printed
 
@@ -386,8 +417,13 @@ def test_the_steps_of_the_action_run_in_a_clean_clone(tmp_path):
     """All of them but those of GitHub's own actions; on hosted CI they have not run."""
     action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
     clone, paper, home = tmp_path / "action", tmp_path / "paper", tmp_path / "venv"
-    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                            cwd=ROOT, check=True, capture_output=True, text=True)  # fmt: skip
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     for name in filter(None, listed.stdout.split("\0")):
         (clone / name).parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).exists():
@@ -402,20 +438,29 @@ def test_the_steps_of_the_action_run_in_a_clean_clone(tmp_path):
     names = {f"inputs.{name}": value for name, value in values.items()}
     names |= {"github.action_path": str(clone)}
     environment = {
-        "PATH": f"{home}/bin:/usr/bin:/bin", "HOME": str(tmp_path), "COLUMNS": "200",
-        "PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0", "GITHUB_WORKSPACE": str(paper),
+        "PATH": f"{home}/bin:/usr/bin:/bin",
+        "HOME": str(tmp_path),
+        "COLUMNS": "200",
+        "PIP_NO_INDEX": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",
+        "GITHUB_WORKSPACE": str(paper),
         "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
-    }  # fmt: skip
+    }
 
     def run():
         for step in action["runs"]["steps"]:
             if "run" in step:
-                given = {key: re.sub(r"\$\{\{ (\S+) \}\}", lambda m: names[m[1]], value)
-                         for key, value in step["env"].items()}  # fmt: skip
+                given = {
+                    key: re.sub(r"\$\{\{ (\S+) \}\}", lambda m: names[m[1]], value)
+                    for key, value in step["env"].items()
+                }
                 made = subprocess.run(
-                    ["bash", "-eo", "pipefail", "-c", step["run"]], cwd=paper,
-                    env=environment | given, capture_output=True, text=True,
-                )  # fmt: skip
+                    ["bash", "-eo", "pipefail", "-c", step["run"]],
+                    cwd=paper,
+                    env=environment | given,
+                    capture_output=True,
+                    text=True,
+                )
                 if made.returncode:
                     break
         return made
@@ -423,8 +468,13 @@ def test_the_steps_of_the_action_run_in_a_clean_clone(tmp_path):
     made = run()
     assert made.returncode == 1, made.stdout + made.stderr
     assert "::error file=main.tex,line=5,title=driftproof::not bound yet" in made.stdout
-    bind = subprocess.run(["driftproof", "paper", "main.tex", "claims", "--bind"], cwd=paper,
-                          env=environment, capture_output=True, text=True)  # fmt: skip
+    bind = subprocess.run(
+        ["driftproof", "paper", "main.tex", "claims", "--bind"],
+        cwd=paper,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
     assert bind.returncode == 0, bind.stderr
     assert run().returncode == 0
     edited(paper / "main.tex", r"\frac{2(F", r"\frac{4(F")
@@ -435,9 +485,13 @@ def test_the_steps_of_the_action_run_in_a_clean_clone(tmp_path):
 def test_the_page_shows_what_there_is():
     page = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
     (latex,) = re.findall(r"```latex\n(.*?)```", page, re.S)
-    assert latex.split("…\n")[1].split() == TEXT[TEXT.index(r"\begin{th") :].replace(
-        r"\begin{equation}", r"\begin{equation}\label{eq:descent}"
-    ).replace(r"\end{document}", "").split()  # fmt: skip
+    assert (
+        latex.split("…\n")[1].split()
+        == TEXT[TEXT.index(r"\begin{th") :]
+        .replace(r"\begin{equation}", r"\begin{equation}\label{eq:descent}")
+        .replace(r"\end{document}", "")
+        .split()
+    )
     workflow, hooks = re.findall(r"```yaml\n(.*?)```", page, re.S)
     assert workflow.count("\n") <= 10
     action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -458,11 +512,16 @@ def test_the_hook_is_the_command():
 
 @pytest.mark.parametrize(
     "definitions",
-    [r"\newcommand{\cst}{2}\renewcommand{\cst}{3}", r"\let\cst\le", r"\gdef\cst{2}",
-     r"\DeclareRobustCommand{\cst}{2}", "\\NewDocumentCommand{\\cst}{}{%\n2}",
-     r"\newcommand{\outer}{\cst}\edef\cst{2}",
-     r"\NewDocumentCommand\cst{}{\two}\newcommand\two{2}"],
-)  # fmt: skip
+    [
+        r"\newcommand{\cst}{2}\renewcommand{\cst}{3}",
+        r"\let\cst\le",
+        r"\gdef\cst{2}",
+        r"\DeclareRobustCommand{\cst}{2}",
+        "\\NewDocumentCommand{\\cst}{}{%\n2}",
+        r"\newcommand{\outer}{\cst}\edef\cst{2}",
+        r"\NewDocumentCommand\cst{}{\two}\newcommand\two{2}",
+    ],
+)
 def test_a_command_that_may_print_two_things_is_opaque_in_its_theorem_alone(definitions, tmp_path):
     """It is in what is bound, with its definition: a change of that is a change of the theorem."""
     used = r"\outer" if "outer" in definitions else r"\cst"
@@ -511,7 +570,7 @@ def test_what_is_not_compared_says_so_and_is_bound_by_eye_alone(mine):
 def test_what_is_printed_says_no_more_than_was_checked(mine):
     assert "{checked on 2 cases}" in (mine / "driftproof.aux.tex").read_text()
     (theorem,) = theorems(mine / "main.tex")
-    now = bindings.read(mine / "main.tex")["thm:1"]
+    now = lockfile.read(mine / "main.tex")["thm:1"]
     said = {
         evidence: says(Found(theorem, replace(now, evidence=evidence), ()))
         for evidence in ("symbolic", "class", "theorem", "exact, class", "sequential")

@@ -102,7 +102,8 @@ def test_a_users_own_types_are_not_checked():
         init = step = lambda *_: None
 
     assert Typed(other="x", table={"a": 1}).required_signs == {
-        "local_steps": "positive integer", "step_size": "positive",
-    }  # fmt: skip
+        "local_steps": "positive integer",
+        "step_size": "positive",
+    }
     with pytest.raises(DriftproofError, match="step_size"):
         Typed(step_size=0)

@@ -1,7 +1,5 @@
 """Law: every peer computes the identical round; what does not is caught, what lacks is named."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 
@@ -29,8 +27,11 @@ def quadratic(clients, d, replicates, steps, seed, dtype="float64"):
         "matrices": random.standard_normal((clients, d, d)),
         "offsets": random.standard_normal((clients, d)),
         "starts": random.standard_normal((2 * d, replicates)),
-        "regulariser": 0.3, "step_size": 0.1, "local_steps": steps, "dtype": dtype,
-    }  # fmt: skip
+        "regulariser": 0.3,
+        "step_size": 0.1,
+        "local_steps": steps,
+        "dtype": dtype,
+    }
 
 
 def robust(clients, d, replicates, steps, seed, dtype="float64", samples=7, batch=3):
@@ -40,8 +41,11 @@ def robust(clients, d, replicates, steps, seed, dtype="float64", samples=7, batc
         "labels": random.choice([-1.0, 1.0], (clients, samples)),
         "starts": random.standard_normal((d, replicates)),
         "chosen": random.integers(0, samples, (steps, clients, batch, replicates)),
-        "temperature": 3.0, "step_size": 0.2, "local_steps": steps, "dtype": dtype,
-    }  # fmt: skip
+        "temperature": 3.0,
+        "step_size": 0.2,
+        "local_steps": steps,
+        "dtype": dtype,
+    }
 
 
 MADE = {"w1": quadratic, "w2": robust}
@@ -107,10 +111,11 @@ def test_the_reference_is_a_round_of_the_federation():
     algorithm = FedAvg(local_steps=5, step_size=0.1)
     end = run(problem, algorithm, sampled_context(problem, ("peers",), replicates=2), rounds=1)
     data = quadratic(3, 4, 2, 5, 0) | {
-        "matrices": problem.matrices, "offsets": problem.offsets,
+        "matrices": problem.matrices,
+        "offsets": problem.offsets,
         "regulariser": problem.regulariser,
         "starts": np.repeat(problem.start()[:, None], 2, axis=1),
-    }  # fmt: skip
+    }
     assert distance(reference_w1.load(data)(), end.state.w[0].numpy()) <= 1e-13
 
 
@@ -118,10 +123,14 @@ def test_the_reference_is_a_round_of_the_federation():
 def test_the_public_update_is_its_closed_form(clients, d, replicates, steps, calls):
     random = np.random.default_rng([clients, d, replicates, steps, calls])
     data = {
-        "couplings": random.uniform(0, 0.1, clients), "regulariser": 0.1, "rate": 0.4,
-        "starts": random.standard_normal((2 * d, replicates)), "calls": calls,
-        "inner_steps": steps, "outer_steps": 2 * steps,
-    }  # fmt: skip
+        "couplings": random.uniform(0, 0.1, clients),
+        "regulariser": 0.1,
+        "rate": 0.4,
+        "starts": random.standard_normal((2 * d, replicates)),
+        "calls": calls,
+        "inner_steps": steps,
+        "outer_steps": 2 * steps,
+    }
     x, y = data["starts"][:d], data["starts"][d:]
     t, eta = data["couplings"].mean(), 0.4 / d
     y_end = -t * x / 2 + (1 - eta) ** (steps * calls) * (y + t * x / 2)

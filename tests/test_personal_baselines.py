@@ -1,7 +1,5 @@
 """FedMAML, TR-MAML, Ditto, SCAFFOLD and FedGDA-GT against their pseudocode, client by client."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cvxpy as cp

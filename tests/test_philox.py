@@ -1,7 +1,5 @@
 """Law: words and values made inside fused loops are those of numpy and of ``Law.sample``."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -62,21 +60,29 @@ def context(clients, **more):
 def drawn(ctx, law, first, steps):
     """Return what loops make of the draws of many steps, [steps, clients, elements, replicates]."""
     stream = ctx.stream(law, "xi", first, steps)
-    values = np.empty(
-        (steps, len(ctx.local), stream.elements, ctx.replicates), stream.values.dtype
-    )  # fmt: skip
+    values = np.empty((steps, len(ctx.local), stream.elements, ctx.replicates), stream.values.dtype)
     stream_values.draw(stream, first, 0, 0, values)
     return values
 
 
 @given(
-    law=laws, block=starts, first=starts, steps=st.integers(1, 3), clients=held,
-    replicates=st.integers(1, BLOCK), dtype=st.sampled_from([torch.float64, torch.float32]),
-)  # fmt: skip
+    law=laws,
+    block=starts,
+    first=starts,
+    steps=st.integers(1, 3),
+    clients=held,
+    replicates=st.integers(1, BLOCK),
+    dtype=st.sampled_from([torch.float64, torch.float32]),
+)
 @example(
-    law=SignMean(8, (2,)), block=1, first=2, steps=30, clients=range(CLIENTS), replicates=BLOCK,
+    law=SignMean(8, (2,)),
+    block=1,
+    first=2,
+    steps=30,
+    clients=range(CLIENTS),
+    replicates=BLOCK,
     dtype=torch.float64,
-)  # fmt: skip
+)
 def test_draws_of_many_steps_are_those_of_each(
     law, block, first, steps, clients, replicates, dtype
 ):
@@ -88,9 +94,7 @@ def test_draws_of_many_steps_are_those_of_each(
     assert torch.equal(made.flatten(), torch.stack(each).flatten())
 
 
-@given(
-    law=laws, first=st.integers(0, 99), skipped=st.integers(0, BLOCK // 4 - 1), data=st.data(),
-)  # fmt: skip
+@given(law=laws, first=st.integers(0, 99), skipped=st.integers(0, BLOCK // 4 - 1), data=st.data())
 def test_a_tile_is_a_part_of_what_is_drawn(law, first, skipped, data):
     ctx = context(range(1, 7), block=2)
     whole = drawn(ctx, law, first, 4)
@@ -107,10 +111,17 @@ def test_a_tile_is_a_part_of_what_is_drawn(law, first, skipped, data):
 def test_only_the_laws_known_here_are_made_in_loops():
     """Negative control: a law of a user's own is drawn by its own ``sample``, and kept."""
     ctx = context(range(CLIENTS))
-    kinds = {type(law): ctx.stream(law, "xi", 0, 1).kind == streams.STORED for law in (
-        SignMean(1, (1,)), SignMean(8, (1,)), SignMean(99, (1,)), Indices((3,) * CLIENTS, 1),
-        Uniforms(1), Cubes(),
-    )}  # fmt: skip
+    kinds = {
+        type(law): ctx.stream(law, "xi", 0, 1).kind == streams.STORED
+        for law in (
+            SignMean(1, (1,)),
+            SignMean(8, (1,)),
+            SignMean(99, (1,)),
+            Indices((3,) * CLIENTS, 1),
+            Uniforms(1),
+            Cubes(),
+        )
+    }
     assert [law for law, kept in kinds.items() if kept] == [Cubes]
 
 

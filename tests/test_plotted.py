@@ -1,7 +1,5 @@
 """``driftproof plot``: one figure, its data beside it."""
 
-from __future__ import annotations
-
 import csv
 from dataclasses import replace
 
@@ -118,9 +116,14 @@ def test_a_legend_stands_below_the_plot_and_a_curve_of_gaps_is_drawn():
         for k, mean in enumerate(([1.0, 2.0], [None, None], [2.0, 3.0]))
     ]
     panel = {
-        "name": "a", "title": "t", "x_label": "x", "y_label": "y", "log": "", "note": "n",
+        "name": "a",
+        "title": "t",
+        "x_label": "x",
+        "y_label": "y",
+        "log": "",
+        "note": "n",
         "curves": curves,
-    }  # fmt: skip
+    }
     sheet = drawn(panel, colours_of([panel]))
     (axes,) = sheet.axes
     sheet.canvas.draw()

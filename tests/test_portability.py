@@ -1,7 +1,5 @@
 """What other systems lack is taken away here: a simulation, for want of Windows and macOS."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

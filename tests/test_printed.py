@@ -1,19 +1,22 @@
 """What stands after ≤ in a statement is compared with what is judged, wherever it can be read."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import sympy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from driftproof import bound, grid
+from driftproof.algorithms import ComFedL
+from driftproof.problems import BoundedComposition
 from driftproof.toolkit.discover import leaves
 from driftproof.verifiers.in_print.comparison import unlike
+from driftproof.verifiers.in_print.entry import over_draws
 from driftproof.verifiers.in_print.formulas import right_sides_of
 from tests.commands import driftproof
 
@@ -53,8 +56,16 @@ def test_every_statement_of_a_paper_is_what_is_judged():
     }
 
 
-@pytest.mark.parametrize("name", ["comfedl/theorem-2", "scgdm/theorem-3.4", "localsgd/rounds",
-                                  "localsgd/stationarity", "scgdm/lemma-4.2"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "comfedl/theorem-2",
+        "scgdm/theorem-3.4",
+        "localsgd/rounds",
+        "localsgd/stationarity",
+        "scgdm/lemma-4.2",
+    ],
+)
 def test_a_changed_right_side_is_noticed(name):
     claim = bounds()[name][1]
     right = right_sides_of(claim)[0][1]
@@ -71,9 +82,11 @@ def judged(statement, right):
     claim = replace(bounds()["comfedl/lemma-2"][0], statement=statement)
     formula = sympy.sympify(right, locals={"S": sympy.Symbol("S")})
     return unlike(
-        replace(claim, right=lambda c: formula.subs(
-            {x: getattr(c, x.name) for x in formula.free_symbols}))
-    )  # fmt: skip
+        replace(
+            claim,
+            right=lambda c: formula.subs({x: getattr(c, x.name) for x in formula.free_symbols}),
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,12 +94,18 @@ def judged(statement, right):
     [
         (r"\|x\|^2 \le 2\eta^2 L", "2*eta**2*L", "eta**2*L"),
         (r"\|x\|^2 \leq \frac12\eta\tau", "eta*tau/2", "eta*tau"),
-        (r"\mathbb{E}\big[\|x\|^2\big] \le \left(\tfrac{\eta}{L}\right)^{2\tau}",
-         "(eta/L)**(2*tau)", "(eta/L)**tau"),
+        (
+            r"\mathbb{E}\big[\|x\|^2\big] \le \left(\tfrac{\eta}{L}\right)^{2\tau}",
+            "(eta/L)**(2*tau)",
+            "(eta/L)**tau",
+        ),
         (r"F(x) - F^* \le \sqrt{\eta L} \cdot 1.5", "sqrt(eta*L)*3/2", "sqrt(eta*L)*1.6"),
         (r"\|x\|^2 \le \rho^\tau,\quad \rho = 1-\eta L", "(1-eta*L)**tau", "(1-eta)**tau"),
-        (r"\eta \le 1/L:\quad \frac1S\sum_s\|x\|^2 \le \frac{2(F(w_0)-F^*)}{\eta T}",
-         "2*F_gap/(eta*S*tau)", "F_gap/(eta*T)"),
+        (
+            r"\eta \le 1/L:\quad \frac1S\sum_s\|x\|^2 \le \frac{2(F(w_0)-F^*)}{\eta T}",
+            "2*F_gap/(eta*S*tau)",
+            "F_gap/(eta*T)",
+        ),
         (r"\|x\|^2 \le \max\{\eta, L\}", "Max(L, eta)", "eta + L"),
         (r"\|w_0-w^*\| \le R \;\Rightarrow\; \|x\|^2 \le \eta L", "eta*L", "L"),
         (r"\|x\| \le \eta L", "eta**2*L**2", "eta**2*L"),  # as a square
@@ -95,10 +114,13 @@ def judged(statement, right):
         (r"\|x\|^2 \le \sqrt{L/\eta} \tau", "sqrt(L/eta)*tau", "tau"),
         (r"\|x\|^2 \le e^{-\eta\tau} L", "exp(-eta*tau)*L", "exp(-eta)*L"),
         (r"\|x\|^2 \le \exp(-\eta\tau) L", "exp(-eta*tau)*L", "exp(-eta)*L"),
-        (r"\lVert x\rVert^2 \leqslant \rho^\tau \text{ where } \rho = 1-\eta L",
-         "(1-eta*L)**tau", "(1-eta)**tau"),
+        (
+            r"\lVert x\rVert^2 \leqslant \rho^\tau \text{ where } \rho = 1-\eta L",
+            "(1-eta*L)**tau",
+            "(1-eta)**tau",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_formula_is_read_as_a_referee_reads_it(statement, same, other):
     assert judged(statement, same) == {}
     assert set(judged(statement, other)) == {"printed"}
@@ -119,6 +141,12 @@ def test_a_formula_is_read_as_a_referee_reads_it(statement, same, other):
 )
 def test_where_the_two_may_be_the_same_what_was_not_read_is_told(statement, right):
     assert judged(statement, right).startswith("cannot read ")
+
+
+def test_what_is_not_known_of_it_is_named():
+    said = judged(r"\|x\|^2 \le \frac{\eta}{AN_0}", "eta")
+    assert said == r"cannot read A, N_0 in \frac{\eta}{AN_0}: no letter of the claim is called so"
+    assert judged(r"\|x\|^2 \le 1/2L", "L/3") == "cannot read 1/2L"  # each letter is known
 
 
 TOKENS = r"""\tau \eta G_f ^ _ { } ( ) + - / \frac \sqrt \max \{ \} , \le = \quad \rho 1 2 \left(
@@ -168,7 +196,7 @@ def test_a_statement_that_was_forgotten_is_told(tmp_path):
     (tmp_path / "mine.py").write_text(DRIFT.replace(r"\le \tau", r"\le C\tau"), encoding="utf-8")
     made = driftproof("verify", "mine.py", "--workers", "1", cwd=tmp_path)
     assert (
-        r"mine/drift: the statement was not compared with what was judged: cannot read C\tau"
+        "mine/drift: the statement was not compared with what was judged: cannot read C in C\\tau"
     ) in made.stdout
     (tmp_path / "mine.py").write_text(DRIFT.replace(r"\tau\eta", r"\tau^2\eta"), encoding="utf-8")
     made = driftproof("verify", "mine.py", "--workers", "1", cwd=tmp_path)
@@ -176,11 +204,49 @@ def test_a_statement_that_was_forgotten_is_told(tmp_path):
     assert "The statement above says" not in (tmp_path / "report-mine/index.html").read_text()
 
 
+@pytest.mark.parametrize(
+    ("sign", "said"),
+    [
+        (r"\frac1n\sum_i", True),
+        (r"E\, + ", True),
+        (r"\mathbb{E}", False),
+        (r"{\mathbf E}_t", False),
+        ("E[", False),
+        (r"\operatorname{E}", False),
+        (r"E_{\xi}\left[", False),
+    ],
+)
+def test_a_mean_that_no_statement_says_is_told(sign, said):
+    cases = grid(BoundedComposition(), ComFedL(), rounds=1)
+    statement = rf"{sign}\|x\|^2 \le \eta"
+    of = bound(name="a", source="x", statement=statement, right=lambda c: c.eta, cases=cases)
+    claim = of(lambda view: None)
+    drawn, alone = (SimpleNamespace(replicates=k, expected=None) for k in (2, 1))
+    assert bool(over_draws(claim, [alone, drawn])) is said
+    assert not over_draws(claim, [alone])
+    assert not over_draws(claim, [SimpleNamespace(replicates=2, expected="SUPPORTED")])
+
+
+def test_a_mean_over_noise_is_told_in_the_terminal_and_on_the_page(tmp_path):
+    noisy = DRIFT.replace("distance=20.0", "inner_value_noise=0.1").replace("local_steps=5", "")
+    (tmp_path / "mine.py").write_text(noisy.replace("rounds=2", "rounds=1"), encoding="utf-8")
+    made = driftproof("verify", "mine.py", "--workers", "1", cwd=tmp_path)
+    assert "mine/drift: the statement has no expectation." in made.stdout
+    page = (tmp_path / "report-mine" / "index.html").read_text(encoding="utf-8")
+    assert "Here the statement has no expectation." in page
+
+
 def test_each_judged_right_side_stands_open_on_the_page(tmp_path):
     made = driftproof(
-        "verify", "comfedl/lemma-2", "feddro/theorem-5.1", "--profile", "smoke", "--workers", "1",
+        "verify",
+        "comfedl/lemma-2",
+        "feddro/theorem-5.1",
+        "--profile",
+        "smoke",
+        "--workers",
+        "1",
         cwd=tmp_path,
-    )  # fmt: skip
+    )
     page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
     assert page.count('<div class="judged">') == 3
     assert made.stdout.count("Refuted as printed: feddro/theorem-5.1; driftproof errata says") == 1

@@ -1,7 +1,5 @@
 """Prose as HTML: raised and lowered letters, and no letter of the text is lost on the way."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import cache

@@ -1,7 +1,5 @@
 """Certificates as theorems of Coq: what is accepted, that changed ones are refused, the squares."""
 
-from __future__ import annotations
-
 import json
 import random
 import re
@@ -15,17 +13,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftproof.synthetic.classes import (
+    convex,
+    plus,
     similar,
     smooth_convex,
     smooth_strongly_convex,
     start_at_minimiser,
 )
-from driftproof.toolkit.algorithms import FedAvg, FedSVRG
+from driftproof.toolkit.algorithms import FedAvg, FedSVRG, ProximalGradient
 from driftproof.toolkit.measure import each, sq
 from driftproof.verifiers.worst_case import check, coqc
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.coq_text import UntranslatedError, fractions
 from driftproof.verifiers.worst_case.machine_checked import coq
+from driftproof.verifiers.worst_case.on_paper.printed import on_paper
+from driftproof.verifiers.worst_case.potential import potential
 from driftproof.verifiers.worst_case.refutation import refuted
 from driftproof.verifiers.worst_case.squares import squares
 from tests.certificates import (
@@ -97,10 +99,14 @@ def test_coq_accepts(name, tmp_path):
     (row,) = json.loads(ran.stdout)
     assert (ran.returncode, row["result"], row["theorem"]) == (0, "MACHINE-CHECKED", "_1_run.v")
     assert (tmp_path / "_1_run.v").exists()
-    assert set(row["axioms"]) == {
-        "ClassicalDedekindReals.sig_forall_dec",
-        "FunctionalExtensionality.functional_extensionality_dep",
-    } <= coqc.AXIOMS  # fmt: skip
+    assert (
+        set(row["axioms"])
+        == {
+            "ClassicalDedekindReals.sig_forall_dec",
+            "FunctionalExtensionality.functional_extensionality_dep",
+        }
+        <= coqc.AXIOMS
+    )
 
 
 def server(view):
@@ -111,9 +117,12 @@ def server(view):
 def test_coq_accepts_a_recursion_with_points_that_several_clients_share(tmp_path):
     """FedSVRG: all clients agree after the first step of a round. FedAvg is another algorithm."""
     case = build(
-        FedSVRG(local_steps=2, step_size=0.1), [smooth_strongly_convex(1, 0.1), NEAR],
-        rounds=2, left=server, clients=2,
-    )[-1]  # fmt: skip
+        FedSVRG(local_steps=2, step_size=0.1),
+        [smooth_strongly_convex(1, 0.1), NEAR],
+        rounds=2,
+        left=server,
+        clients=2,
+    )[-1]
     text = coq(proved(case).text).text
     assert "‖(fedsvrg (1/10) 2 [g_0; g_1] x_0 2) - xs‖² <=" in text
     coqc.prove(text)
@@ -138,16 +147,19 @@ def test_a_power_that_is_a_root_is_no_fraction():
 def test_coq_accepts_an_iterate_that_is_the_start_again():
     """From x* two clients go opposite ways, and their mean is x*."""
     case = build(
-        LOCAL, [smooth_strongly_convex(1, 0.1), similar(1), start_at_minimiser()],
-        rounds=1, left=distance, clients=2,
-    )[-1]  # fmt: skip
+        LOCAL,
+        [smooth_strongly_convex(1, 0.1), similar(1), start_at_minimiser()],
+        rounds=1,
+        left=distance,
+        clients=2,
+    )[-1]
     coqc.prove(coq(proved(case).text).text)
 
 
 @COQ
 def test_coq_refuses_changed_theorems_that_are_false():
     """Certificates, regions and refutations: python -m tests.coq_mutants makes a thousand."""
-    those = list(islice(mutants(seed=1), 16))
+    those = list(islice(mutants(seed=1), 20))
     held = accepted([text for _, text, _ in those])
     assert not any(false and holds for (_, _, false), holds in zip(those, held, strict=True))
     assert sum(false for _, _, false in those) > 5
@@ -176,11 +188,23 @@ def test_coq_decides_as_the_checker_does():
             except UNREADABLE:
                 continue
             definitions = written[written.index("Open Scope") : written.index("Lemma checked")]
-            parts.append(f"Module M{len(parts)}.\n{definitions}\nEnd M{len(parts)}.\n"
-                         f"Eval vm_compute in check M{len(parts)}.the_certificate.")  # fmt: skip
+            parts.append(
+                f"Module M{len(parts)}.\n{definitions}\nEnd M{len(parts)}.\n"
+                f"Eval vm_compute in check M{len(parts)}.the_certificate."
+            )
     assert min(expected.count("true"), expected.count("false")) > 5
     said = coqc.output("\n".join(parts))
     assert re.findall(r"= (true|false)", said) == expected
+
+
+def test_of_a_class_unknown_to_coq_nothing_is_translated_and_all_is_printed():
+    """Also where no inequality of that class is used, or none at all."""
+    found = potential(ProximalGradient(step_size=0.5), [smooth_convex(2), plus(convex())], rho=1)
+    assert any(not json.loads(text)["multipliers"] for text in found.certificates.values())
+    for text in found.certificates.values():
+        with pytest.raises(UntranslatedError, match="convex functions"):
+            coq(text)
+        assert "\\begin{proof}" in on_paper(text)
 
 
 def refutations() -> list[str]:

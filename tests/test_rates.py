@@ -1,7 +1,5 @@
 """Rates: one source for order, exponent and text; what a grid of horizons excludes."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import textwrap
@@ -30,7 +28,7 @@ from driftproof.verifiers.algebra.orders import Order, leading
 from driftproof.verifiers.claim_types.derived import Derived
 from driftproof.verifiers.claim_types.rate import Schedule
 from driftproof.verifiers.claim_types.rate import rate as claims_rate
-from driftproof.verifiers.judges import followed, rates
+from driftproof.verifiers.judges import rates, schedule_check
 from driftproof.verifiers.judges.bands import bands
 from driftproof.verifiers.judges.bounds import measure_block
 from driftproof.verifiers.judges.evidence import Measured
@@ -88,14 +86,18 @@ def test_the_statement_shows_the_order_that_is_judged():
     assert held.statement == r"\|x\|^2 = \mathcal O(\frac{1}{T})"
     faster = made(r"\|x\|^2 = \mathcal O(\order)", right=Schedule({}, T**-50))
     assert "T^{50}" in faster.statement
-    assert leading(followed.measured_order(faster, faster.forms[0].right), T) == Order(-50)
+    assert leading(schedule_check.measured_order(faster, faster.forms[0].right), T) == Order(-50)
 
 
 @pytest.mark.parametrize(
     "statement",
-    [r"\|x\|^2 = \mathcal O(T^{-50})", r"\|x\|^2 \le O\Big(\frac1T\Big) = O(\order)",
-     r"\|x\|^2 = \mathcal{O}(1) + \mathcal{O}\big(\order\big)", r"\|x\|^2 = T^{-1}"],
-)  # fmt: skip
+    [
+        r"\|x\|^2 = \mathcal O(T^{-50})",
+        r"\|x\|^2 \le O\Big(\frac1T\Big) = O(\order)",
+        r"\|x\|^2 = \mathcal{O}(1) + \mathcal{O}\big(\order\big)",
+        r"\|x\|^2 = T^{-1}",
+    ],
+)
 def test_an_order_in_the_text_that_is_not_the_one_judged_is_refused(statement):
     with pytest.raises(DriftproofError, match="order"):
         made(statement)
@@ -204,11 +206,12 @@ def test_a_pair_test_agrees_with_a_grid_of_curves():
         (lambda x: 1 + 1.8 / x + 1.2 / x**2, Order(0.0), 8.0 * 2.0 ** np.arange(6)),
         (
             lambda x: np.sqrt(np.log(x) / x) * (1 - 3.5 / np.log(x) + 15 / np.log(x) ** 2),
-            Order(-0.5, 0.5), 64.0 * 5.4 ** np.arange(11),
+            Order(-0.5, 0.5),
+            64.0 * 5.4 ** np.arange(11),
         ),
         (lambda x: x**-0.5 * (1 + x**-0.25 - x**-0.5), Order(-0.5), LONG),
     ],
-)  # fmt: skip
+)
 def test_the_second_term_of_a_transient_excludes_no_true_order(decay, claimed, x):
     """Exact left sides: with one term alone, all but a slower order were excluded."""
     mean = decay(x)
@@ -344,7 +347,7 @@ def slope_of(name, *, exact=None, cases=None):
     blocks = [measure_block(held, case, 0, 0) for case in cases]
     known = {at: rates.known(held, at) for at in rates.known_horizons(held, cases)}
     known = {at: exact(at, *ends) if exact else ends for at, ends in known.items()}
-    return judge_slope(held, followed.measured_form(held), cases, blocks, known)
+    return judge_slope(held, schedule_check.measured_form(held), cases, blocks, known)
 
 
 def test_a_speed_up_of_a_square_root_is_not_linear():
@@ -369,7 +372,7 @@ SIBLINGS = [
     for name in ("comfedl/remark-2", "feddro/linear-speed-up-steps", "fednest/theorem-minimax")
     for form in leaves("claim")[name].load().forms
     if form.form == "sibling" and "sample" not in form.reading
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("name", "sibling"), SIBLINGS)
@@ -381,7 +384,7 @@ def test_the_slope_of_a_sibling_is_not_supported(name, sibling):
     blocks = [measure_block(held, case, 0, 0) for case in cases]
     known = {at: rates.known(held, at) for at in rates.known_horizons(held, cases)}
     assert judge_slope(held, form, cases, blocks, known).verdict is Verdict.INCONCLUSIVE
-    own = followed.measured_form(held)
+    own = schedule_check.measured_form(held)
     assert judge_slope(held, own, cases, blocks, known).verdict is Verdict.SUPPORTED
 
 
@@ -400,11 +403,14 @@ def test_an_open_rate_says_which_replicates_and_horizons_would_do():
     ]
     random = np.random.default_rng(0)
     blocks = [
-        Measured("sampled", ("average", "round"),
-                 case.rounds**-0.5 * (1 + 0.3 * random.standard_normal((1, 1, 64))))
+        Measured(
+            "sampled",
+            ("average", "round"),
+            case.rounds**-0.5 * (1 + 0.3 * random.standard_normal((1, 1, 64))),
+        )
         for case in cases
-    ]  # fmt: skip
-    row = judge_slope(held, followed.measured_form(held), cases, blocks)
+    ]
+    row = judge_slope(held, schedule_check.measured_form(held), cases, blocks)
     assert row.verdict is Verdict.INCONCLUSIVE
     assert "would do" in row.reason
     assert "replicates" in row.reason
@@ -467,9 +473,10 @@ def test_a_derived_rate_inherits_the_verdict_of_its_bound(tmp_path, factor, verd
 
 def test_a_bound_that_nobody_judged_gives_no_rate():
     row = next(
-        row for row in judge([leaves("claim")["comfedl/remark-2"].load()], Settings("smoke"))
+        row
+        for row in judge([leaves("claim")["comfedl/remark-2"].load()], Settings("smoke"))
         if row.verdict is Verdict.SUPPORTED
-    )  # fmt: skip
+    )
     assert row.verdict is Verdict.SUPPORTED  # theorem 2 is on record
     alone = dataclasses.replace(
         row, case=row.case | {"derived": {"claim": "mine/bound", "form": "printed"}}
@@ -509,27 +516,36 @@ def test_an_exact_horizon_is_a_unit_of_work():
 
 def test_free_exponents_are_those_of_the_cases():
     held = leaves("claim")["comfedl/remark-1"].load()
-    found = followed.measured_exponents(held)
+    found = schedule_check.measured_exponents(held)
     assert {str(k): v for k, v in found.items()} == {
-        "alpha_1": Rational(1, 2), "alpha_2": 1, "alpha_3": 1,
-    }  # fmt: skip
-    special = followed.measured_exponents(leaves("claim")["comfedl/remark-2"].load())
+        "alpha_1": Rational(1, 2),
+        "alpha_2": 1,
+        "alpha_3": 1,
+    }
+    special = schedule_check.measured_exponents(leaves("claim")["comfedl/remark-2"].load())
     assert {str(k): v for k, v in special.items()} == {"alpha_1": Rational(1, 2), "alpha_2": 1}
     slower = [
-        Case(case.problem, dataclasses.replace(case.algorithm, step_size=case.rounds**-0.25),
-             case.rounds)
+        Case(
+            case.problem,
+            dataclasses.replace(case.algorithm, step_size=case.rounds**-0.25),
+            case.rounds,
+        )
         for case in held.cases
-    ]  # fmt: skip
+    ]
     assert isinstance(slower[0].algorithm, ComFedL)
-    found = followed.measured_exponents(dataclasses.replace(held, cases=tuple(slower)))
+    found = schedule_check.measured_exponents(dataclasses.replace(held, cases=tuple(slower)))
     assert found[symbols("alpha_1", positive=True)] == Rational(1, 4)
 
 
 @pytest.mark.parametrize(
     ("change", "verdict"),
-    [({}, Verdict.SUPPORTED), ({"drop": "alpha_2"}, Verdict.INCONCLUSIVE),
-     ({"drop": "tau"}, Verdict.INCONCLUSIVE), ({"bound": 1e-3}, Verdict.REFUTED)],
-)  # fmt: skip
+    [
+        ({}, Verdict.SUPPORTED),
+        ({"drop": "alpha_2"}, Verdict.INCONCLUSIVE),
+        ({"drop": "tau"}, Verdict.INCONCLUSIVE),
+        ({"bound": 1e-3}, Verdict.REFUTED),
+    ],
+)
 def test_a_rate_is_judged_by_every_term_of_its_bound(change, verdict):
     claim = leaves("claim")["comfedl/remark-1"].load()
     form = next(f for f in claim.forms if f.reading_kind == "intended")
@@ -544,8 +560,11 @@ def test_a_rate_is_judged_by_every_term_of_its_bound(change, verdict):
     order = form.right.order
     if change:
         symbol = next(s for s in order.free_symbols if s.name == change["drop"])
-        order = order.subs(symbol, 1) if symbol.name == "tau" else sympy.Add(
-            *(term for term in order.args if not term.has(symbol)))  # fmt: skip
+        order = (
+            order.subs(symbol, 1)
+            if symbol.name == "tau"
+            else sympy.Add(*(term for term in order.args if not term.has(symbol)))
+        )
     schedule = dataclasses.replace(form.right, order=order)
     row = rates.judge_schedule(claim, form, schedule, claim.notation(claim.cases[0]))
     assert row.verdict is verdict, row.reason
@@ -558,14 +577,15 @@ def test_left_sides_that_no_order_has_decide_nothing_and_are_reported(tmp_path, 
     held = leaves("claim")["comfedl/remark-2"].load()
     blocks = [measure_block(held, case, 0, 0) for case in held.cases[:5]]
     zeros = [dataclasses.replace(b, taken=np.full_like(b.taken, value)) for b in blocks]
-    known = {} if sampled else {followed.steps(c): (value, value) for c in held.cases[:5]}
+    known = {} if sampled else {schedule_check.steps(c): (value, value) for c in held.cases[:5]}
     with np.errstate(all="ignore"):
-        row = judge_slope(held, followed.measured_form(held), held.cases[:5], zeros, known)
+        row = judge_slope(held, schedule_check.measured_form(held), held.cases[:5], zeros, known)
     assert row.verdict is Verdict.INCONCLUSIVE
     assert f"is {value:.6g}: an order needs left sides" in row.reason or value == 1e308
     nothing = [dataclasses.replace(b, taken=b.taken[:, :0]) for b in blocks]
     assert (
-        "is nan" in judge_slope(held, followed.measured_form(held), held.cases[:5], nothing).reason
+        "is nan"
+        in judge_slope(held, schedule_check.measured_form(held), held.cases[:5], nothing).reason
     )
     head = header(select(["comfedl/remark-2"]), Settings()) | {"union_bound": 0.0}
     write_report(tmp_path, head, [row], plots=True)

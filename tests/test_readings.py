@@ -1,7 +1,5 @@
 """How the verdict on a print is made of its readings, and what the claims say of errata."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest
@@ -111,10 +109,20 @@ def test_a_sentence_is_as_bad_as_its_worst_part_whichever_comes_last(verdicts, d
 def test_a_form_is_attained_only_if_it_is_supported(other):
     """Equality on one case tells nothing of how tight a bound is that another case refutes."""
     rows = [
-        Row("a/b", "printed", "", "", "bound", {"key": verdict}, verdict, None, "",
-            attained=verdict is SUPPORTED)
+        Row(
+            "a/b",
+            "printed",
+            "",
+            "",
+            "bound",
+            {"key": verdict},
+            verdict,
+            None,
+            "",
+            attained=verdict is SUPPORTED,
+        )
         for verdict in (SUPPORTED, other)
-    ]  # fmt: skip
+    ]
     (group,) = grouped(rows)["a/b"]
     assert group.attained == (other in (SUPPORTED, INAPPLICABLE))
 

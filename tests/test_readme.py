@@ -3,8 +3,6 @@
 tests/test_pages_that_run.py runs what the README shows.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from datetime import date
@@ -16,7 +14,7 @@ import pytest
 from driftproof.toolkit.readings import DEPENDS, SEVERITIES
 from driftproof.toolkit.statements import mistakes, sentences
 from driftproof.toolkit.verdict import Verdict
-from driftproof.verifiers import record
+from driftproof.verifiers import baseline
 from driftproof.verifiers.in_print import errata
 
 SUPPORTED = Verdict.SUPPORTED
@@ -31,7 +29,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 def overall_on_record():
     """Return (claim, form) → verdict, as a table would show it."""
     made = {}
-    for claim, forms in record.read().items():
+    for claim, forms in baseline.read().items():
         for form, cases in forms.items():
             verdicts = set(cases.values())
             verdicts = verdicts - {Verdict.INAPPLICABLE} or verdicts
@@ -75,7 +73,7 @@ def test_the_counts_of_statements_and_errata_are_those_on_record():
         f"{count[Verdict.SUPPORTED]} are supported, {count[Verdict.REFUTED]} refuted and "
         f"{count[Verdict.INCONCLUSIVE]} undecided."
     ) in short
-    of_papers = (forms for name, forms in record.read().items() if not name.startswith(KNOWN))
+    of_papers = (forms for name, forms in baseline.read().items() if not name.startswith(KNOWN))
     rows = sum(map(len, of_papers))
     assert f"13 of the papers' {rows} rows" in told
     mended = sum(one.severity is not None and one.verdict is SUPPORTED for one in printed)

@@ -1,7 +1,5 @@
 """``driftproof.run``: a claim's numbers by another route, and arrays, bands and frames of them."""
 
-from __future__ import annotations
-
 import re
 import sys
 from dataclasses import replace
@@ -34,9 +32,7 @@ def test_it_measures_what_a_claim_does_in_each_block():
     def left(view: States):
         return each("round", gradient(view))
 
-    made = run(
-        NOISY, METHOD, rounds=3, record={"it": gradient}, replicates=BLOCK + 6, seed=3
-    )  # fmt: skip
+    made = run(NOISY, METHOD, rounds=3, record={"it": gradient}, replicates=BLOCK + 6, seed=3)
     assert made["it"].values.shape == (4, BLOCK + 6)
     names = ("3", "run", Case(NOISY, METHOD, 3).key)
     for block, own in ((0, made["it"].values[:3, :BLOCK]), (1, made["it"].values[:3, BLOCK:])):
@@ -83,9 +79,11 @@ def test_bands_are_students():
 
 def test_a_run_that_diverges_is_a_result():
     made = run(
-        UsersQuadratic(noise=0.1), FedAvg(step_size=1e150), rounds=9,
+        UsersQuadratic(noise=0.1),
+        FedAvg(step_size=1e150),
+        rounds=9,
         record={"it": lambda view: sq(view.mean("w"))},
-    )  # fmt: skip
+    )
     assert 0 < len(made["it"].values) < 9
     assert np.isfinite(made["it"].values).all()
     short = replace(made, recorded={"it": Recorded("it", np.ones((2, 3)), exact=False)})

@@ -1,7 +1,5 @@
 """What a run over a class cannot follow is refused, whatever an algorithm's text does about it."""
 
-from __future__ import annotations
-
 import pytest
 import sympy
 import torch
@@ -66,9 +64,12 @@ def programs(change):
             return type(state)(change(after.w, self.step_size))
 
     return build(
-        Changed(step_size=for_all("0 < eta <= 1"), participation=0.5), CLASS,
-        rounds=1, left=distance, ours=True,
-    )  # fmt: skip
+        Changed(step_size=for_all("0 < eta <= 1"), participation=0.5),
+        CLASS,
+        rounds=1,
+        left=distance,
+        ours=True,
+    )
 
 
 @pytest.mark.parametrize("change", TEXTS.values(), ids=TEXTS)
@@ -130,16 +131,18 @@ class Slower(FedAvg):
 
 def row_over(algorithm, of=CLASS[0], right=lambda c: c.R**2, left=distance):
     claim = bound(
-        name="mine/text", source="here", statement="x \\le 1", right=right,
+        name="mine/text",
+        source="here",
+        statement="x \\le 1",
+        right=right,
         classes=over([of, start_within(R=1), shared_minimiser()], algorithm, rounds=2),
-    )(left)  # fmt: skip
+    )(left)
     (row,) = judge([claim], Settings())
     return row
 
 
 @pytest.mark.parametrize(
-    "algorithm",
-    [OfType(step_size=0.75), OfType(step_size=for_all("0 < eta <= 1/L"))],
+    "algorithm", [OfType(step_size=0.75), OfType(step_size=for_all("0 < eta <= 1/L"))]
 )
 def test_a_text_that_does_in_doubles_what_it_does_not_over_a_class_is_refused(algorithm):
     row = row_over(algorithm)

@@ -1,7 +1,5 @@
 """The page: complete, self-contained, escaped, and drawn from the same numbers as the files."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
@@ -174,13 +172,29 @@ def test_an_instance_is_told_without_the_marks_of_its_docstring(report):
 
 def rate_row():
     mean = [1.0, 0.8, 0.7]
-    points = Slope([2, 3, 4], mean, [0.9, 0.7, 0.6], [1.1, 0.9, 0.8], fit=mean, reference=mean,
-                   order=[-0.5, 0.0])  # fmt: skip
+    points = Slope(
+        [2, 3, 4],
+        mean,
+        [0.9, 0.7, 0.6],
+        [1.1, 0.9, 0.8],
+        fit=mean,
+        reference=mean,
+        order=[-0.5, 0.0],
+    )
     return Row(
-        "a/rate", "printed", "", "", "rate", {"key": "k", "label": "l"}, Verdict.SUPPORTED,
-        Evidence.ASYMPTOTIC, "", lhs={"mean": -0.508, "low": -0.505, "high": -0.48}, rhs=-0.5,
+        "a/rate",
+        "printed",
+        "",
+        "",
+        "rate",
+        {"key": "k", "label": "l"},
+        Verdict.SUPPORTED,
+        Evidence.ASYMPTOTIC,
+        "",
+        lhs={"mean": -0.508, "low": -0.505, "high": -0.48},
+        rhs=-0.5,
         series=points,
-    )  # fmt: skip
+    )
 
 
 def test_a_rates_plot_tells_its_slopes(tmp_path):
@@ -248,10 +262,15 @@ def test_findings_come_the_worst_first_and_heirs_with_what_they_inherit():
         refuted = ReadingVerdict("as printed", "literal", "", Verdict.REFUTED)
         return statement(name, [refuted], erratum)
 
-    made = findings([
-        one("p/a", "misprint"), one("p/b", "false"), one("p/c", "false"),
-        one("p/d", "false", "p/c"), one("p/e", "false", "elsewhere/x"),
-    ])  # fmt: skip
+    made = findings(
+        [
+            one("p/a", "misprint"),
+            one("p/b", "false"),
+            one("p/c", "false"),
+            one("p/d", "false", "p/c"),
+            one("p/e", "false", "elsewhere/x"),
+        ]
+    )
     assert [one.claim for one, _ in made] == ["p/c", "p/b", "p/e", "p/a"]
     assert [[heir.claim for heir in heirs] for _, heirs in made] == [["p/d"], [], [], []]
 
@@ -301,17 +320,34 @@ def test_latex_that_is_none_is_shown_as_text():
 
 def test_numbers_that_are_not_finite_are_null(tmp_path):
     row = Row(
-        claim="a/b", form="printed", edition="", reading="", kind="bound",
-        case={"key": "k", "label": "l"}, verdict=Verdict.INCONCLUSIVE, evidence=None,
-        reason="diverged", lhs={"mean": float("inf"), "low": float("nan"), "high": None},
+        claim="a/b",
+        form="printed",
+        edition="",
+        reading="",
+        kind="bound",
+        case={"key": "k", "label": "l"},
+        verdict=Verdict.INCONCLUSIVE,
+        evidence=None,
+        reason="diverged",
+        lhs={"mean": float("inf"), "low": float("nan"), "high": None},
         rhs=float("inf"),
-    )  # fmt: skip
+    )
     public = row.public()
     assert public["lhs"] == {"mean": None, "low": None, "high": None}
     assert public["rhs"] is None
     head = header([], Settings()) | {"claims": {}, "union_bound": 0.0}
-    head["claims"] = {"a/b": {"kind": "bound", "source": "", "statement": "x", "assumes": [],
-                              "forms": {}, "notes": {}, "explain": "", "command": "c"}}  # fmt: skip
+    head["claims"] = {
+        "a/b": {
+            "kind": "bound",
+            "source": "",
+            "statement": "x",
+            "assumes": [],
+            "forms": {},
+            "notes": {},
+            "explain": "",
+            "command": "c",
+        }
+    }
     write_report(tmp_path, head, [row], plots=True)
     json.loads((tmp_path / "results.json").read_text())
 
@@ -390,9 +426,14 @@ def test_differences_are_told_in_the_order_of_their_weight():
 
     def row(key, verdict, mean=1.0, claim="a/b"):
         return {
-            "claim": claim, "form": "printed", "reading": "", "verdict": verdict,
-            "case": {"key": key, "label": f"case {key}"}, "lhs": {"mean": mean}, "rhs": 2.0,
-        }  # fmt: skip
+            "claim": claim,
+            "form": "printed",
+            "reading": "",
+            "verdict": verdict,
+            "case": {"key": key, "label": f"case {key}"},
+            "lhs": {"mean": mean},
+            "rhs": 2.0,
+        }
 
     before = [
         row("1", "SUPPORTED"),
@@ -401,11 +442,15 @@ def test_differences_are_told_in_the_order_of_their_weight():
         row("4", "SUPPORTED"),
     ]
     after = [
-        row("1", "SUPPORTED", 1.004), row("2", "SUPPORTED", 1.2), row("3", "SUPPORTED"),
+        row("1", "SUPPORTED", 1.004),
+        row("2", "SUPPORTED", 1.2),
+        row("3", "SUPPORTED"),
         row("5", "REFUTED"),
-    ]  # fmt: skip
-    told = [(change.what, change.case, change.before, change.after)
-            for change in difference(before, after)]  # fmt: skip
+    ]
+    told = [
+        (change.what, change.case, change.before, change.after)
+        for change in difference(before, after)
+    ]
     assert told == [
         ("verdict", "case 3", "REFUTED", "SUPPORTED"),
         ("only in the first", "case 4", "SUPPORTED", "–"),
@@ -433,15 +478,23 @@ def row(right=1.0, reason="", reading="", verdict=Verdict.SUPPORTED, form="print
     conditions = ["smooth-convex(L = 1)", f"similar(zeta = {letters['zeta']:g})"]
     left = letters["tau"] + 100 * letters["zeta"] + 10_000 * letters["S"]
     return Row(
-        claim="mine/bound", form=form, edition="", reading=reading, kind="bound",
+        claim="mine/bound",
+        form=form,
+        edition="",
+        reading=reading,
+        kind="bound",
         case={
             "key": repr(sorted(letters.items())),
             "problem": {"name": "class", "conditions": conditions},
             "algorithm": {"name": "fedavg"},
         },
-        verdict=verdict, evidence=Evidence.CLASS, reason=reason, instance=letters,
-        lhs={"mean": left, "low": None, "high": left}, rhs=right * left,
-    )  # fmt: skip
+        verdict=verdict,
+        evidence=Evidence.CLASS,
+        reason=reason,
+        instance=letters,
+        lhs={"mean": left, "low": None, "high": left},
+        rhs=right * left,
+    )
 
 
 def along(letter, rows):

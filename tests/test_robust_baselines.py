@@ -72,8 +72,9 @@ def weights_of(losses, shares, divergence, size):
 def instances(draw):
     """Losses with ties among them, and shares that may differ."""
     count = draw(st.integers(1, 7))
-    losses = draw(st.lists(st.integers(-20, 20).map(lambda k: k / 4), min_size=count,
-                           max_size=count))  # fmt: skip
+    losses = draw(
+        st.lists(st.integers(-20, 20).map(lambda k: k / 4), min_size=count, max_size=count)
+    )
     shares = np.array(draw(st.lists(st.integers(1, 5), min_size=count, max_size=count)), float)
     return np.array(losses), shares / shares.sum()
 
@@ -166,12 +167,15 @@ def pdsgd(a, scaled=1.0, late=False):
 
 FASTDRO = [
     FastDRO(batch=4, step_size=0.7, divergence=divergence, size=size)
-    for divergence in DIVERGENCES for size in (0.1, 0.6)
-]  # fmt: skip
+    for divergence in DIVERGENCES
+    for size in (0.1, 0.6)
+]
 PDSGDS = [
     PDSGD(batch=b, step_size=0.7, divergence=divergence, dual_step=0.8, dual_penalty=penalty)
-    for b in (1, 3) for divergence in ("kl", "chi-square") for penalty in (0.0, 0.5)
-]  # fmt: skip
+    for b in (1, 3)
+    for divergence in ("kl", "chi-square")
+    for penalty in (0.0, 0.5)
+]
 
 
 @pytest.mark.parametrize("algorithm", [*FastDRO.examples(), *FASTDRO])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from driftproof.synthetic.pieces.linear_model import LinearModel
-from driftproof.synthetic.pieces.losses import LOSSES
+from driftproof.synthetic.building_blocks.linear_model import LinearModel
+from driftproof.synthetic.building_blocks.losses import LOSSES
 from driftproof.synthetic.problems import KLDRO, MAML
 from driftproof.toolkit.federation import sampled_context
 from driftproof.toolkit.oracles import OFFERS, Losses, OuterLosses, SampleLosses

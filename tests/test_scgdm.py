@@ -17,7 +17,7 @@ from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.measure import given_past, sq
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.terms import Terms
-from driftproof.verifiers.judges.assumed import unmet
+from driftproof.verifiers.judges.assumptions import unmet
 from driftproof.verifiers.papers.scgdm.claims import _floors
 from driftproof.verifiers.papers.scgdm.claims import assumptions as given
 from driftproof.verifiers.papers.scgdm.claims._potential_steps import recursions
@@ -42,8 +42,13 @@ def test_both_functions_of_the_floor_have_the_lipschitz_constant_it_uses():
 def test_a_run_stays_where_the_floor_says():
     method = LocalSCGDM(local_steps=4, step_size=1 / 16, step_factor=_floors.FACTOR)
     seen = []
-    run(META, method, sampled_context(META, ("floor",), replicates=1), rounds=64,
-        watch=lambda _, state: seen.append(state.x.mean().item()))  # fmt: skip
+    run(
+        META,
+        method,
+        sampled_context(META, ("floor",), replicates=1),
+        rounds=64,
+        watch=lambda _, state: seen.append(state.x.mean().item()),
+    )
     assert max(abs(x - _floors.START) for x in seen) < _floors.RADIUS
     assert min(_floors.gradient(np.array(seen)) ** 2) > _floors.FLOOR
 
@@ -100,8 +105,10 @@ def test_each_measured_mean_that_is_named_is_measured_and_has_a_name_in_latex():
 
 @pytest.mark.parametrize(("alpha", "gamma"), [(0.3, 7.0), (1.0, 1.0), (7.0, 0.2)])
 def test_the_largest_factor_is_the_largest_that_the_theorem_admits(alpha, gamma):
-    for problem in (BoundedComposition(inner_curvature=0.5), BiasAmplification(
-            objective_of="client-wise")):  # fmt: skip
+    for problem in (
+        BoundedComposition(inner_curvature=0.5),
+        BiasAmplification(objective_of="client-wise"),
+    ):
         found = given.largest_factor(problem, alpha, gamma)
         for share, fine in ((1, True), (1 + 1e-9, False)):
             c = SimpleNamespace(**letters(problem, alpha, gamma, share * found))
@@ -110,9 +117,15 @@ def test_the_largest_factor_is_the_largest_that_the_theorem_admits(alpha, gamma)
 
 @pytest.mark.parametrize(
     ("local_steps", "step_size", "rounds", "fine"),
-    [(4, 1 / 16, 64, True), (1, 1.0, 1, True), (4, 1 / 16, 63, False), (4, 0.0624, 64, False),
-     (2, 1 / 16, 128, False), (16, 1 / 16, 16, False)],
-)  # fmt: skip
+    [
+        (4, 1 / 16, 64, True),
+        (1, 1.0, 1, True),
+        (4, 1 / 16, 63, False),
+        (4, 0.0624, 64, False),
+        (2, 1 / 16, 128, False),
+        (16, 1 / 16, 16, False),
+    ],
+)
 def test_the_schedule_is_the_corollarys(local_steps, step_size, rounds, fine):
     """η = T^{−1/2} and p = T^{1/4}."""
     method = LocalSCGDM(
@@ -136,8 +149,11 @@ BENT = BoundedComposition(inner_curvature=0.7, heterogeneity=1.5, distance=1.2, 
 
 
 def letters(problem, alpha, gamma, beta):
-    c = {name: problem.constants[role] for name, role in LocalSCGDM.notation.items()
-         if role in problem.constants}  # fmt: skip
+    c = {
+        name: problem.constants[role]
+        for name, role in LocalSCGDM.notation.items()
+        if role in problem.constants
+    }
     return c | {"alpha": alpha, "gamma": gamma, "beta": beta}
 
 
@@ -155,9 +171,13 @@ def test_the_recursions_of_theorem_3_4_hold_given_every_past(problem, averaged, 
     """Those of which its steps make the sum, on both sides of an average, where x, m, u jump."""
     beta = 4.0 * given.largest_factor(problem, alpha, gamma)  # the recursions need no condition
     method = LocalSCGDM(
-        local_steps=3, step_size=0.1, momentum=alpha, inner_momentum=gamma, step_factor=beta,
+        local_steps=3,
+        step_size=0.1,
+        momentum=alpha,
+        inner_momentum=gamma,
+        step_factor=beta,
         averaged=averaged,
-    )  # fmt: skip
+    )
     numbers = letters(problem, alpha, gamma, beta) | {"eta": 0.1, "K": problem.clients}
     c = SimpleNamespace(**numbers)
 

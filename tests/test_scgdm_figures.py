@@ -45,8 +45,9 @@ def test_the_tasks_mean_is_no_zero_function():
     mean = tasks.training_tasks(range(1)).values(tasks.GRID).mean((0, 1))[0]
     amplitude = 3 / (5 * np.sin(np.pi / 10))
     np.testing.assert_allclose(mean, amplitude * np.sin(tasks.GRID + 0.6 * np.pi), atol=1e-12)
-    np.testing.assert_allclose(tasks.unseen_task().values(tasks.GRID)[0, 0, 0],
-                               2.5 * np.sin(tasks.GRID + 0.3 * np.pi))  # fmt: skip
+    np.testing.assert_allclose(
+        tasks.unseen_task().values(tasks.GRID)[0, 0, 0], 2.5 * np.sin(tasks.GRID + 0.3 * np.pi)
+    )
 
 
 def test_adapting_is_a_step_of_gradient_descent():
@@ -90,11 +91,14 @@ def test_a_seed_that_diverges_is_told_apart_from_the_others():
 def made(scale, start=9.0):
     """Return eight seeds' losses that end near a number."""
     results = [
-        {"bad_step": None, "training": [start, scale, scale * np.exp(0.01 * s)],
-         "validation": [start, scale, scale * np.exp(0.02 * s)],
-         **{f"error {steps}": scale for steps in sine_wave.STEPS_SHOWN}}
+        {
+            "bad_step": None,
+            "training": [start, scale, scale * np.exp(0.01 * s)],
+            "validation": [start, scale, scale * np.exp(0.02 * s)],
+            **{f"error {steps}": scale for steps in sine_wave.STEPS_SHOWN},
+        }
         for s in np.random.default_rng(0).normal(size=8)
-    ]  # fmt: skip
+    ]
     return Outcome(SineRun(rounds=2, points=3), results)
 
 
@@ -121,8 +125,13 @@ def test_what_is_worse_is_not_said_to_be_better():
 
 def test_every_sentence_of_the_sine_waves_has_its_runs():
     runs = sine_wave._runs(SineRun(rounds=300))
-    assert {key for says in sine_wave.SAYS for pair in says.pairs for key in pair
-            if isinstance(key, str)} <= set(runs)  # fmt: skip
+    assert {
+        key
+        for says in sine_wave.SAYS
+        for pair in says.pairs
+        for key in pair
+        if isinstance(key, str)
+    } <= set(runs)
     some = {key: Outcome(run.but(points=3), made(1.0).results) for key, run in runs.items()}
     some[sine_wave._value("p", 1)] = made(1.5)
     (periods,) = (says for says in sine_wave.SAYS if "different p" in says.text)
@@ -138,9 +147,13 @@ def test_every_sentence_of_the_sine_waves_has_its_runs():
 def test_few_shot_sentences_have_negative_controls():
     def ended(loss, accuracy):
         results = [
-            {"bad_step": None, "training loss": [9, loss, loss + k / 1e3],
-             "validation accuracy": [0.1, accuracy, accuracy + k / 1e3]} for k in range(8)
-        ]  # fmt: skip
+            {
+                "bad_step": None,
+                "training loss": [9, loss, loss + k / 1e3],
+                "validation accuracy": [0.1, accuracy, accuracy + k / 1e3],
+            }
+            for k in range(8)
+        ]
         return Outcome(SMALL.but(rounds=2, points=3), results)
 
     def said(own, case=(5, 1), **given):

@@ -1,7 +1,5 @@
 """Schedules, constructions and misprints: what decides about a statement, and what does not."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np
@@ -18,14 +16,18 @@ from driftproof.toolkit.parameters import sweep
 from driftproof.toolkit.readings import Erratum, intended, literal
 from driftproof.toolkit.statements import at_odds, statement
 from driftproof.toolkit.verdict import Evidence, Verdict, overall
-from driftproof.verifiers import record
+from driftproof.verifiers import baseline
 from driftproof.verifiers.asserting import assert_claim
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.claim_types.derived import Derived
 from driftproof.verifiers.claim_types.rate import Floor, RateClaim, Schedule, rate
 from driftproof.verifiers.judges import slope
-from driftproof.verifiers.judges.followed import broken_assumption, measured_exponents, off_schedule
 from driftproof.verifiers.judges.rates import judge_schedule
+from driftproof.verifiers.judges.schedule_check import (
+    broken_assumption,
+    measured_exponents,
+    off_schedule,
+)
 from driftproof.verifiers.verify import Settings, judge
 from tests.test_claims import drift
 
@@ -37,14 +39,17 @@ HORIZONS = (16, 64, 256)
 def rated(step_size, schedule, derived=None):
     """Return a rate whose cases have these step sizes, as functions of T."""
     decorate = rate(
-        name="own/rate", source="–", statement=r"x = O(\order)", horizon=T,
+        name="own/rate",
+        source="–",
+        statement=r"x = O(\order)",
+        horizon=T,
         cases=[
             Case(BoundedComposition(), ComFedL(local_steps=1, step_size=step_size(t)), t)
             for t in HORIZONS
         ],
         right=Schedule({"eta": schedule}, 1 / sqrt(T)),
         derived=None if derived is None else Derived(derived, "printed"),
-    )  # fmt: skip
+    )
     return decorate(lambda view: average("round", sq(view.gradient(view.round_start("w")))))
 
 
@@ -67,11 +72,13 @@ def test_the_cases_of_a_rate_have_to_follow_its_schedule(step_size, schedule, fo
 
 def small_steps(relation):
     decorate = bound(
-        name="own/bound", source="–", statement="x",
+        name="own/bound",
+        source="–",
+        statement="x",
         assumes=[Assumption("small step", r"\eta \le 1/L", relation=relation)],
         cases=grid(BoundedComposition(), ComFedL(), rounds=2),
         right=lambda c: c.eta**2 * c.G_f**2 * c.G_g**2 + c.F_gap / (c.eta * c.T),
-    )  # fmt: skip
+    )
     return decorate(drift)
 
 
@@ -130,8 +137,9 @@ def test_a_schedule_without_a_bound_or_a_floor_is_open():
     ("order", "refuted"), [(1 / T, True), (ROOT, False), (ROOT / sympy.log(T), True)]
 )
 def test_a_floor_that_outgrows_the_order_refutes_a_rate(derived, order, refuted):
-    row = decided(Schedule({"eta": ROOT}, order), derived=derived if order.is_Pow else None,
-                  floors=[FLOOR])  # fmt: skip
+    row = decided(
+        Schedule({"eta": ROOT}, order), derived=derived if order.is_Pow else None, floors=[FLOOR]
+    )
     assert (row.verdict is REFUTED) == refuted
     assert not refuted or row.reason == "one client: left ≥ 1/(4·sqrt(T)) for large T"
     silent = Floor("two clients", lambda letters: None)
@@ -143,8 +151,11 @@ def test_a_floor_that_outgrows_the_order_refutes_a_rate(derived, order, refuted)
 
 def test_a_minibatch_below_one_sample_is_an_empty_hypothesis():
     """And an empty hypothesis comes before a floor: it speaks of nothing that could be refuted."""
-    row = decided(Schedule({"eta": ROOT, "b": 1 / T}, ROOT, counts=("b",)), derived=True,
-                  floors=[Floor("one client", lambda letters: T)])  # fmt: skip
+    row = decided(
+        Schedule({"eta": ROOT, "b": 1 / T}, ROOT, counts=("b",)),
+        derived=True,
+        floors=[Floor("one client", lambda letters: T)],
+    )
     assert (row.verdict, row.empty_hypothesis) == (Verdict.INAPPLICABLE, True)
     assert row.reason.startswith("b = 1/T is below 1 for every T > 1")
     assert "would grow like T^(-1/2)" in row.reason
@@ -189,8 +200,14 @@ def test_every_rate_of_the_papers_follows_its_schedule():
             continue
         for form in held.forms:
             if form.form != "sibling" and isinstance(form.right, Schedule):
-                measured = form is [f for f in held.forms if isinstance(f.right, Schedule)
-                                    and f.form != "sibling"][-1]  # fmt: skip
+                measured = (
+                    form
+                    is [
+                        f
+                        for f in held.forms
+                        if isinstance(f.right, Schedule) and f.form != "sibling"
+                    ][-1]
+                )
                 assert not measured or off_schedule(held, form, held.cases) == "", name
 
 
@@ -220,12 +237,12 @@ def test_a_misprint_whose_intended_reading_holds_is_no_failure():
     made = about_drift(readings=readings(lambda c: exactly(c) / 2, exactly), erratum=MISPRINT)
     assert_claim(made)
     rows = judge([made], Settings())
-    assert record.as_expected(rows)
+    assert baseline.as_expected(rows)
     with pytest.raises(AssertionError, match="as meant: REFUTED"):
         assert_claim(about_drift(readings=readings(lambda c: exactly(c) / 2, lambda c: 0)))
     held = about_drift(readings=readings(exactly, twice), erratum=MISPRINT)
     readable = [dataclasses.replace(row, expected=None) for row in judge([held], Settings())]
-    assert record.as_expected(readable)
+    assert baseline.as_expected(readable)
 
 
 def test_an_erratum_that_the_verdicts_contradict_is_told():

@@ -1,7 +1,5 @@
 """The search: candidates beside each other are cases, what it calls a violation is one."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -13,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftproof import Assumption, Case, bound, each, grid, sq, verify
-from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
+from driftproof.synthetic.building_blocks.piecewise_linear import PiecewiseLinear
 from driftproof.synthetic.problems.bounded_composition import BoundedComposition
 from driftproof.synthetic.problems.piecewise_composition import PiecewiseComposition
 from driftproof.synthetic.problems.piecewise_losses import PiecewiseLosses
@@ -25,8 +23,8 @@ from driftproof.toolkit.climb import climb
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.ledger import Ledger
 from driftproof.verifiers.judges.scores import ratio
+from driftproof.verifiers.search.batched_space import BatchedSpace
 from driftproof.verifiers.search.finding import FAILED, NOTHING, VERIFIED, power
-from driftproof.verifiers.search.generic import Generic
 from driftproof.verifiers.search.search import Effort, falsify
 from driftproof.verifiers.search.shrink import shrunk
 from driftproof.verifiers.search.structure import Structure
@@ -37,9 +35,11 @@ from tests.users import DRIFT
 
 def drift_claim(right, **fields):
     given_fields = {
-        "name": "tests/drift", "source": "tests", "statement": "x",
+        "name": "tests/drift",
+        "source": "tests",
+        "statement": "x",
         "cases": grid(BoundedComposition(), ComFedL(), rounds=2),
-    }  # fmt: skip
+    }
 
     @bound(**(given_fields | fields), right=right)
     def drift(view):
@@ -81,7 +81,7 @@ STRUCTURES = {
         FedAvg(),
         Structure("piecewise-losses", rounds=2, local_steps=2, noises=("plain_noise",), rare=0.25),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", STRUCTURES)
@@ -95,7 +95,7 @@ def test_candidates_beside_each_other_have_the_ratios_of_their_cases(name):
 
     letters = {"C_g": "inner_gradient_moment", "T": "steps"}
     claim = drift_claim(right, cases=grid(problem, algorithm, rounds=1), letters=letters)
-    space = Generic(claim, claim.forms[0], algorithm, structure, 0)
+    space = BatchedSpace(claim, claim.forms[0], algorithm, structure, 0)
     z = 0.5 * np.random.default_rng(3).standard_normal((space.size, 6))
     ratios = space.ratios(z)
     assert sum(ratios > 0) > 3, "below 0 where αη or γη are 1 or more, say"
@@ -106,7 +106,7 @@ def test_candidates_beside_each_other_have_the_ratios_of_their_cases(name):
 def test_hyperparameters_are_moved_to_the_edge_of_an_assumption():
     small = Assumption("small step", r"\eta \le 1/L", relation=lambda c: c.eta * c.L <= 1)
     claim = drift_claim(path_length, assumes=[small])
-    space = Generic(claim, claim.forms[0], ComFedL(), Structure("piecewise-composition"), 0)
+    space = BatchedSpace(claim, claim.forms[0], ComFedL(), Structure("piecewise-composition"), 0)
     z = np.random.default_rng(0).standard_normal((space.size, 40))
     assert np.all(space.ratios(z) >= 0)
     products = []
@@ -177,9 +177,13 @@ def test_rare_noise_is_found():
     alone = Assumption("one client", "n = 1", relation=lambda c: c.n <= 1)
 
     @bound(
-        name="tests/fourth", source="tests", statement="x", right=lambda c: 8 * c.sigma**4,
-        cases=grid(PiecewiseLosses(clients=1, noise=1.0), FedAvg(), rounds=1), assumes=[alone],
-    )  # fmt: skip
+        name="tests/fourth",
+        source="tests",
+        statement="x",
+        right=lambda c: 8 * c.sigma**4,
+        cases=grid(PiecewiseLosses(clients=1, noise=1.0), FedAvg(), rounds=1),
+        assumes=[alone],
+    )
     def fourth(view):
         squared = sq(view.mean("u") - view.gradient(view.before.w.mean(0)))
         return each("transition", squared * squared)
@@ -226,9 +230,12 @@ def test_an_equality_gives_the_step_size_and_the_horizon(equal):
 
 def test_a_measure_that_needs_one_member_is_searched_on_its_own_family():
     @bound(
-        name="tests/away", source="tests", statement="x", right=path_length,
+        name="tests/away",
+        source="tests",
+        statement="x",
+        right=path_length,
         cases=grid(BoundedComposition(), ComFedL(), rounds=2),
-    )  # fmt: skip
+    )
     def away(view):
         best = torch.from_numpy(view.problem.solution.minimiser)[:, None]
         return each("round", sq(view.mean("w") - best))
@@ -240,9 +247,12 @@ def test_a_measure_that_needs_one_member_is_searched_on_its_own_family():
 
 def test_a_letter_or_a_quantity_that_there_is_not_costs_the_form_its_row():
     @bound(
-        name="tests/wrong", source="tests", statement="x", right=path_length,
+        name="tests/wrong",
+        source="tests",
+        statement="x",
+        right=path_length,
         cases=grid(BoundedComposition(), ComFedL(), rounds=2),
-    )  # fmt: skip
+    )
     def wrong(view):
         return each("round", sq(view.mean("q")))
 

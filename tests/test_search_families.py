@@ -1,7 +1,5 @@
 """Laws of the families that a search looks through: batches are their members, by second routes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -10,13 +8,13 @@ import pytest
 import torch
 from scipy.optimize import brentq
 
-from driftproof.synthetic.pieces.piecewise_levels import LevelMembers
+from driftproof.synthetic.building_blocks.piecewise_levels import LevelMembers
 from driftproof.synthetic.problems import (
     PiecewiseBilevel,
     PiecewiseComposition,
     PiecewiseLosses,
     PiecewiseMinimax,
-)  # fmt: skip
+)
 from driftproof.toolkit.algorithms import (
     ComFedL,
     CompositionalFedAvg,
@@ -32,10 +30,10 @@ from driftproof.toolkit.algorithms import (
 from driftproof.toolkit.cases import Assumption
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.measure import each, sq
+from driftproof.verifiers.search.batched_space import BatchedSpace
 from driftproof.verifiers.search.conditions import Conditions
 from driftproof.verifiers.search.families import FAMILIES, family_for
 from driftproof.verifiers.search.families.decoding import Rows
-from driftproof.verifiers.search.generic import Generic
 from driftproof.verifiers.search.search import spaces_of
 from driftproof.verifiers.search.structure import Structure, with_values
 from driftproof.verifiers.search.units import Climb, loaded
@@ -93,7 +91,7 @@ RUNS = [
     ("piecewise-bilevel", FedIHGP(terms=3)),
     ("piecewise-bilevel", StocBiO(inner_calls=2, terms=2)),
     ("piecewise-bilevel", StocBiO(series_step=0.2, inner_calls=2)),
-]  # fmt: skip
+]
 
 
 def iterates(algorithm):
@@ -107,11 +105,19 @@ def iterates(algorithm):
 def test_a_batch_runs_as_its_members_do(name, algorithm):
     """Step sizes too lie beside each other: a tensor in place of a number."""
     family, random = FAMILIES[name], np.random.default_rng(3)
-    structure = structure_of(name, random, noises=FAMILIES[name].choices(
-        algorithm, SimpleNamespace(offers=""), set()).noises, clients=2, coupled=True)  # fmt: skip
+    structure = structure_of(
+        name,
+        random,
+        noises=FAMILIES[name].choices(algorithm, SimpleNamespace(offers=""), set()).noises,
+        clients=2,
+        coupled=True,
+    )
     parts, _ = decoded(family, structure)
-    real = [field for field in ("inner_step_size", "outer_step_size", "step_size", "series_step")
-            if getattr(algorithm, field, 0)]  # fmt: skip
+    real = [
+        field
+        for field in ("inner_step_size", "outer_step_size", "step_size", "series_step")
+        if getattr(algorithm, field, 0)
+    ]
     factors = np.linspace(0.01, 0.05, CANDIDATES)
     fields = {field: torch.from_numpy(getattr(algorithm, field) * factors) for field in real}
     members, copies = family.members(parts), sampled_context
@@ -212,12 +218,18 @@ def test_only_the_variants_that_a_claim_names_are_searched():
 def test_a_condition_on_numbers_is_asked_of_each_candidate():
     """fednest/inner-drift-bound assumes β‖∇²g_i‖ ≤ 1 by a function of the case."""
     stated = Assumption(
-        "samples", "", applies=lambda case: case.algorithm.inner_step_size
-        * case.problem.constants["lower_sample_smoothness"] <= 1 and case.rounds == 3,
-    )  # fmt: skip
+        "samples",
+        "",
+        applies=lambda case: (
+            case.algorithm.inner_step_size * case.problem.constants["lower_sample_smoothness"] <= 1
+            and case.rounds == 3
+        ),
+    )
     whole = Assumption("whole", "", applies=lambda case: case.problem.matrices is not None)
-    numbers = {"inner_step_size": np.array([0.1, 1.0, 0.1]),
-               "lower_sample_smoothness": np.array([9.0, 9.0, 11.0])}  # fmt: skip
+    numbers = {
+        "inner_step_size": np.array([0.1, 1.0, 0.1]),
+        "lower_sample_smoothness": np.array([9.0, 9.0, 11.0]),
+    }
     conditions = Conditions([stated, whole], FedInn(), 3, numbers)
     assert conditions.read == set(numbers)
     assert conditions.broken(numbers, 3).tolist() == [0.0, 1.0, 1.0]
@@ -234,12 +246,11 @@ def test_a_true_bound_is_attained_and_a_false_one_exceeded():
     true = next(form for key, form in forms.items() if "corrected" in key)
     linear = next(form for key, form in forms.items() if "linear in" in key)
     structure = Structure(
-        "piecewise-bilevel", local_steps=3, knots=3,
-        options=(("inner_steps", 3), ("terms", 0)),
-    )  # fmt: skip
+        "piecewise-bilevel", local_steps=3, knots=3, options=(("inner_steps", 3), ("terms", 0))
+    )
     largest = []
     for form in (true, linear):
-        space = Generic(claim, form, FedInn(), structure, 0)
+        space = BatchedSpace(claim, form, FedInn(), structure, 0)
         z = np.random.default_rng(0).normal(size=(space.size, 200))
         ratios = space.ratios(z)
         assert (ratios >= 0).all()

@@ -1,7 +1,5 @@
 """Laws: a search draws problems of the statement's kind, and runs what the statement says."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 
@@ -133,9 +131,11 @@ def test_danskin_s_theorem_stands(danskin):
 def test_danskin_s_theorem_stands_as_a_test(danskin):
     flags = ["--driftproof", "--driftproof-search", "3", "-p", "no:cacheprovider"]
     made = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *flags, "mine.py"], cwd=danskin,
-        capture_output=True, text=True,
-    )  # fmt: skip
+        [sys.executable, "-m", "pytest", "-q", *flags, "mine.py"],
+        cwd=danskin,
+        capture_output=True,
+        text=True,
+    )
     assert "1 passed" in made.stdout, made.stdout
 
 

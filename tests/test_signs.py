@@ -1,7 +1,5 @@
 """Letters have the sign of their role, and assumptions are evaluated with numbers at each case."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest
@@ -60,9 +58,11 @@ def test_an_assumption_is_evaluated_with_numbers(relation):
         from tests.test_claims import make
 
         made = make(
-            cases=[Case(Line(at=start), FedAvg(), 1)], left=size, right=lambda c: 0 * c.eta,
+            cases=[Case(Line(at=start), FedAvg(), 1)],
+            left=size,
+            right=lambda c: 0 * c.eta,
             assumes=[Assumption("A", "x", relation=relation)],
-        )  # fmt: skip
+        )
         (found,) = judge([made], Settings())
         return found
 
@@ -92,9 +92,12 @@ def test_every_role_has_a_sign_and_parameters_are_what_their_class_requires():
 
 @pytest.mark.parametrize(
     ("role", "value", "wanted"),
-    [("objective_smoothness", -1.0, "0 or more"), ("clients", 0, "above 0"),
-     ("rounds", 2.5, "whole")],
-)  # fmt: skip
+    [
+        ("objective_smoothness", -1.0, "0 or more"),
+        ("clients", 0, "above 0"),
+        ("rounds", 2.5, "whole"),
+    ],
+)
 def test_a_constant_of_another_sign_is_refused(role, value, wanted):
     notation = Notation({"x": role})
     with pytest.raises(DriftproofError, match=wanted) as told:
@@ -138,11 +141,17 @@ def test_multipliers_in_other_units_are_those_that_are_solved_there():
     ("fixed", "letters"),
     [
         ({"L": 1}, ("zeta",)),
-        ({"eta": for_all("0 < eta <= 1/4"), "mu": for_all("0 < mu < L"),
-          "L": for_all("0 < L <= 1")}, ("zeta",)),  # ends that are numbers set units themselves
+        (
+            {
+                "eta": for_all("0 < eta <= 1/4"),
+                "mu": for_all("0 < mu < L"),
+                "L": for_all("0 < L <= 1"),
+            },
+            ("zeta",),
+        ),  # ends that are numbers set units themselves
         ({"L": 1, "zeta": 1}, ()),
     ],
-)  # fmt: skip
+)
 def test_what_numbers_set_no_letter_sets(fixed, letters):
     case, region, _ = programs(**fixed)
     assert units(case, region).letters == letters

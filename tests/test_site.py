@@ -1,7 +1,5 @@
 """The documentation site: it builds without a warning, no link is dead, nothing is missing."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -27,7 +25,7 @@ from driftproof.cli import Commands, cli
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.report.claim_view import anchor
-from driftproof.verifiers import record
+from driftproof.verifiers import baseline
 from driftproof.verifiers.in_print import errata
 from tests.chromium import launched, needs_chromium
 from tests.once import once
@@ -40,8 +38,11 @@ def built(source: Path, out: Path) -> subprocess.CompletedProcess[str]:
     words = ["-W", "--keep-going", "-n", "-q", "-d", f"{out}-doctrees"]
     return subprocess.run(
         [sys.executable, "-m", "sphinx", *words, str(source), str(out)],
-        cwd=DOCS.parent, capture_output=True, text=True, timeout=600,
-    )  # fmt: skip
+        cwd=DOCS.parent,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -200,10 +201,11 @@ def test_the_reference_has_every_public_name_leaf_and_command(site):
     told = {name for kind, names in inventory.data.items() if kind[:3] == "py:" for name in names}
     modules = {"algorithms", "datasets", "experiments", "networks", "problems", "splits"}
     missing = [
-        name for name in driftproof.__all__ if f"driftproof.{name}" not in told | {
-            f"driftproof.{module}" for module in modules | {"strategies"}
-        }
-    ]  # fmt: skip
+        name
+        for name in driftproof.__all__
+        if f"driftproof.{name}"
+        not in told | {f"driftproof.{module}" for module in modules | {"strategies"}}
+    ]
     assert missing == []
     for module in ("classes", "datasets", "experiments", "networks", "strategies"):
         names = getattr(__import__(f"driftproof.{module}"), module).__all__
@@ -219,7 +221,7 @@ def test_the_reference_has_every_public_name_leaf_and_command(site):
 def test_the_errata_are_up_to_date_and_each_has_its_anchor(site):
     page = (DOCS / "errata.md").read_text(encoding="utf-8")
     assert written(page) == page, "python -m docs.generate"
-    assert record.errata() == json.loads(json.dumps(errata.errata())), "the same command"
+    assert baseline.errata() == json.loads(json.dumps(errata.errata())), "the same command"
     claims = [entry["claim"] for entry in errata.errata()]
     assert len(claims) == len(set(claims)) > 30
     assert {anchor(claim) for claim in claims} <= anchors(site / "errata.html")
@@ -255,17 +257,17 @@ def test_a_script_that_hides_its_instance_is_named(tmp_path):
     script.write_text(
         '"""It is false.\n\nThe instance has d = 1.\nNo noise.\n"""', encoding="utf-8"
     )
-    assert instance(script) == "d = 1. No noise."
+    assert instance(script, "mine/claim") == "d = 1. No noise."
     script.write_text('"""It is false."""', encoding="utf-8")
     with pytest.raises(DriftproofError, match=r"silent\.py"):
-        instance(script)
+        instance(script, "mine/claim")
 
 
 def test_a_script_that_fails_is_named(tmp_path):
     script = tmp_path / "broken.py"
     script.write_text("assert False", encoding="utf-8")
     with pytest.raises(DriftproofError, match=r"broken\.py"):
-        sides(script)
+        sides(script, "mine/claim")
 
 
 @pytest.mark.parametrize("name", ["errata", "comfedl", "scgdm", "feddro", "fednest"])

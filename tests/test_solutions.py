@@ -1,7 +1,5 @@
 """Law: gradients are gradients, and every certified optimum is one, by a second route."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
@@ -31,7 +29,8 @@ def test_nothing_lies_below_the_certified_optimum(problem):
     solution = problem.solution
     assert solution.low <= solution.high
     if solution.minimiser is not None:
-        assert value(problem, solution.minimiser) == pytest.approx(solution.high, abs=1e-12)
+        at = value(problem, solution.minimiser)  # in what is certified, which may be one number
+        assert solution.low - 1e-12 <= at <= solution.high + 1e-12
     random = np.random.default_rng(0)
     for scale in (1e-3, 1.0, 30.0):
         for _ in range(20):
@@ -51,10 +50,14 @@ def test_nothing_lies_below_the_certified_optimum(problem):
 )
 def test_closed_forms_agree_with_a_numerical_minimum(problem):
     found = min(
-        minimize(lambda x: value(problem, x), start, method="Nelder-Mead",
-                 options={"xatol": 1e-10, "fatol": 1e-14, "maxiter": 20_000}).fun
+        minimize(
+            lambda x: value(problem, x),
+            start,
+            method="Nelder-Mead",
+            options={"xatol": 1e-10, "fatol": 1e-14, "maxiter": 20_000},
+        ).fun
         for start in (np.full(problem.dim, 0.3), np.linspace(-1, 1, problem.dim))
-    )  # fmt: skip
+    )
     assert found == pytest.approx(problem.solution.high, abs=1e-8)
     assert found >= problem.solution.low - 1e-12
 
@@ -87,9 +90,13 @@ def test_the_robust_optimum_by_cone_and_by_descent(form):
     least, slope = value_and_gradient(point)
     assert frank_wolfe_gap(point, slope, problem.ball) < 1e-12
     by_scipy = minimize(
-        value_and_gradient, problem.start(), jac=True, method="SLSQP", tol=1e-14,
+        value_and_gradient,
+        problem.start(),
+        jac=True,
+        method="SLSQP",
+        tol=1e-14,
         constraints={"type": "ineq", "fun": lambda w: problem.ball**2 - w @ w},
-    )  # fmt: skip
+    )
     for found in (least, by_scipy.fun):
         assert solution.low - 1e-12 <= found <= solution.high + 1e-9
     np.testing.assert_allclose(point, solution.minimiser, atol=1e-7)

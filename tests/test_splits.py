@@ -68,8 +68,9 @@ def test_every_example_is_at_one_client_at_most_and_the_generator_decides(member
 @pytest.mark.parametrize("member", EVERY)
 @given(
     labels=st.lists(st.integers(0, 4), min_size=1, max_size=40),
-    clients=st.integers(1, 12), seed=st.integers(0, 99),
-)  # fmt: skip
+    clients=st.integers(1, 12),
+    seed=st.integers(0, 99),
+)
 def test_whatever_the_labels_a_split_is_lawful_or_an_error(member, labels, clients, seed):
     labels = np.array(labels)
     try:
@@ -161,12 +162,14 @@ def test_alike_clients_become_alike_as_they_grow():
             labels = balanced(2, examples)
             size = examples // 10
             chosen = OneLarge(large=size, small=size) if rule.changed() else rule
-            mean = np.mean([
-                heterogeneity(
-                    labels, chosen.parts(labels, 10, generator(seed)), 2
-                ).mean_variation
-                for seed in range(60)
-            ])  # fmt: skip
+            mean = np.mean(
+                [
+                    heterogeneity(
+                        labels, chosen.parts(labels, 10, generator(seed)), 2
+                    ).mean_variation
+                    for seed in range(60)
+                ]
+            )
             # without replacement: of m among n, the variance is (n − m)/(n − 1) times as large
             assert mean == pytest.approx(np.sqrt(0.9 * 0.5 / np.pi / size), rel=0.1)
 
@@ -178,12 +181,15 @@ def test_dirichlet_shares_of_a_client_have_their_moments():
     clients, concentration = 60, 1.5
     rule, size = Dirichlet(concentration=concentration), len(labels) // 60
     assert size < np.bincount(labels).min()  # no class is used up at the first client
-    shares = np.array([
-        np.bincount(
-            labels[rule.parts(labels, clients, generator(seed))[0]], minlength=len(prior)
-        ) / size
-        for seed in range(1500)
-    ])  # fmt: skip
+    shares = np.array(
+        [
+            np.bincount(
+                labels[rule.parts(labels, clients, generator(seed))[0]], minlength=len(prior)
+            )
+            / size
+            for seed in range(1500)
+        ]
+    )
     for c, p in enumerate(prior):
         spread = p * (1 - p) / (concentration + 1)
         assert_moments(shares[:, c], p, spread * (1 + concentration / size))
@@ -248,12 +254,12 @@ FEW = np.array([0, 1, 1, 2])
         (IID(), FEW * 1.0, 2, "labels of type float64", "integers"),
         (IID(), FEW[:0], 1, "no labels", "number the classes"),
         (IID(), FEW - 1, 1, "labels from -1", "number the classes"),
-        (OneLarge(large=4, small=1), FEW, 2, "4 examples", "smaller parts"),
+        (OneLarge(large=4, small=1), FEW, 2, "4 examples", "fewer examples"),
         (DominantClass(share=1, size=2), FEW, 1, "1 examples of class 0", "fewer examples"),
         (LabelShards(shards=1), FEW, 6, "without an example", "fewer clients"),
         (ReducedClasses(), FEW, 5, "without an example", "fewer clients"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_split_is_told(rule, labels, clients, got, remedy):
     with pytest.raises(DriftproofError) as told:
         rule.parts(labels, clients, generator(0))

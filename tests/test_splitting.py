@@ -78,9 +78,7 @@ def apart(view):
 
 
 def worst(move, conditions, left=apart, rounds=1, clients=1):
-    return worst_case(
-        Runs(move=move), conditions, rounds=rounds, left=left, clients=clients
-    ).value  # fmt: skip
+    return worst_case(Runs(move=move), conditions, rounds=rounds, left=left, clients=clients).value
 
 
 def descent(oracles, x):
@@ -112,10 +110,12 @@ def test_two_runs_of_two_clients_need_no_relation_of_these():
 
     method = Means(step_size=for_all("0 < eta <= 1/L"))
     made = bound(
-        name="mine/two-runs", source="this test", statement="x",
+        name="mine/two-runs",
+        source="this test",
+        statement="x",
         right=lambda c: (1 - c.eta * c.mu) ** 2 * c.R**2,
         classes=over([of, start_apart(R=for_all("0 < R"))], method, clients=2),
-    )(apart)  # fmt: skip
+    )(apart)
     row = judge([made], Settings())[0]
     assert (row.verdict, row.evidence) == (Verdict.SUPPORTED, Evidence.THEOREM)
 
@@ -144,11 +144,20 @@ def test_splitting_contracts_as_giselsson_and_boyd_say(L, mu, step):
 def test_an_implicit_step_on_a_sum_is_one_on_a_function(rounds):
     """LR²/(4N) of the proximal point method, of f + h, of f_0 + f_1, and of f_0 + f_0."""
     near, known = start_within(R=1), pytest.approx(1 / (4 * rounds), rel=1e-6)
-    with_term = worst(lambda o, x: o.prox(x, 1, losses=[0], term=True),
-                      [convex(), plus(convex()), near], gap, rounds)  # fmt: skip
+    with_term = worst(
+        lambda o, x: o.prox(x, 1, losses=[0], term=True),
+        [convex(), plus(convex()), near],
+        gap,
+        rounds,
+    )
     assert with_term == known
-    two = worst(lambda o, x: o.prox(x, 1, losses=[0, 1]), [convex(), similar(zeta=9), near],
-                gap, rounds, clients=2)  # fmt: skip
+    two = worst(
+        lambda o, x: o.prox(x, 1, losses=[0, 1]),
+        [convex(), similar(zeta=9), near],
+        gap,
+        rounds,
+        clients=2,
+    )
     assert 2 * two == known  # the mean of two functions is half of their sum
     assert worst(lambda o, x: o.prox(x, 0.5, losses=[0, 0]), [convex(), near], gap, rounds) == known
 
@@ -165,9 +174,12 @@ def test_a_set_s_least_point_of_a_sum_is_a_minimiser():
 
 def judged(conditions, move, right):
     made = bound(
-        name="mine/splitting", source="this test", statement="x", right=right,
+        name="mine/splitting",
+        source="this test",
+        statement="x",
+        right=right,
         classes=over(conditions, Runs(move=move), clients=1),
-    )(apart)  # fmt: skip
+    )(apart)
     return judge([made], Settings())[0]
 
 
@@ -193,11 +205,7 @@ def test_an_operator_and_a_set():
 
 
 @pytest.mark.parametrize(
-    "conditions",
-    [
-        [cocoercive(L=1), plus(convex())],
-        [convex(), plus(monotone())],
-    ],
+    "conditions", [[cocoercive(L=1), plus(convex())], [convex(), plus(monotone())]]
 )
 def test_an_operator_beside_a_function_is_refused(conditions):
     with pytest.raises(DriftproofError, match="two operators"):
@@ -226,10 +234,12 @@ def test_the_bound_for_quadratics_does_not_hold_for_other_functions():
     """2/(ηθ(N + 3)²) of Patrinos, Stella & Bemporad 2014, at η = 1/2 and N = 5: 3/16."""
     assert accelerated(0.5, 5)[0] > 0.193 > 3 / 16
     made = bound(
-        name="mine/quadratics", source="this test", statement="x",
+        name="mine/quadratics",
+        source="this test",
+        statement="x",
         right=lambda c: Rational(3, 16) * c.R**2,
         classes=over(PUSHED, FORMS.AcceleratedDouglasRachford(), rounds=5, clients=1),
-    )(gap)  # fmt: skip
+    )(gap)
     assert judge([made], Settings())[0].verdict is Verdict.REFUTED
 
 

@@ -8,6 +8,8 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -36,17 +38,20 @@ from driftproof.synthetic.problems import (
     QuadraticMinimax,
 )
 from driftproof.toolkit.algorithms import ComFedL, DecayingFedAvg, FedAvg, FedNest, LocalSCGDM
+from driftproof.toolkit.algorithms.fedavg import State as Model
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.draws import TooManyAtoms
 from driftproof.toolkit.federation import run_exactly
 from driftproof.toolkit.oracles import OFFERS
+from driftproof.verifiers.claim_types.sources import loaded
 from driftproof.verifiers.search.finding import Finding
 from driftproof.verifiers.search.units import judged
 from driftproof.verifiers.standalone import script
 from driftproof.verifiers.standalone.files import PRINTED, agrees, demoted, sides, write
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import script_of
+from driftproof.verifiers.standalone.texts import wrapped
 from driftproof.verifiers.standalone.traced import TEXTS
 from tests.commands import ROOT, driftproof
 
@@ -87,15 +92,21 @@ def members(name, random):
                 inner=shapes[0], outer=shapes[1], plain=shapes[2], averaged_inside=True
             ),
             PiecewiseComposition(
-                inner=shapes[0], outer=shapes[1], offsets=((0.5,), (-1.0,)), value_noise=0.5,
-                gradient_noise=0.25, wave=2.0, outer_noise=0.5, rare=0.25,
+                inner=shapes[0],
+                outer=shapes[1],
+                offsets=((0.5,), (-1.0,)),
+                value_noise=0.5,
+                gradient_noise=0.25,
+                wave=2.0,
+                outer_noise=0.5,
+                rare=0.25,
             ),
             PiecewiseComposition(outer=shapes[1], plain=shapes[2], plain_noise=0.5),
             PiecewiseComposition(outer=shapes[1], value_noise=1.0, plain_noise=0.5),
             PiecewiseComposition(
                 clients=3, dim=2, inner=curves(random, 3, 2), outer=curves(random, 3, 2)
             ),
-        ]  # fmt: skip
+        ]
     if name == "piecewise-minimax":
         return [
             PiecewiseMinimax(plain=curves(random, 2, 1), lower=curves(random, 2, 1, rising=True)),
@@ -131,9 +142,12 @@ def of_states(view):
 
 
 STATES = bound(
-    name="tests/states", source="tests", statement="states", right=lambda c: -(10**9),
+    name="tests/states",
+    source="tests",
+    statement="states",
+    right=lambda c: -(10**9),
     cases=grid(PiecewiseLosses(), FedAvg(), rounds=1),
-)(of_states)  # fmt: skip
+)(of_states)
 
 
 PAIRS = [
@@ -204,9 +218,12 @@ def in_plain_numpy(case):
 
 
 @bound(
-    name="tests/models", source="tests", statement="models", right=lambda c: -(10**9),
+    name="tests/models",
+    source="tests",
+    statement="models",
+    right=lambda c: -(10**9),
     cases=grid(PiecewiseLosses(), FedAvg(), rounds=1),
-)  # fmt: skip
+)
 def models(view: Steps):
     return each("transition", "client", view.state[0].sum(1))
 
@@ -242,20 +259,25 @@ def drifts_linearly(c):
 
 
 @bound(
-    name="tests/drift", source="tests", statement="the drift is linear in the steps",
-    cases=grid(PiecewiseComposition(), ComFedL(), rounds=1), right=drifts_linearly,
+    name="tests/drift",
+    source="tests",
+    statement="the drift is linear in the steps",
+    cases=grid(PiecewiseComposition(), ComFedL(), rounds=1),
+    right=drifts_linearly,
     range=lambda c: c.tau**2 * c.eta**2 * c.G_f**2 * c.G_g**2,
-)  # fmt: skip
+)
 def drift(view: Steps):
     return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
 
 
 @bound(
-    name="tests/one-step", source="tests", statement="the noise averages out twice",
+    name="tests/one-step",
+    source="tests",
+    statement="the noise averages out twice",
     cases=grid(PiecewiseLosses(), FedAvg(), rounds=1),
     right=lambda c: c.measured("before") + (c.eta * c.sigma) ** 2 / c.n**2,
     measured={"before": "before"},
-)  # fmt: skip
+)
 def one_step(view: Steps):
     """Return what the next step brings."""
     moved = sq(view.mean("w"))
@@ -263,20 +285,26 @@ def one_step(view: Steps):
 
 
 @bound(
-    name="tests/descent", source="tests", statement="an {average} of \\ gradients",
-    cases=[*grid(PiecewiseLosses(), FedAvg(), rounds=1),
-           *grid(BoundedComposition(), ComFedL(), rounds=1)],
+    name="tests/descent",
+    source="tests",
+    statement="an {average} of \\ gradients",
+    cases=[
+        *grid(PiecewiseLosses(), FedAvg(), rounds=1),
+        *grid(BoundedComposition(), ComFedL(), rounds=1),
+    ],
     right=lambda c: sympy.sqrt(c.F_gap**2) / (9 * c.eta * c.T),
-)  # fmt: skip
+)
 def descent(view: States):
     return average("round", sq(view.gradient(view.mean("w"))))
 
 
 @bound(
-    name="tests/minimax", source="tests", statement="FedNest comes close at once",
+    name="tests/minimax",
+    source="tests",
+    statement="FedNest comes close at once",
     cases=grid(PiecewiseMinimax(), FedNest(terms=0), rounds=1),
     right=lambda c: c.F_gap / (99 * c.alpha * c.K),
-)  # fmt: skip
+)
 def saddle(view: States):
     return average("round", sq(view.gradient(view.mean("x"))))
 
@@ -287,9 +315,12 @@ def apart(view):
 
 
 @bound(
-    name="tests/direction", source="tests", statement="the direction is right",
-    cases=grid(PiecewiseComposition(), LocalSCGDM(), rounds=1), right=lambda c: c.eta / 10**6,
-)  # fmt: skip
+    name="tests/direction",
+    source="tests",
+    statement="the direction is right",
+    cases=grid(PiecewiseComposition(), LocalSCGDM(), rounds=1),
+    right=lambda c: c.eta / 10**6,
+)
 def direction(view: Steps):
     distance = apart(view)
     return None if distance is None else each("transition", distance)
@@ -310,10 +341,11 @@ VIOLATIONS = {
         descent,
         Case(
             BoundedComposition(inner_slope=10.0, heterogeneity=13.0, distance=1.0),
-            ComFedL(step_size=0.006, participation=0.5), 5,
+            ComFedL(step_size=0.006, participation=0.5),
+            5,
         ),
     ),
-}  # fmt: skip
+}
 
 
 def finding_of(claim, case):
@@ -321,9 +353,14 @@ def finding_of(claim, case):
     row = judged(claim, claim.forms[0], case, 0)
     assert row.verdict == "REFUTED", row.reason
     return Finding(
-        claim.name, "printed", "confirmed", case=json.loads(json.dumps(case.parameters())),
-        lhs=row.lhs, rhs=row.rhs, evidence="exact",
-    )  # fmt: skip
+        claim.name,
+        "printed",
+        "confirmed",
+        case=json.loads(json.dumps(case.parameters())),
+        lhs=row.lhs,
+        rhs=row.rhs,
+        evidence="exact",
+    )
 
 
 @pytest.mark.parametrize("name", VIOLATIONS)
@@ -368,10 +405,14 @@ def needs_numpy_alone(text, longest):
     assert ast.get_docstring(tree)
     modules = {
         name.partition(".")[0]
-        for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)
-        for name in ([node.module] if isinstance(node, ast.ImportFrom)
-                     else [alias.name for alias in node.names])
-    }  # fmt: skip
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [node.module]
+            if isinstance(node, ast.ImportFrom)
+            else [alias.name for alias in node.names]
+        )
+    }
     assert modules <= {"numpy", "math", "itertools", "types", "fractions", "functools"}
 
 
@@ -409,9 +450,12 @@ def test_what_a_script_does_not_see_is_a_candidate_unless_balls_verified_it(tmp_
 
 
 @bound(
-    name="tests/odd", source="tests", statement="x", cases=grid(THREE, FedAvg(), rounds=1),
+    name="tests/odd",
+    source="tests",
+    statement="x",
+    cases=grid(THREE, FedAvg(), rounds=1),
     right=lambda c: c.eta / 10**9,
-)  # fmt: skip
+)
 def odd(view: States):
     return average("round", torch.special.bessel_j1(sq(view.gradient(view.mean("w")))))
 
@@ -442,9 +486,12 @@ def test_what_has_no_script_says_why(claim, case, reason):
 
 
 @bound(
-    name="tests/spread", source="tests", statement="x", cases=grid(THREE, FedAvg(), rounds=1),
+    name="tests/spread",
+    source="tests",
+    statement="x",
+    cases=grid(THREE, FedAvg(), rounds=1),
     right=lambda c: c.S / 10**9,
-)  # fmt: skip
+)
 def spread(view: Steps):
     away = view.client("w") - view.mean("w")
     return each("round", "local_step", sq(away).mean(0) + sq(view.mean("w")))
@@ -476,9 +523,12 @@ def test_every_kind_of_moment_is_measured(left):
     coins = PiecewiseLosses(gradients=((VALLEY,), (OTHER,)), noise=0.5)
     case = Case(coins, FedAvg(local_steps=2, participation=0.5), 2)
     claim = bound(
-        name="tests/moments", source="tests", statement="x", right=lambda c: -(10**6) * c.S,
+        name="tests/moments",
+        source="tests",
+        statement="x",
+        right=lambda c: -(10**6) * c.S,
         cases=grid(coins, FedAvg(), rounds=1),
-    )(left)  # fmt: skip
+    )(left)
     assert "assert left > right" in script_of(
         claim, claim.forms[0], case
     )  # its numbers are the run's
@@ -492,6 +542,83 @@ class Clipped(FedAvg):
         if bool((ctx.marks["u"].abs() > 0.5).all()):
             return made
         return state._replace(w=state.w + (made.w - state.w) / 2)
+
+
+def of_each_algorithm():
+    """Return of each paper and algorithm a short case, of the claim with the most means."""
+    chosen = {}
+    for name, leaf in leaves("claim").items():
+        claim = loaded(leaf)
+        for case in claim.cases if claim.measures else ():
+            if case.algorithm is not None:
+                of = name.partition("/")[0], type(case.algorithm).__name__
+                short = case.rounds * case.algorithm.local_steps
+                rank = (-len(claim.measured), short, name, case.key)
+                if of not in chosen or rank < chosen[of][0]:
+                    chosen[of] = rank, claim, case
+    return [found[1:] for found in chosen.values()]
+
+
+def test_each_algorithm_of_a_paper_has_a_script_or_a_reason():
+    made, reasons = [], []
+    for claim, case in of_each_algorithm():
+        form = next(form for form in claim.forms if callable(form.right))
+        try:
+            made.append(script_of(claim, form, case))
+        except NoScriptError as reason:
+            reasons.append(str(reason))
+    assert len(made) >= 10
+    assert not [reason for reason in reasons if "report it" in reason or "noted" in reason]
+
+
+class Named(NamedTuple):
+    """Fields that are called what a script's own names are."""
+
+    taken: torch.Tensor
+    s: torch.Tensor
+    x: torch.Tensor
+
+
+class OfNames(FedAvg):
+    """FedAvg that keeps the model of before."""
+
+    iterate = "x"
+
+    def init(self, ctx, oracles, start):
+        return Named(*[ctx.everywhere(start)] * 3)
+
+    def step(self, ctx, oracles, state):
+        return Named(state.s, state.x, super().step(ctx, oracles, Model(state.x)).w)
+
+
+@pytest.mark.parametrize("names", [("means", "another"), ("another", "lambda")])
+def test_names_that_a_script_has_itself_are_others_in_it(names):
+    @bound(
+        name="tests/names",
+        source="tests",
+        statement="x",
+        cases=grid(THREE, OfNames(), rounds=1),
+        right=lambda c: c.measured(names[0]) - 3 * c.measured(names[1]) - c.left,
+        letters={"left": "step_size"},
+    )
+    def claim(view: Steps):
+        state = view.state
+        parts = dict(zip(names, (sq(state.s.mean(0)), sq(state.x.mean(0)) + 1), strict=True))
+        return each("transition", sq(state.taken.mean(0)), **parts)
+
+    case = Case(THREE, OfNames(local_steps=2), 2)
+    assert "taken_" in script_of(claim, claim.forms[0], case)  # its numbers are the run's
+
+
+def test_any_name_of_a_form_is_printed_as_it_is(capsys):
+    key = 'it\'s \\ a {form}:  # of "quotes",\n' + "and more words, " * 12
+    line = wrapped(script._printed(SimpleNamespace(key=key)))
+    assert max(map(len, line.splitlines())) <= 100
+    exec(line, {"left": 2.5, "right": float("inf")})
+    found = PRINTED.search(said := capsys.readouterr().out)
+    assert found.groups() == ("2.5", "inf")
+    assert said.startswith(f"REFUTED {' '.join(key.split())}: left = 2.5 ")
+    assert len(wrapped(f"    # {key.split(chr(10))[0]}" + " words" * 30).splitlines()) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Law: the betting test errs at most as often as promised, also when it may stop at any time."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

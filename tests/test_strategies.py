@@ -1,7 +1,5 @@
 """Theorem checks for users' tests: strategies, ``assert_holds``, a search, the plugin of pytest."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -42,32 +40,36 @@ from driftproof.verifiers.search.members import CLIENTS, DIMENSIONS
 from driftproof.verifiers.search.strategies import examples_of
 
 pytest_plugins = ["pytester"]
-FEW = settings(
-    max_examples=15, database=None, suppress_health_check=[HealthCheck.too_slow]
-)  # fmt: skip
+FEW = settings(max_examples=15, database=None, suppress_health_check=[HealthCheck.too_slow])
 PLUGIN = ("-p", "no:driftproof", "-p", "driftproof.pytest_plugin", "-p", "no:cacheprovider")
 """The plugin by its file, whether or not the package is installed with its entry point."""
 CONVEX = Assumption("strong convexity", r"\mu > 0", roles=("strong_convexity",))
 SMALL = Assumption("step size", r"\eta \le 1/\ell", relation=lambda c: c.eta <= 1 / c.ell)
 PLAIN = Assumption(
-    "gradient descent", "one step, without noise", applies=lambda case: (
-        case.algorithm.local_steps == 1 and case.algorithm.participation == 1.0
+    "gradient descent",
+    "one step, without noise",
+    applies=lambda case: (
+        case.algorithm.local_steps == 1
+        and case.algorithm.participation == 1.0
         and case.problem.noise == 0
-    )
-)  # fmt: skip
+    ),
+)
 
 
 def drift(power=2, local_steps=1, step_size=0.1):
     """Return ‖w̄_{s,t} − w̄_s‖² ≤ τ^power η² G_f² G_g²: true for 2, false for 1."""
 
     @bound(
-        name="mine/drift", source="a test", statement="s",
+        name="mine/drift",
+        source="a test",
+        statement="s",
         right=lambda c: c.tau**power * c.eta**2 * c.G_f**2 * c.G_g**2,
         cases=grid(
             BoundedComposition(clients=sweep(8, 2), distance=20.0),
-            ComFedL(local_steps=local_steps, step_size=step_size), rounds=5,
+            ComFedL(local_steps=local_steps, step_size=step_size),
+            rounds=5,
         ),
-    )  # fmt: skip
+    )
     def drift(view):
         return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
 
@@ -78,10 +80,13 @@ def descent(factor=1.0):
     """Return ‖w̄ − x*‖² ≤ factor·(2/μ)(F(x_0) − F*) of gradient descent: true for 1."""
 
     @bound(
-        name="mine/descent", source="a test", statement="s", assumes=[CONVEX, SMALL, PLAIN],
+        name="mine/descent",
+        source="a test",
+        statement="s",
+        assumes=[CONVEX, SMALL, PLAIN],
         right=lambda c: factor * 2 * c.F_gap / c.mu,
         cases=grid(PiecewiseLosses(tails="linear"), FedAvg(step_size=0.1), rounds=3),
-    )  # fmt: skip
+    )
     def descent(view):
         optimum = view.problem.solution.minimiser
         return each("round", sq(view.mean("w") - view.mean("w").new_tensor(optimum)[:, None]))
@@ -344,11 +349,13 @@ def noisy_step(factor):
     """Return E‖w̄_1‖² ≤ factor·σ²η²/K for pure noise: true for 1."""
 
     @bound(
-        name="mine/noise", source="a test", statement="s",
+        name="mine/noise",
+        source="a test",
+        statement="s",
         right=lambda c: factor * c.sigma**2 * c.eta**2 * c.S / c.n,
         range=lambda c: 9 * c.sigma**2 * c.eta**2 * c.S,
         cases=grid(PiecewiseLosses(), FedAvg(), rounds=1),
-    )  # fmt: skip
+    )
     def noise(view):
         return each("round", sq(view.mean("w")))
 
@@ -454,12 +461,19 @@ def test_the_plugin_makes_a_test_of_each_claim(pytester):
     pytester.makepyfile(mine=MINE)
     result = pytester.runpytest_inprocess(*PLUGIN, "--driftproof", "mine.py", "-v")
     result.assert_outcomes(passed=2, failed=1)
-    result.stdout.fnmatch_lines([
-        "*mine.py::mine/true PASSED*", "*mine.py::mine/false FAILED*", "*mine.py::mine/lucky*",
-        "mine/false does not hold as stated:", "*printed: REFUTED", "*left *, right *",
-        "to repeat it:", "*from mine import false",
-        "*assert_holds(false, Case(BoundedComposition(distance=20.0), ComFedL(*), rounds=2))",
-    ])  # fmt: skip
+    result.stdout.fnmatch_lines(
+        [
+            "*mine.py::mine/true PASSED*",
+            "*mine.py::mine/false FAILED*",
+            "*mine.py::mine/lucky*",
+            "mine/false does not hold as stated:",
+            "*printed: REFUTED",
+            "*left *, right *",
+            "to repeat it:",
+            "*from mine import false",
+            "*assert_holds(false, Case(BoundedComposition(distance=20.0), ComFedL(*), rounds=2))",
+        ]
+    )
     assert "Traceback" not in result.stdout.str()
     assert "verifiers/" not in result.stdout.str()
 
@@ -473,8 +487,9 @@ def test_the_lines_that_repeat_a_failure_repeat_it(pytester, monkeypatch):
     # again where the environment says CI.
     script = [line.strip() for line in takewhile(lambda line: line.startswith("    "), lines)]
     pytester.makepyfile(again="\n".join(script))
-    again = subprocess.run([sys.executable, "again.py"], cwd=pytester.path, capture_output=True,
-                           text=True, timeout=300)  # fmt: skip
+    again = subprocess.run(
+        [sys.executable, "again.py"], cwd=pytester.path, capture_output=True, text=True, timeout=300
+    )
     assert "AssertionError: mine/false is REFUTED on Case(" in again.stderr
 
 
@@ -569,17 +584,18 @@ def test_the_page_does_what_it_says(pytester):
 
 
 def python(code):
-    return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300
-    )  # fmt: skip
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
 
 
 def test_neither_driftproof_nor_the_plugin_import_what_is_heavy():
     heavy = "{'torch', 'hypothesis', 'sympy', 'numpy', 'driftproof.verifiers'}"
-    assert python(
-        "import sys, driftproof, driftproof.strategies; import driftproof.pytest_plugin; "
-        f"assert not {heavy} & set(sys.modules), {heavy} & set(sys.modules)"
-    ).stderr == ""  # fmt: skip
+    assert (
+        python(
+            "import sys, driftproof, driftproof.strategies; import driftproof.pytest_plugin; "
+            f"assert not {heavy} & set(sys.modules), {heavy} & set(sys.modules)"
+        ).stderr
+        == ""
+    )
     asked = "from driftproof import assert_holds, assert_claim; import sys; "
     assert python(asked + "assert 'hypothesis' not in sys.modules").stderr == ""
 

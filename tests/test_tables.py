@@ -1,7 +1,5 @@
 """Tables of a user's own: the same in three formats, and what is wrong is told with its place."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from driftproof.toolkit.dataset import digest, read
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.verifiers.papers.worked_example.experiments.local_steps import FedAvgRun
 from tests.commands import driftproof
 from tests.test_datasets import ROOT, documented
 
@@ -29,10 +28,11 @@ def written(folder: Path, rows, suffix: str) -> Path:
         dump_svmlight_file(part[:, :2], part[:, 2], str(path), zero_based=False)
         return path
     head = {
-        ".csv": "a, b, class\n", ".csv.gz": '"a";"b";"class"\n',
+        ".csv": "a, b, class\n",
+        ".csv.gz": '"a";"b";"class"\n',
         ".arff": "% said\n@RELATION r\n@attribute 'a' numeric\n@attribute b real\n"
         "@ATTRIBUTE class {False, True}\n@DATA\n",
-    }[suffix]  # fmt: skip
+    }[suffix]
     mark = ";" if suffix == ".csv.gz" else ","
     text = head + "\n".join(mark.join(map(str, row)) for row in rows)  # no end of the last line
     path.write_bytes(gzip.compress(text.encode()) if suffix.endswith("gz") else text.encode())
@@ -99,12 +99,17 @@ def test_a_data_set_of_ones_own_file_is_read_and_digested(tmp_path):
 
 def test_an_experiment_runs_on_a_table(tmp_path):
     random = np.random.default_rng(0)
-    rows = [f"{x},{y},{x * y > 0}" for x, y in random.normal(size=(4000, 2))]
+    rows = [f"{x},{y},{x * y > 0}" for x, y in random.normal(size=(400, 2))]
     (tmp_path / "mine.csv").write_text("\n".join(["x,y,class", *rows]))
     words = ("run", "worked-example/local-steps", "--profile", "smoke", "--workers", "1", "--data")
     made = driftproof(*words, "mine.csv", "--label", "class", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     assert "mine.csv" in made.stdout
+    assert "judged by 6 images" in made.stdout  # of 25, for which it is too small
+    each = FedAvgRun(rounds=1, data=Path(f"{tmp_path / 'mine.csv'}::class")).over(2)
+    judging = [{tuple(x) for part in run.problem.parts[2] for x in part} for run in each]
+    assert len(judging[0]) == 60  # of 80, so that another seed has others
+    assert judging[0] != judging[1]
     made = driftproof(*words, "mine.csv", cwd=tmp_path)
     assert made.returncode == 2
     assert "--label names that of the classes" in made.stderr

@@ -1,7 +1,5 @@
 """What a person sees on a terminal: whole words, the case of a refutation, totals, the record."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 
@@ -13,28 +11,35 @@ from driftproof.toolkit.groups import Group
 from driftproof.toolkit.report.forms_table import meaning
 from driftproof.toolkit.report.text_table import lay_out
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
-from driftproof.verifiers.record import is_news
+from driftproof.verifiers.baseline import is_news
 from tests.commands import driftproof
 
 LONG = "printed: two samples, as in the proofs, with a step size of its own for each client"
 COLUMNS = ["claim", "form", "verdict", "evidence", "cases", "tightness", ""]
 ROWS = [
-    ["fednest/theorem-compositional", LONG, "INAPPLICABLE", "exact, sequential", "24 of 38",
-     "within 1.2e-13", "no instance can meet it"],
+    [
+        "fednest/theorem-compositional",
+        LONG,
+        "INAPPLICABLE",
+        "exact, sequential",
+        "24 of 38",
+        "within 1.2e-13",
+        "no instance can meet it",
+    ],
     ["comfedl/lemma-2", "printed", "SUPPORTED", "exact", "3", "1", "attained"],
-]  # fmt: skip
+]
 
 
 def shown(width, rows=ROWS, columns=COLUMNS, spare=("evidence", "cases")):
     heads, cells, widths, left_out = lay_out(columns, rows, width, spare)
     lines = [
-        " " + "".join(
-            (cell[k] if k < len(cell) else "").ljust(w)
-            for cell, w in zip(row, widths, strict=True)
+        " "
+        + "".join(
+            (cell[k] if k < len(cell) else "").ljust(w) for cell, w in zip(row, widths, strict=True)
         ).rstrip()
         for row in cells
         for k in range(max(map(len, row)))
-    ]  # fmt: skip
+    ]
     return heads, cells, lines, left_out
 
 
@@ -69,10 +74,19 @@ def test_what_cannot_fit_runs_over_the_edge_whole():
 def row(claim, verdict, expected=None, **more):
     case = {"key": "k", "label": "Bowl(radius=2.0), Descent(), rounds=3", "problem": {}}
     return Row(
-        claim, "printed", "", "", "bound", case, verdict, Evidence.EXACT,
+        claim,
+        "printed",
+        "",
+        "",
+        "bound",
+        case,
+        verdict,
+        Evidence.EXACT,
         "left exceeds right" if verdict is Verdict.REFUTED else "",
-        expected=expected, reading_kind="literal", **more,
-    )  # fmt: skip
+        expected=expected,
+        reading_kind="literal",
+        **more,
+    )
 
 
 def test_the_summary_names_cases_studies_totals_and_the_record(tmp_path, capsys, monkeypatch):
@@ -84,7 +98,7 @@ def test_the_summary_names_cases_studies_totals_and_the_record(tmp_path, capsys,
         replace(
             row("two/c", Verdict.SUPPORTED, "REFUTED"), reading="meant", reading_kind="intended"
         ),
-    ]  # fmt: skip
+    ]
     head = {"profile": "quick", "union_bound": 0.0, "claims": {}}
     summary(head, rows, tmp_path)
     told = capsys.readouterr().out
@@ -94,9 +108,13 @@ def test_the_summary_names_cases_studies_totals_and_the_record(tmp_path, capsys,
     assert any(x[:2] == ["two/c", "printed: meant"] and x[-1].startswith("intended") for x in lines)
     head_line = next(x for x in lines if x[0] == "paper")
     assert head_line[1:] == [
-        "printed statements", "supported", "refuted", "inconclusive", "inapplicable",
+        "printed statements",
+        "supported",
+        "refuted",
+        "inconclusive",
+        "inapplicable",
         "forms not as on record",
-    ]  # fmt: skip
+    ]
     assert ["one", "2", "1", "1", "0", "0", "0"] in lines  # the wider reading is not the print
     assert ["two", "1", "1", "0", "0", "0", "1"] in lines
     assert ["all", "3", "2", "1", "0", "0", "1"] in lines
@@ -170,9 +188,16 @@ def test_the_command_fits_its_terminal(tmp_path, width):
     import os
 
     made = driftproof(
-        "verify", "comfedl/lemma-1-proof*", "comfedl/equation-6*", "--profile", "smoke",
-        "--workers", "1", cwd=tmp_path, env={**os.environ, "COLUMNS": width},
-    )  # fmt: skip
+        "verify",
+        "comfedl/lemma-1-proof*",
+        "comfedl/equation-6*",
+        "--profile",
+        "smoke",
+        "--workers",
+        "1",
+        cwd=tmp_path,
+        env={**os.environ, "COLUMNS": width},
+    )
     assert made.returncode == 0, made.stderr
     table = made.stdout.split("\n\n")[0].splitlines()
     assert len(table) > 8
@@ -194,8 +219,19 @@ def test_a_terminals_width(monkeypatch):
 # -- A bound that is met with room to spare on every case is marked, in every output
 
 
-PLAIN = Row("own/x", "printed", "–", "", "bound", {"key": "k"}, Verdict.SUPPORTED, None, "",
-            lhs={"mean": 1.0, "low": 1.0, "high": 1.0}, rhs=100.0)  # fmt: skip
+PLAIN = Row(
+    "own/x",
+    "printed",
+    "–",
+    "",
+    "bound",
+    {"key": "k"},
+    Verdict.SUPPORTED,
+    None,
+    "",
+    lhs={"mean": 1.0, "low": 1.0, "high": 1.0},
+    rhs=100.0,
+)
 
 
 def group(*rows):

@@ -1,7 +1,5 @@
 """Problems with a term or on a set: their optimum by a second route, in balls; what is refused."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -12,18 +10,13 @@ from hypothesis import strategies as st
 
 from driftproof.synthetic.problems import CompositeQuadratic
 from driftproof.toolkit.algorithm import algorithm
-from driftproof.toolkit.algorithms import (
-    FedAvg,
-    FrankWolfe,
-    ProximalGradient,
-    ProximalPoint,
-)
+from driftproof.toolkit.algorithms import FedAvg, FrankWolfe, ProximalGradient, ProximalPoint
 from driftproof.toolkit.balls.solutions import enclosing
 from driftproof.toolkit.balls.tensor import precision
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.measure import each, sq
-from driftproof.toolkit.problem import supposing
+from driftproof.toolkit.problem import with_overrides
 
 
 @algorithm(name="online", source="tests", statement="a step along the gradient of each time")
@@ -58,18 +51,23 @@ def test_the_optimum_is_that_of_cvxpy(term):
     smooth = f_0 + gradients[:, 0] @ x + cp.quad_form(x, cp.psd_wrap(hessian)) / 2
     size, weight = problem.size, problem.penalty
     term_of = {
-        "l1": (weight * cp.norm1(x), []), "box": (0, [cp.norm_inf(x) <= size]),
-        "ball": (0, [cp.norm(x) <= size]), "none": (0, []),
-    }[term]  # fmt: skip
+        "l1": (weight * cp.norm1(x), []),
+        "box": (0, [cp.norm_inf(x) <= size]),
+        "ball": (0, [cp.norm(x) <= size]),
+        "none": (0, []),
+    }[term]
     made = cp.Problem(cp.Minimize(smooth + term_of[0]), term_of[1])
     assert made.solve(solver=cp.CLARABEL) == pytest.approx(problem.solution.high, abs=1e-7)
     np.testing.assert_allclose(x.value, problem.solution.minimiser, atol=1e-5)
 
 
-@pytest.mark.parametrize(("algorithm", "term"), [
-    *((ProximalGradient(step_size=1.0), term) for term in TERMS[:3]),
-    (ProximalPoint(step_size=1.0), "none"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("algorithm", "term"),
+    [
+        *((ProximalGradient(step_size=1.0), term) for term in TERMS[:3]),
+        (ProximalPoint(step_size=1.0), "none"),
+    ],
+)
 def test_methods_end_at_the_optimum_and_not_elsewhere(algorithm, term):
     problem = member(term)
     best = problem.solution.minimiser
@@ -87,16 +85,17 @@ def test_frank_wolfe_is_as_fast_as_jaggi_says(term):
 
 
 @given(
-    term=st.sampled_from(TERMS), along=st.lists(st.floats(-1, 1), min_size=4, max_size=4),
+    term=st.sampled_from(TERMS),
+    along=st.lists(st.floats(-1, 1), min_size=4, max_size=4),
     size=st.sampled_from([0.0, 1e-9, 1e-3]),
-)  # fmt: skip
+)
 def test_balls_contain_the_optimum_wherever_the_solution_says_it_is(term, along, size):
     """Law: from a point that is a little off, inf F and x* are enclosed."""
     problem = member(term)
     off = problem.solution.minimiser + size * np.array(along)
     stated = replace(problem.solution, minimiser=off, exact=False)
     with precision(200, 10**7):
-        known = enclosing(supposing(problem, solution=stated)).solution
+        known = enclosing(with_overrides(problem, solution=stated)).solution
     assert known.low.entries.item().contains(problem.solution.high)
     for ball, true in zip(known.minimiser.entries, problem.solution.minimiser, strict=True):
         assert ball.contains(true)

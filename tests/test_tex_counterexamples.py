@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from itertools import pairwise, permutations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from flint import arb
 
 from driftproof import average, bound, each, grid, sq
 from driftproof.synthetic.problems import (
@@ -17,7 +20,7 @@ from driftproof.synthetic.problems import (
     PiecewiseLosses,
     PiecewiseMinimax,
 )
-from driftproof.toolkit.algorithms import ComFedL, FedAvg, FedNest, LocalSCGDM
+from driftproof.toolkit.algorithms import ComFedL, FedAvg, FedNest, LocalSCGDM, Scaffold
 from driftproof.toolkit.balls.tensor import ball
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.federation import run_exactly
@@ -27,8 +30,10 @@ from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import script_of
 from driftproof.verifiers.standalone.tex import tex_of
-from driftproof.verifiers.standalone.tex_of_class import tex_of_class
+from driftproof.verifiers.standalone.tex_of_class import _name, tex_of_class
+from driftproof.verifiers.standalone.tex_of_limit import tex_of_limit
 from driftproof.verifiers.verify import Settings, judge, select
+from driftproof.verifiers.worst_case.on_quadratics import Mode
 from tests.commands import driftproof
 
 STEEP, SHALLOW = ((-1.0, -4.0), (1.0, 4.0)), ((2.0, -1.0), (4.0, 1.0))
@@ -39,9 +44,12 @@ TORN = PiecewiseLosses(gradients=((((0.0, 9.0),),), (((0.0, -9.0), (5.0, 0.0)),)
 
 
 @bound(
-    name="tests/descent", source="tests", statement="descent",
-    cases=grid(PAIR, FedAvg(), rounds=1), right=lambda c: 2 * c.F_gap / (c.eta * c.tau * c.S),
-)  # fmt: skip
+    name="tests/descent",
+    source="tests",
+    statement="descent",
+    cases=grid(PAIR, FedAvg(), rounds=1),
+    right=lambda c: 2 * c.F_gap / (c.eta * c.tau * c.S),
+)
 def descent(view):
     return average("round", sq(view.gradient(view.mean("w"))))
 
@@ -51,16 +59,22 @@ def least(c):
 
 
 @bound(
-    name="tests/moved", source="tests", statement="moved", right=least,
+    name="tests/moved",
+    source="tests",
+    statement="moved",
+    right=least,
     cases=grid(PAIR, FedAvg(), rounds=1),
-)  # fmt: skip
+)
 def moved(view):
     return each("transition", "client", sum(sq(x) + x.sum(1) for x in view.state))
 
 
 def rows_of(text):
-    return [line.strip().removesuffix(r" \\").removesuffix(".") for line in text.splitlines()
-            if " &= " in line]  # fmt: skip
+    return [
+        line.strip().removesuffix(r" \\").removesuffix(".")
+        for line in text.splitlines()
+        if " &= " in line
+    ]
 
 
 def value(points, x):
@@ -132,6 +146,14 @@ def test_a_text_comes_to_what_the_engine_computes(kind, seed):
     assert max(map(len, text.splitlines())) < 2000
 
 
+def test_fields_of_a_state_have_their_own_names():
+    """No index is put on what has one already, which LaTeX refuses."""
+    text, *_ = tex_of(moved, moved.forms[0], Case(TORN, Scaffold(local_steps=1), 1))
+    assert r"\text{own\_control}_{2}^{(1)}" in text
+    assert not re.search(r"[a-z]_\{[a-z]+\}_", text)
+    assert _name("own_control_1(0)") == r"\text{own\_control}_{1}(0)"
+
+
 def test_a_changed_number_is_not_read_back():
     text, *_ = tex_of(descent, descent.forms[0], Case(TORN, FedAvg(participation=0.5), 2))
     rows = rows_of(text)
@@ -178,9 +200,12 @@ def test_a_text_needs_formulas_and_the_judges_numbers():
 
 
 @bound(
-    name="tests/early", source="tests", statement="moves little", right=lambda c: c.eta / 1000,
+    name="tests/early",
+    source="tests",
+    statement="moves little",
+    right=lambda c: c.eta / 1000,
     cases=grid(PAIR, FedAvg(), rounds=1),
-)  # fmt: skip
+)
 def early(view):
     """Speak of the first two rounds alone."""
     return each("round", sq(view.mean("w"))) if view.round < 2 else None
@@ -195,7 +220,7 @@ def test_a_run_ends_where_it_refutes(tmp_path):
     assert "the run ends with round 2, which refutes it" in " ".join(path.read_text().split())
     text, *both = tex_of(early, early.forms[0], case)
     assert both == pytest.approx([left, right], rel=1e-9)
-    assert "rounds: 30" in text
+    assert "for 30 rounds" in text
     assert "^{(2)}" not in text
 
 
@@ -251,8 +276,17 @@ def gap(view):
 def test_functions_of_a_class_are_written_with_their_points(tmp_path):
     (tmp_path / "mine.py").write_text(CLASS)
     made = driftproof("counterexample", "mine.py", "--tex", cwd=tmp_path)
+    formulas = Reading()
+    formulas.read(rows_of(made.stdout))
+    claim = select([str(tmp_path / "mine.py")])[0].load()
+    (row,) = judge(select([str(tmp_path / "mine.py")]), Settings())
+    found = json.loads(next(iter(row.proofs.values())))
+    found["fields"] = {}  # functions of one variable have formulas, others have points
     reading = Reading()
-    reading.read(rows_of(made.stdout))
+    reading.read(rows_of(tex_of_class(claim, "printed", json.dumps(found))))
+    assert [formulas.letters[side] for side in (LEFT, RIGHT)] == [
+        reading.letters[side] for side in (LEFT, RIGHT)
+    ]
     names = ["x^{*}", "x_{0}", "x_{1}", "x_{2}"]
     points = [
         [reading.letters[of] for of in (x, rf"\nabla f_{{0}}({x})", f"f_{{0}}({x})")] for x in names
@@ -265,9 +299,6 @@ def test_functions_of_a_class_are_written_with_their_points(tmp_path):
     assert abs(points[1][0]) <= 1
     assert reading.letters[LEFT] == points[-1][2] > reading.letters[RIGHT] == Fraction(1, 12)
     # in the plane the same functions take two coordinates
-    claim = select([str(tmp_path / "mine.py")])[0].load()
-    (row,) = judge(select([str(tmp_path / "mine.py")]), Settings())
-    found = json.loads(next(iter(row.proofs.values())))
     for name, (x,) in found["coordinates"].items():
         found["coordinates"][name] = [
             str(c * Fraction(x)) for c in (Fraction(3, 5), Fraction(4, 5))
@@ -281,3 +312,110 @@ def test_functions_of_a_class_are_written_with_their_points(tmp_path):
     found["numbers"]["f_0(x_2)"] = "0"
     with pytest.raises(NoScriptError, match="not above the right side"):
         tex_of_class(claim, "printed", json.dumps(found))
+
+
+GAP = """
+from driftproof import bound, each, sq
+from driftproof.algorithms import FedAvg
+from driftproof.classes import over, smooth, start_gap
+
+@bound(name="mine/gap", source="mine", statement="half", right=lambda c: c.F_gap / (c.eta * c.T),
+       classes=over([smooth(L=1), start_gap(delta=1)], FedAvg(step_size=1.0), rounds=1, clients=1))
+def left(view):
+    return each("transition", sq(view.gradient(view.before.w.mean(0))))
+"""
+
+
+def test_the_size_of_a_condition_is_not_called_what_it_bounds(tmp_path):
+    """F(x_0) − F* of the functions shown may be less than Δ."""
+    (tmp_path / "mine.py").write_text(GAP)
+    claims = select([str(tmp_path / "mine.py")])
+    (row,) = judge(claims, Settings())
+    found = next(iter(row.proofs.values()))
+    text = tex_of_class(claims[0].load(), "printed", found)
+    assert r"\Delta &= 1 && \text{$F_0-F^* \le \Delta$}" in text
+    assert "F_0-F^*" not in text.replace(r"$F_0-F^* \le \Delta$", "")
+    reading, value = Reading(), Fraction(json.loads(found)["numbers"]["f_0(x_0)"])
+    reading.read(rows_of(text))
+    assert reading.letters[RIGHT] == reading.letters[r"\Delta"] == 1 >= value
+    both = json.loads(found)
+    both["conclusion"]["letters"]["Delta"] = "3"
+    assert r"\Delta_{0} &= 1 &&" in tex_of_class(claims[0].load(), "printed", json.dumps(both))
+
+
+LIMIT = """
+from driftproof import each, limit, sq
+from driftproof.algorithms import HeavyBall
+from driftproof.classes import over, smooth_strongly_convex
+
+@limit(name="mine/polyak", source="mine", statement="faster", right=lambda c: (c.mu * 4 / 9),
+       classes=over([smooth_strongly_convex(L=25, mu=1)],
+                    HeavyBall(step_size=1/9, momentum=4/9), clients=1))
+def off(view):
+    return each("round", "local_step", sq(view.mean("w") - view.minimiser)) if view.last else None
+"""
+
+
+def test_a_limit_that_a_quadratic_refutes_is_written_and_the_script_points_to_it(tmp_path):
+    (tmp_path / "mine.py").write_text(LIMIT)
+    made = driftproof("counterexample", "mine.py", "--tex", cwd=tmp_path)
+    assert r"x_{t+2} = \frac{4}{3} x_{t+1} - \frac{4}{9} x_t" in made.stdout, made.stderr
+    assert r"$t^2 \rho^t$ with $\rho$ about $0.444444$" in made.stdout
+    made = driftproof("counterexample", "mine.py", cwd=tmp_path)
+    assert made.returncode == 2
+    assert "no run is computed" in made.stderr
+    assert "mine.py --tex writes it" in made.stderr
+
+
+TURNS = ((Fraction(1, 2), Fraction(-1)), (Fraction(1), Fraction(1, 2)))
+ONE, OTHER = ((Fraction(1),),), ((Fraction(2, 3),),)
+
+
+@pytest.mark.parametrize("clients", [(TURNS,), (ONE,), (ONE, OTHER)])
+@pytest.mark.parametrize(
+    ("obeyed", "goes"),
+    [
+        ("1/2", r"$\rho^t$ with $\rho$ about $0.25$"),
+        ("-1/4 1", r"$t^2 \rho^t$ with $\rho$ about $0.25$"),
+        ("-1 2", "like $t^2$"),
+        ("-1", "does not go to 0"),
+        ("1/1000", r"$1 \cdot 10^{-6}$"),
+    ],
+)
+def test_all_that_a_mode_says_is_written_in_ascii(clients, obeyed, goes):
+    recurrence = [*map(Fraction, obeyed.split())]
+    size = abs(np.roots([1, *(-float(q) for q in reversed(recurrence))])).max() ** 2
+    size = arb(float(size), 1e-6) if size > 0.9 else arb(round(float(size), 6))
+    carried = "\n  so it is REFUTED of it, m, since after a round ‖w − x*‖² ≤ 2e+06·m"
+    for saddle in (False, True):
+        mode = Mode(clients, saddle, tuple(recurrence), size, False)
+        for more in ("", carried):
+            row = {"form_key": "printed", "rhs": 0.1, "case": {"label": "it"}}
+            row["reason"] = f"{mode}{more}"
+            text = tex_of_limit(descent, SimpleNamespace(**row))
+            assert text.isascii()
+            assert goes in text
+            assert ("after a round" in text) == bool(more)
+    row["reason"] = "something else"
+    with pytest.raises(NoScriptError, match="no functions to write down"):
+        tex_of_limit(descent, SimpleNamespace(**row))
+
+
+LONG = """
+from driftproof import bound, each, grid, sq
+from driftproof.algorithms import FedAvg
+from driftproof.problems import PiecewiseLosses
+
+@bound(name="mine/long", source="mine", statement="0", right=lambda c: 10 ** (6 - 3 * c.T),
+       cases=grid(PiecewiseLosses(), FedAvg(), rounds=40))
+def moved(view):
+    return each("round", sq(view.mean("w")))
+"""
+
+
+def test_a_case_is_written_with_the_fewest_rounds_that_refute(tmp_path):
+    """Of 1, 2, 3, 5, … rounds."""
+    (tmp_path / "mine.py").write_text(LONG)
+    tex = driftproof("counterexample", "mine.py", "--tex", cwd=tmp_path).stdout
+    assert re.search("for [35] rounds", tex)
+    assert "The claim's case has 40 rounds; this one has fewer, all else equal." in tex

@@ -9,7 +9,7 @@ from driftproof.synthetic.problems import BoundedComposition
 from driftproof.toolkit.algorithms import ComFedL
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import Letters, substituted
-from driftproof.verifiers.judges.assumed import unmet
+from driftproof.verifiers.judges.assumptions import unmet
 from driftproof.verifiers.papers.comfedl.claims._theorem_bounds import plus, sharpened
 from driftproof.verifiers.papers.comfedl.claims.theorem_1 import convergence
 
@@ -59,8 +59,9 @@ def test_no_fewer_rounds_refute_within_the_family():
     stationary = sympy.solve(sympy.diff(steps, curvature), curvature)
     least = min(float(steps.subs(curvature, at)) for at in stationary if 0 < at < 4 / 45)
     assert 50 < least < 52  # T is even
-    assert not any(left > right for left, right in [both_sides(Q(n, 1000), 25) for n in
-                   range(10, 88, 2)])  # fmt: skip
+    assert not any(
+        left > right for left, right in [both_sides(Q(n, 1000), 25) for n in range(10, 88, 2)]
+    )
 
 
 def test_the_printed_bound_fails_by_any_factor():

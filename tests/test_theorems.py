@@ -1,9 +1,8 @@
 """Bounds for all values of free letters: signs in a region, certificates, verdicts, forgeries."""
 
-from __future__ import annotations
-
 import json
 import re
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 from driftproof.synthetic.classes import (
     for_all,
     over,
+    similar,
     smooth_convex,
     smooth_strongly_convex,
     start_within,
@@ -33,7 +33,9 @@ from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.check import RefusedCertificateError, check
 from driftproof.verifiers.worst_case.digest import sealed
 from driftproof.verifiers.worst_case.region import Sample
+from driftproof.verifiers.worst_case.room import families
 from driftproof.verifiers.worst_case.signs import Region
+from driftproof.verifiers.worst_case.written import theorem
 from tests.certificates import at_point
 from tests.closed_forms import CLAIMS, FILE, distance, gap
 from tests.commands import driftproof
@@ -128,7 +130,7 @@ def test_the_sign_of_one_letter_is_what_sympys_roots_say(coefficients, closed_lo
         ("(x**2 - 1/2)**2 + 1/10**15", True, True),
         ("-1 - x", False, False),
     ],
-)  # fmt: skip
+)
 def test_signs_between_rational_points(text, positive, nonnegative):
     region = Region([["0", "<", "x", "<=", "1"]])
     of = region.number(text)
@@ -174,9 +176,11 @@ def descent(c):
 def claim(right, steps=2, eta="0 < eta <= 1/L", L=1, R=1, left=gap, of=None, **more):
     """Return a claim on gradient descent with free letters, and its one case."""
     made = over(
-        [of or smooth_convex(L=L), start_within(R=R)], FedAvg(step_size=for_all(eta)),
-        rounds=steps, clients=1,
-    )  # fmt: skip
+        [of or smooth_convex(L=L), start_within(R=R)],
+        FedAvg(step_size=for_all(eta)),
+        rounds=steps,
+        clients=1,
+    )
     return bound(name="mine/all", source="test", statement="x", classes=made, right=right, **more)(
         left
     )
@@ -199,9 +203,10 @@ def proved():
 
 @settings(max_examples=25, deadline=None)
 @given(
-    L=st.fractions(Fraction(1, 9), 9), R=st.fractions(Fraction(1, 9), 9),
+    L=st.fractions(Fraction(1, 9), 9),
+    R=st.fractions(Fraction(1, 9), 9),
     share=st.fractions(Fraction(1, 50), 1),
-)  # fmt: skip
+)
 def test_at_every_point_a_theorem_is_a_certificate(proved, L, R, share):
     """Another checker's work: with numbers, all is decided in fractions."""
     point = {"L": L, "R": R, "eta": share / L}
@@ -226,9 +231,12 @@ def test_gradient_descent_for_every_step_size(steps):
 
 def test_a_contraction_in_two_letters():
     made = claim(
-        lambda c: ((1 - c.eta * c.mu) * c.R) ** 2, 1, "0 < eta <= 2/(L + mu)", left=distance,
+        lambda c: ((1 - c.eta * c.mu) * c.R) ** 2,
+        1,
+        "0 < eta <= 2/(L + mu)",
+        left=distance,
         of=smooth_strongly_convex(L=1, mu=for_all("0 < mu < L")),
-    )  # fmt: skip
+    )
     row = row_of(made)
     assert (row.verdict, row.evidence) == (Verdict.SUPPORTED, Evidence.THEOREM)
     assert check(theorem_of(row)).numbers.said == "0 < mu < 1, 0 < eta <= 2/(mu + 1)"
@@ -255,6 +263,52 @@ def test_what_is_refuted_somewhere_says_where():
     row = row_of(claim(lambda c: descent(c) * (1 - c.eta / 100), 1))
     assert (row.verdict, row.evidence) == (Verdict.REFUTED, Evidence.CLASS)
     assert row.reason.startswith("at eta = 1/2: ")
+
+
+def sampled(noise, contraction=1, of=smooth_strongly_convex):
+    """Return Gower et al.'s claim (2019, Theorem 3.1) with other factors, of one step of SGD."""
+    known = {"mu": for_all("0 < mu < L")} if of is smooth_strongly_convex else {}
+    those = [of(L=for_all("0 < L"), **known), similar(for_all("0 < zeta"))]
+    those.append(start_within(R=for_all("0 < R")))
+    method = FedAvg(step_size=for_all("0 < eta <= 1/(2*L)"), participation=0.5)
+
+    def right(c):
+        rate = 1 - contraction * c.eta * c.mu if known else 1
+        return rate * c.R**2 + noise * c.eta**2 * c.zeta**2
+
+    made = over(those, method, rounds=1)
+    return bound(name="mine/sgd", source="test", statement="x", classes=made, right=right)(distance)
+
+
+def test_a_bound_with_room_is_a_theorem_of_few_multipliers():
+    """No program's optimum is this bound, so no one formula gives the multipliers of all."""
+    row = row_of(sampled(2))
+    assert (row.verdict, row.evidence, row.attained) == (Verdict.SUPPORTED, Evidence.THEOREM, False)
+    used = [of[0] for of in json.loads(theorem_of(row))["multipliers"]]
+    assert used == ["eta"] * 4 + ["2*eta**2", "-eta*mu + 1"]
+    check(theorem_of(row))
+
+
+@pytest.mark.parametrize(
+    ("noise", "contraction", "of", "proved"),
+    [
+        (2, 1, smooth_convex, True),  # S is 0 on x_0: of a function without slope nothing moves
+        (1, 1, smooth_strongly_convex, False),
+        (2, 2, smooth_strongly_convex, False),
+        (Fraction(13, 10), 1, smooth_convex, False),  # too small near η = 1/(2L) alone
+    ],
+)
+def test_what_has_room_is_proved_and_what_is_false_somewhere_is_not(noise, contraction, of, proved):
+    made = sampled(sympy.Rational(str(noise)), contraction, of)
+    case, form = made.classes[0], made.forms[0]
+    region = Region(written := theorems.region_of(made, case))
+    (program,) = build(case.algorithm, case.problem, rounds=1, left=made.left)
+    right = theorems.right_side(made, case, form, region)
+    taken = []
+    for found in families(program, region, right.of_letters(region)):
+        with suppress(DriftproofError):
+            taken.append(theorem(program, right, written, found))
+    assert bool(taken) is proved
 
 
 def test_an_assumption_that_no_point_meets_applies_to_letters():
@@ -308,21 +362,27 @@ FORGERIES = {
     "a region that is too large": lambda f: f["region"][2].__setitem__(4, "81/50/L"),
     "a region without its end": lambda f: f["region"].__setitem__(2, ["0", "<", "eta"]),
     "a bound that is too small at one corner": lambda f: f["conclusion"].update(
-        right="L*R**2/(4*L*S*eta + 2)*(1 - 1/10**9*(L*eta)**40)"),
+        right="L*R**2/(4*L*S*eta + 2)*(1 - 1/10**9*(L*eta)**40)"
+    ),
     "a bound that is too small between": lambda f: f["conclusion"].update(
-        right="L*R**2/(4*L*S*eta + 2)*(1 + ((L*eta)**2 - 1/2)**2 - 1/10**12)"),
+        right="L*R**2/(4*L*S*eta + 2)*(1 + ((L*eta)**2 - 1/2)**2 - 1/10**12)"
+    ),
     "a longer step": lambda f: f["functions"]["f_0"]["points"]["x_1"]["x"].update(
-        {"∇f_0(x_0)": "-101/100*eta"}),
+        {"∇f_0(x_0)": "-101/100*eta"}
+    ),
     "a class that is too large": lambda f: f["functions"]["f_0"]["classes"].update(
-        {"smooth-convex": {"L": "101/100*L"}}),
+        {"smooth-convex": {"L": "101/100*L"}}
+    ),
     "a constant that may be below 0": lambda f: f["functions"]["f_0"]["classes"].update(
-        {"smooth-convex": {"L": "L - 1"}}),
+        {"smooth-convex": {"L": "L - 1"}}
+    ),
     "a pole on an edge": lambda f: f["multipliers"][0].__setitem__(0, "1/(1 - eta*L)"),
     "a multiplier that changes its sign": lambda f: f["multipliers"][0].__setitem__(
-        0, "1/4 - eta*L"),
+        0, "1/4 - eta*L"
+    ),
     "a letter that has a number too": lambda f: f["conclusion"]["letters"].update(eta="1"),
     "a vector with a letter's name": lambda f: f["region"].append(["0", "<", "x_0", "<", "1"]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", FORGERIES)
@@ -424,24 +484,38 @@ def test_a_text_may_not_choose_by_the_value_of_a_letter(asks):
             return super().step(ctx, oracles, state)
 
     made = claim(descent)
-    changed = replace(made, classes=over(
-        [smooth_convex(L=1), start_within(R=1)], Choosing(step_size=for_all("0 < eta <= 1/L")),
-        rounds=2, clients=1,
-    ))  # fmt: skip
+    changed = replace(
+        made,
+        classes=over(
+            [smooth_convex(L=1), start_within(R=1)],
+            Choosing(step_size=for_all("0 < eta <= 1/L")),
+            rounds=2,
+            clients=1,
+        ),
+    )
     with pytest.raises(DriftproofError, match=r"a choice by |not supported"):
         row_of(changed)
 
 
 NUMBERS = {
-    "accelerated-proximal-gradient", "frank-wolfe", "douglas-rachford", "dykstra",
-    "past-extragradient", "follow-the-leader", "online-frank-wolfe",
+    "accelerated-proximal-gradient",
+    "frank-wolfe",
+    "douglas-rachford",
+    "dykstra",
+    "past-extragradient",
+    "follow-the-leader",
+    "online-frank-wolfe",
     "relatively-inexact-proximal-point",
-}  # fmt: skip
+}
 """Statements that are proved at numbers."""
 LOOSE = {
-    "cocoercive-contracts", "accelerated-proximal-gradient", "frank-wolfe", "douglas-rachford",
-    "online-frank-wolfe", "relatively-inexact-proximal-point",
-}  # fmt: skip
+    "cocoercive-contracts",
+    "accelerated-proximal-gradient",
+    "frank-wolfe",
+    "douglas-rachford",
+    "online-frank-wolfe",
+    "relatively-inexact-proximal-point",
+}
 """Statements whose authors claim no worst case, or have it to three digits."""
 
 

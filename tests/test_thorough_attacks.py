@@ -37,9 +37,11 @@ class Oracles:
 
     def field_law(self, batch):
         return {
-            "": None, "signs": SignMean(batch, (1,)), "rare": CoinMean(batch, (1,), 0.01),
+            "": None,
+            "signs": SignMean(batch, (1,)),
+            "rare": CoinMean(batch, (1,), 0.01),
             "uniform": Uniforms(1),
-        }[self.of.noise]  # fmt: skip
+        }[self.of.noise]
 
     def field_grad(self, x, xi):
         of = self.of
@@ -100,13 +102,16 @@ class Spike(Problem):
 
 
 @pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("spike", [
-    Spike(extra=0.5, place=37.0, width=0.01),
-    Spike(extra=0.02, place=-800.0, width=0.5),
-    Spike(extra=0.9, place=200.0, width=0.02, gentle=0.2),  # below the others until it is split
-    Spike(extra=1.2, place=5.0, width=0.05, gentle=0.2, dim=5),
-    Spike(extra=0.3, place=1e-4, width=1e-5, dim=2),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "spike",
+    [
+        Spike(extra=0.5, place=37.0, width=0.01),
+        Spike(extra=0.02, place=-800.0, width=0.5),
+        Spike(extra=0.9, place=200.0, width=0.02, gentle=0.2),  # below the others until it is split
+        Spike(extra=1.2, place=5.0, width=0.05, gentle=0.2, dim=5),
+        Spike(extra=0.3, place=1e-4, width=1e-5, dim=2),
+    ],
+)
 def test_a_narrow_spike_of_one_client_is_found(spike, seed):
     found = searched(spike, "field_smoothness", seed=seed)
     assert found.exceeded
@@ -121,10 +126,17 @@ def test_a_narrow_spike_of_one_client_is_found(spike, seed):
     assert float(shown[0]) == pytest.approx(found.found)
 
 
-@pytest.mark.parametrize("spike", [
-    Spike(), Spike(dim=5), Spike(gentle=0.2, extra=0.8, place=200.0, width=0.02),
-    Spike(noise="signs"), Spike(noise="rare"), Spike(noise="uniform"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "spike",
+    [
+        Spike(),
+        Spike(dim=5),
+        Spike(gentle=0.2, extra=0.8, place=200.0, width=0.02),
+        Spike(noise="signs"),
+        Spike(noise="rare"),
+        Spike(noise="uniform"),
+    ],
+)
 def test_constants_that_hold_are_not_called_exceeded(spike):
     """Each is attained: with equality, in the spike too."""
     for role in spike.constants:
@@ -217,9 +229,12 @@ def test_what_oracles_lose_to_rounding_is_no_violation():
     class Lossy(Oracles):
         field_grad = lost(Oracles, Oracles.field_grad)
 
-    member = altered(Spike(), oracles=lambda self, dtype, device="cpu", clients=None: Lossy(
-        self, dtype, clients or range(self.clients)
-    ))  # fmt: skip
+    member = altered(
+        Spike(),
+        oracles=lambda self, dtype, device="cpu", clients=None: Lossy(
+            self, dtype, clients or range(self.clients)
+        ),
+    )
     found = searched(member, "field_smoothness")
     assert found.ratio > 1 + 1e-3
     assert not found.exceeded

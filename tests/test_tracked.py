@@ -147,9 +147,11 @@ def test_the_ledger_goes_on_from_a_checkpoint(tmp_path):
             run_jobs([job(runs)], Cache(ledger, resume=True), workers=1, each=killed)
         worked = []
         (again,) = run_jobs(
-            [job(runs)], Cache(ledger, resume=True), workers=1,
+            [job(runs)],
+            Cache(ledger, resume=True),
+            workers=1,
             each=lambda unit, result: worked.append((unit.name, checkpoint(result[0]))),
-        )  # fmt: skip
+        )
     assert again == whole
     # what the ledger had was not done again: the first piece that came is one of later rounds
     assert worked[0][1].told["done"] > 0.5

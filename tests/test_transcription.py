@@ -18,12 +18,19 @@ from driftproof.toolkit.verdict import form_key
 from tests.transcribed import comfedl, feddro, fednest, literature, localsgd, scgdm
 
 PAPERS = {
-    "comfedl": comfedl, "feddro": feddro, "fednest": fednest, "literature": literature,
-    "localsgd": localsgd, "scgdm": scgdm,
-}  # fmt: skip
+    "comfedl": comfedl,
+    "feddro": feddro,
+    "fednest": fednest,
+    "literature": literature,
+    "localsgd": localsgd,
+    "scgdm": scgdm,
+}
 FUNCTIONS = {name: getattr(math, name) for name in ("sqrt", "exp", "log")} | {
-    "max": max, "min": min, "sum": sum, "range": range,
-}  # fmt: skip
+    "max": max,
+    "min": min,
+    "sum": sum,
+    "range": range,
+}
 FORMS = dict.fromkeys(("fednest", "localsgd"), ("printed", "corrected"))
 """Forms that are written a second time: printed ones, and more where prints are orders or ours."""
 ELSEWHERE = (
@@ -113,9 +120,10 @@ def test_a_right_side_is_the_papers(paper, claim, form, formula):
 @pytest.mark.parametrize(("paper", "claim", "form", "formula"), rows("ORDERS"))
 def test_an_order_is_the_papers(paper, claim, form, formula):
     orders = [
-        own.right.in_horizon for own in leaves("claim")[claim].load().forms
+        own.right.in_horizon
+        for own in leaves("claim")[claim].load().forms
         if own.form == form and not isinstance(own.right, Undecided)
-    ]  # fmt: skip
+    ]
     assert orders
     point = Point(PAPERS[paper], 0)
     for order in orders:
@@ -147,9 +155,13 @@ def test_a_condition_holds_up_to_its_boundary_and_not_beyond(paper, file, name, 
 
 @pytest.mark.parametrize(
     ("claim", "assumed"),
-    [(f"{name}/{claim}", assumed) for name, paper in PAPERS.items()
-     for claims, assumed in paper.ASSUMED for claim in claims.split()],
-)  # fmt: skip
+    [
+        (f"{name}/{claim}", assumed)
+        for name, paper in PAPERS.items()
+        for claims, assumed in paper.ASSUMED
+        for claim in claims.split()
+    ],
+)
 def test_every_statement_assumes_what_the_paper_does(claim, assumed):
     own = {a.name: set(a.roles) for a in leaves("claim")[claim].load().assumes if a.roles}
     assert own == {name: set(roles.split()) for name, roles in assumed.items()}

@@ -5,8 +5,6 @@ and are compiled for a Hopper GPU without being launched; where there is one, th
 and run.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -72,8 +70,17 @@ def test_words_are_numpys(name, block, step, first):
 
 
 @triton.jit
-def _signs(stream, out, cumulative, step, first, ELEMENT: tl.constexpr,
-           ELEMENTS: tl.constexpr, BATCH: tl.constexpr, R: tl.constexpr):  # fmt: skip
+def _signs(
+    stream,
+    out,
+    cumulative,
+    step,
+    first,
+    ELEMENT: tl.constexpr,
+    ELEMENTS: tl.constexpr,
+    BATCH: tl.constexpr,
+    R: tl.constexpr,
+):
     k = tl.arange(0, 4)
     made = philox.sign_mean(stream, step, k, first, cumulative, ELEMENT, ELEMENTS, BATCH, R)
     tl.store(out + k[:, None] * R + tl.arange(0, R)[None, :], made)
@@ -89,9 +96,16 @@ def test_means_of_signs_are_the_laws(elements, batch, first, replicates):
     for element in range(elements):
         out = torch.zeros((4, replicates), dtype=torch.float64, device=DEVICE)
         _signs[(1,)](
-            stream(words, "xi", 2, clients.start), out, device.cumulative(batch, DEVICE), 5, first,
-            ELEMENT=element, ELEMENTS=elements, BATCH=batch, R=replicates,
-        )  # fmt: skip
+            stream(words, "xi", 2, clients.start),
+            out,
+            device.cumulative(batch, DEVICE),
+            5,
+            first,
+            ELEMENT=element,
+            ELEMENTS=elements,
+            BATCH=batch,
+            R=replicates,
+        )
         np.testing.assert_array_equal(out.cpu().numpy(), expected[:, element])
 
 
@@ -151,9 +165,7 @@ def test_matrices_of_several_tiles(dim, replicates, participation, dtype):
     algorithm = FedAvg(local_steps=3, batch=2, participation=participation, weighting="samples")
     problem = QuadraticMinimax(clients=3, dim=dim, heterogeneity=0.3, gradient_noise=0.4)
     kernel = kernel_of(algorithm, problem)
-    equals_plain_steps(
-        Case(kernel, algorithm, problem, replicates, dtype, steps=3, device=DEVICE)
-    )  # fmt: skip
+    equals_plain_steps(Case(kernel, algorithm, problem, replicates, dtype, steps=3, device=DEVICE))
 
 
 def test_the_law_refuses_other_draws():
@@ -211,9 +223,13 @@ def test_what_has_no_kernel_for_a_gpu_is_left_to_plain_steps(monkeypatch):
 def test_kernels_compile_for_a_gpu_that_is_not_there():
     """What the interpreter cannot see: types, registers, shared memory, products in tf32."""
     made = subprocess.run(
-        [sys.executable, "-m", "tests.triton_offline"], capture_output=True, text=True,
-        check=False, cwd=Path(__file__).parents[1], env=os.environ | {"TRITON_INTERPRET": "0"},
-    )  # fmt: skip
+        [sys.executable, "-m", "tests.triton_offline"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[1],
+        env=os.environ | {"TRITON_INTERPRET": "0"},
+    )
     assert made.returncode == 0, made.stderr[-2000:]
     rows = [json.loads(line) for line in made.stdout.splitlines()]
     assert len(rows) == 10

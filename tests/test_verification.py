@@ -1,7 +1,5 @@
 """``driftproof.verify``: one object of verdicts, as text, as HTML and as a page."""
 
-from __future__ import annotations
-
 import fnmatch
 import re
 import xml.etree.ElementTree as ET
@@ -13,16 +11,20 @@ from pathlib import Path
 import pytest
 
 from driftproof import each, grid, literal, run, sq, sweep, verify
-from driftproof.algorithms import ComFedL
+from driftproof.algorithms import ComFedL, FedAvg
 from driftproof.problems import BoundedComposition
+from driftproof.toolkit.cases import Case
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.report.sides import sides
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claim_types.sources import claims_in
+from driftproof.verifiers.judges import attacked
 from driftproof.verifiers.verification import Verification
 from driftproof.verifiers.verify import Settings, judge
 from tests.test_guides import ran
+from tests.users import UsersQuadratic
 
 PAGE = (Path(__file__).parents[1] / "docs" / "python.md").read_text(encoding="utf-8")
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)> $a_{$ </style>'
@@ -199,9 +201,10 @@ def test_styles_touch_nothing_outside(refuted):
 
 def test_hostile_texts_are_shown_as_they_are():
     claim = about_drift(
-        source=HOSTILE, statement=HOSTILE.replace("$", "").replace("<", r"\lt "),
+        source=HOSTILE,
+        statement=HOSTILE.replace("$", "").replace("<", r"\lt "),
         readings={HOSTILE: literal(lambda c: c.tau * (c.eta * c.G_f * c.G_g) ** 2)},
-    )  # fmt: skip
+    )
     made = verify(claim)
     made = replace(made, rows=tuple(replace(row, reason=HOSTILE) for row in made))
     page = Tags(made._repr_html_())
@@ -293,3 +296,32 @@ def test_the_page_runs_from_top_to_bottom(capsys, tmp_path, monkeypatch):
     assert len(patterns) > 10
     for pattern in patterns:
         assert fnmatch.filter(names["columns"], pattern), pattern
+
+
+def test_constants_are_attacked_once_for_all_algorithms_on_a_problem(monkeypatch):
+    tried = []
+    monkeypatch.setattr(attacked, "_attacked", {})
+    monkeypatch.setattr(attacked, "exceeded", lambda *of: tried.append(of) or attacked.Found({}))
+    for step in (0.1, 0.2):
+        attacked.look(Case(UsersQuadratic(), FedAvg(step_size=step), 1), effort=1e-3)
+    assert len(tried) == 1
+
+
+LONG = """
+import driftproof as dp
+
+@dp.bound(name="mine/long", source="tests", statement="x", right=lambda c: 0 * c.eta - 1,
+          cases=dp.grid(
+              dp.problems.PiecewiseLosses(noise=1.0), dp.algorithms.FedAvg(), rounds=ROUNDS))
+def never(view):
+    return dp.average("round", dp.sq(view.mean("w")))
+"""
+
+
+@pytest.mark.parametrize(("rounds", "said"), [(100, []), (200, ["of 200 steps", "fewer rounds"])])
+def test_long_work_of_ones_own_is_told_with_its_remedy(rounds, said, tmp_path):
+    path, told = tmp_path / "mine.py", []
+    path.write_text(LONG.replace("ROUNDS", str(rounds)))
+    judge(claims_in(path), Settings(), progress=told.append)
+    assert len(told) == bool(said)
+    assert all(word in told[0] for word in said)

@@ -1,7 +1,5 @@
 """Law: who takes part in an average, and with which weight, is as the algorithm's text says."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import fields
 
@@ -108,8 +106,9 @@ def test_clients_outside_the_cohort_do_not_count_and_those_inside_do(method, pro
     def moved(outside):
         def change(state, mask):
             chosen = (1 - mask) if outside else mask
-            return state._replace(**{
-                method.iterate: getattr(state, method.iterate) + 0.01 * chosen})  # fmt: skip
+            return state._replace(
+                **{method.iterate: getattr(state, method.iterate) + 0.01 * chosen}
+            )
 
         return change
 

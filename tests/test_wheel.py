@@ -3,8 +3,6 @@
 ``python -m tests.fresh_install`` goes further: it installs the wheel where nothing else is.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -52,14 +50,37 @@ def test_the_recipe_for_conda_asks_for_what_the_wheel_does():
     assert recipe["context"]["version"] == __version__ == project["version"]
 
 
+def test_mypy_checks_a_file_of_a_users_against_an_editable_install(tmp_path):
+    """``make test`` runs in one, as docs/contributing.md installs it."""
+    (tmp_path / "mine.py").write_text(
+        "from driftproof import Assumption, bound\n"
+        'Assumption("small steps", r"\\eta L \\le 1", relation=lambda c: c.eta * c.L <= 1)\n'
+        'bound(name=1, source="mine", statement="a", right=lambda c: c.L)\n'
+    )
+    found = subprocess.run(
+        [sys.executable, "-m", "mypy", "mine.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={key: value for key, value in os.environ.items() if "PATH" not in key or key == "PATH"},
+    )
+    (error, *_) = found.stdout.splitlines()
+    assert error.startswith('mine.py:3: error: Argument "name" to "BoundClaim"'), found.stdout
+    assert found.stdout.count("error:") == 1
+
+
 ROOMS = "toolkit", "verifiers", "synthetic", "gpu_bench"
 
 
 def test_it_holds_every_file_of_the_package_and_no_other(wheel):
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "driftproof", *ROOMS],
-        cwd=ROOT, check=True, capture_output=True, text=True,
-    ).stdout.split("\n")  # fmt: skip
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split("\n")
     listed = [name for name in listed if name and (ROOT / name).is_file()]
     assert all((ROOT / "driftproof" / room).samefile(ROOT / room) for room in ROOMS)
     tracked = {name if name.startswith("driftproof/") else f"driftproof/{name}" for name in listed}

@@ -2,8 +2,6 @@
 goes unnamed or leaves a process behind.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -20,14 +18,7 @@ from driftproof.synthetic.problems import (
     QuadraticBilevel,
     QuadraticMinimax,
 )
-from driftproof.toolkit.algorithms import (
-    DRFL,
-    GCIVR,
-    ComFedL,
-    FedAvg,
-    FedDRO,
-    FedNest,
-)
+from driftproof.toolkit.algorithms import DRFL, GCIVR, ComFedL, FedAvg, FedDRO, FedNest
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.wire import WireFailure, run_on_wire
@@ -38,9 +29,15 @@ from tests.wire_clients import Failing, Twice, Unequal
 ROOT = Path(__file__).parents[1]
 D, P, K, REAL = 3, 2, 4, 8
 QUARTET = BoundedComposition(
-    clients=K, dim=D, inner_dim=P, inner_curvature=0.4, inner_heterogeneity=0.5,
-    inner_value_noise=0.1, inner_gradient_noise=0.2, outer_gradient_noise=0.3,
-)  # fmt: skip
+    clients=K,
+    dim=D,
+    inner_dim=P,
+    inner_curvature=0.4,
+    inner_heterogeneity=0.5,
+    inner_value_noise=0.1,
+    inner_gradient_noise=0.2,
+    outer_gradient_noise=0.3,
+)
 SADDLE = QuadraticMinimax(clients=K, dim=D, gradient_noise=0.1)
 AVERAGED = KLDRO(form="average", clients=K)
 
@@ -50,9 +47,13 @@ def batched(problem, algorithm, names, *, rounds, replicates=1):
     kept = []
     ctx = sampled_context(problem, names, replicates=replicates)
     made = run(
-        problem, algorithm, ctx, rounds=rounds, kernels=False,
+        problem,
+        algorithm,
+        ctx,
+        rounds=rounds,
+        kernels=False,
         watch=lambda s, state: kept.append(getattr(state, algorithm.iterate)[0].clone()),
-    )  # fmt: skip
+    )
     return torch.stack(kept).numpy(), made
 
 
@@ -104,8 +105,10 @@ def test_feddro_sends_its_embedding_every_step_and_its_model_every_i():
 
 def test_comfedl_sends_a_model_a_round_from_its_cohort():
     assert counts(QUARTET, ComFedL(local_steps=4, participation=0.25)) == (
-        5, (5, 5 * D * REAL), (5 * K, 5 * K * D * REAL)
-    )  # fmt: skip
+        5,
+        (5, 5 * D * REAL),
+        (5 * K, 5 * K * D * REAL),
+    )
 
 
 def test_gcivr_sends_two_messages_a_step():
@@ -119,9 +122,10 @@ def test_clients_without_weight_do_not_send():
     made = counts(AVERAGED, DRFL(local_steps=2, cohort=1))
     dim = len(AVERAGED.start())
     assert made == (
-        10, (5 * (1 + K), 5 * (2 * dim + K * K) * REAL),
+        10,
+        (5 * (1 + K), 5 * (2 * dim + K * K) * REAL),
         (10 * K, 5 * K * (2 * dim + K) * REAL),
-    )  # fmt: skip
+    )
 
 
 def test_an_average_too_many_is_counted():

@@ -1,7 +1,5 @@
 """Workers: one thread each, and none is left however they or their command end."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -79,9 +77,13 @@ def script(tmp_path):
 
     def begun(expression):
         return subprocess.Popen(
-            [sys.executable, "script.py", expression], cwd=tmp_path, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-        )  # fmt: skip
+            [sys.executable, "script.py", expression],
+            cwd=tmp_path,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
 
     return begun
 

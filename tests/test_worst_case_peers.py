@@ -166,10 +166,16 @@ def ogm(L, n):
 def ogm_g(L, n):
     """The same for gradients, OGM-G (Kim & Fessler 2021)."""
     t = grown(n, last=8)[::-1]
-    return optimised(L, [
-        ((t[k] - 1) * (2 * t[k + 1] - 1) / t[k] / (2 * t[k] - 1),
-         (2 * t[k + 1] - 1) / (2 * t[k] - 1)) for k in range(n)
-    ])  # fmt: skip
+    return optimised(
+        L,
+        [
+            (
+                (t[k] - 1) * (2 * t[k + 1] - 1) / t[k] / (2 * t[k] - 1),
+                (2 * t[k + 1] - 1) / (2 * t[k] - 1),
+            )
+            for k in range(n)
+        ],
+    )
 
 
 def triple_momentum(L, mu):
@@ -281,9 +287,15 @@ def stated(name, rounds, value, module="", arguments=None, *, own=(), **more):
     made = {"known": known, "clients": case.problem.clients}
     made |= {field: x for field, x in more.items() if field in Example._fields}
     return Example(
-        module or name, arguments or {}, case.algorithm, case.problem.conditions, rounds,
-        claim.left, value, **made,
-    )  # fmt: skip
+        module or name,
+        arguments or {},
+        case.algorithm,
+        case.problem.conditions,
+        rounds,
+        claim.left,
+        value,
+        **made,
+    )
 
 
 def strongly(L=1.0, mu=0.1):

@@ -28,7 +28,7 @@ from driftproof.synthetic.classes import (
     start_within,
     strongly_convex_concave,
 )
-from driftproof.synthetic.classes.whole import WholeClass
+from driftproof.synthetic.classes.function_class import FunctionClassProblem
 from driftproof.synthetic.problems import PiecewiseLosses
 from driftproof.toolkit.algorithm import Algorithm, algorithm
 from driftproof.toolkit.algorithms.fedavg import FedAvg
@@ -45,6 +45,7 @@ from driftproof.toolkit.parameters import Positive, PositiveInt
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.search.units import judged
 from driftproof.verifiers.worst_case.builder import build
+from driftproof.verifiers.worst_case.certificate import certify
 from driftproof.verifiers.worst_case.found import worst_case
 from driftproof.verifiers.worst_case.program import matrices, of_quantity
 from driftproof.verifiers.worst_case.solve import solve
@@ -113,9 +114,10 @@ def test_the_worst_case_is_pepits(name):
 COORDINATES = {"adam", "sign-descent"}
 """They change a gradient coordinate by coordinate, and leave the span."""
 FIELDS = [
-    leaf for leaf in leaves("algorithm").values()
+    leaf
+    for leaf in leaves("algorithm").values()
     if leaf.load()().needs == "field" and leaf.name not in COORDINATES
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("leaf", FIELDS, ids=lambda leaf: leaf.name)
@@ -147,7 +149,7 @@ def test_more_clients_are_not_worse(name):
 
 def test_a_proof_is_near_what_functions_attain():
     """Both are exact; the solver ends with AlmostSolved."""
-    made = cost(5, 2)
+    made = cost(FedAvg(local_steps=5, step_size=0.2), FEDERATION, 2)
     assert made.attained < made.bound < made.attained * (1 + Fraction(1, 10**6))
 
 
@@ -367,9 +369,12 @@ def test_the_smallest_moment_of_a_run_is_compared_alone(right, verdict):
     problem = PiecewiseLosses(clients=1, gradients=((((-9.0, -11.0), (9.0, 7.0)),),))
 
     @bound(
-        name="tests/smallest", source="tests", statement="x", right=lambda c: right + 0 * c.T,
+        name="tests/smallest",
+        source="tests",
+        statement="x",
+        right=lambda c: right + 0 * c.T,
         cases=[Case(problem, FedAvg(step_size=0.5), 3)],
-    )  # fmt: skip
+    )
     def best(view):
         return smallest("round", sq(view.gradient(view.mean("w"))) / 8)
 
@@ -380,9 +385,26 @@ def test_the_smallest_moment_of_a_run_is_compared_alone(right, verdict):
 
 def test_the_loss_of_one_function_is_that_of_every_client():
     """Of ``at(i)``, whichever way an algorithm asks for it."""
-    whole = WholeClass(conditions=(smooth_strongly_convex(1, 0.1), start_within(1)), clients=2)
+    whole = FunctionClassProblem(
+        conditions=(smooth_strongly_convex(1, 0.1), start_within(1)), clients=2
+    )
     x = whole.unknown_start.expand(2, -1, -1)
     one = whole.oracles(torch.float64).at(1)
     asked = [*one.mean_loss(x).entries.flat, *one.batch_loss(x, None).entries.flat]
     its, other = (whole.asked.value(k, whole.asked.start) + whole.asked.at_star(k) for k in (1, 0))
     assert set(asked) == {its} != {other}
+
+
+def test_a_recursion_with_room_is_proved_where_no_multiplier_has_room():
+    """S is 0 along a run on quadratics of curvature μ, whatever the multipliers are."""
+
+    def rise(view):
+        if not view.last:
+            return None
+        before = sq(view.round_start("w") - view.minimiser)
+        return each("round", "local_step", sq(view.mean("w") - view.minimiser) - 0.95**6 * before)
+
+    functions = [smooth_strongly_convex(L=1, mu=0.1), similar(zeta=1)]
+    method = FedAvg(local_steps=3, step_size=0.5)
+    (case,) = build(method, functions, rounds=1, left=rise, clients=2)
+    assert 0.2298 < certify(case, at_most=Fraction(23, 100)).bound <= Fraction(23, 100)

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from itertools import count
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -30,6 +31,9 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.measure import average, sq
 from driftproof.verifiers.papers.localsgd.claims._saddles import distance_at_end
+from driftproof.verifiers.standalone.of_class import script_of_class
+from driftproof.verifiers.standalone.refusal import NoScriptError
+from driftproof.verifiers.standalone.tex_of_class import tex_of_class
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.check import RefusedCertificateError
 from driftproof.verifiers.worst_case.check_counterexample import functions_of as check
@@ -115,8 +119,9 @@ def test_what_is_shown_does_not_depend_on_how_the_solver_turns_its_answer(name):
 def test_the_numbers_are_those_of_a_program_written_by_hand():
     """Gradient descent, twice by 1/2, on the function of one dimension that is found."""
     _, _, bound, made, _ = found("descent", 0.9)
-    numbers = dict(zip(["x_0", "g_0", "g_1", "g_2"], [row[0] for row in made.coordinates],
-                       strict=True))  # fmt: skip
+    numbers = dict(
+        zip(["x_0", "g_0", "g_1", "g_2"], [row[0] for row in made.coordinates], strict=True)
+    )
     x = [numbers["x_0"], numbers["x_0"] - numbers["g_0"] / 2]
     x.append(x[1] - numbers["g_1"] / 2)
     g, f = [0, *(numbers[f"g_{k}"] for k in range(3))], [0, *made.values]
@@ -143,13 +148,65 @@ def test_what_is_changed_is_refused():
     for name, number in file["numbers"].items():
         changed = json.loads(text)
         changed["numbers"][name] = str(Fraction(number) + 1)
-        with pytest.raises(RefusedCertificateError, match="is not smooth-strongly-convex"):
+        with pytest.raises(RefusedCertificateError, match=r"is not smooth|the formula of"):
             check(sealed(changed))
         refused += 1
     assert refused == sum(map(len, file["coordinates"].values())) + len(file["numbers"])
     file["conclusion"]["right"] = str(check(text).left)
     with pytest.raises(RefusedCertificateError, match="the conclusion holds"):
         check(sealed(file))
+
+
+@pytest.mark.parametrize(
+    ("name", "share", "bent"),
+    [("descent", 0.999, True), ("contraction", 0.9, False), ("from the minimiser", 0.999, False)],
+)
+def test_functions_of_one_variable_have_formulas(name, share, bent):
+    """They exceed the bound in fractions, and no other formula goes with the points."""
+    case, _, bound, made, text = found(name, share)
+    file = json.loads(text)
+    assert {len(row) for row in made.coordinates} == {1}
+    assert made.value > bound
+    assert any(of["below"] != of["above"] for of in file["fields"].values()) is bent
+    for function, field in file["fields"].items():
+        for part in ("slope", "below", "above", *["knot"] * bent):
+            changed = json.loads(text)
+            changed["fields"][function][part] = str(Fraction(field[part]) + 1)
+            with pytest.raises(RefusedCertificateError, match="the formula of"):
+                check(sealed(changed))
+    # a client's gradient is what the formula says, by a formula of the test's own
+    for client, triples in enumerate(case.triples):
+        s, p, q, k = map(Fraction, file["fields"][f"f_{client}"].values())
+        for t in triples:
+            x, g = (
+                sum(c * made.coordinates[j][0] for j, c in of.coefficients.items())
+                for of in (t.point, t.gradient)
+            )
+            assert g == (s + p * x if x <= k else s + p * k + q * (x - k))
+
+
+def test_a_script_and_a_text_name_formulas(monkeypatch, capsys):
+    """Of twelve local steps too; and neither says what is false of them."""
+    twelve = FedAvg(local_steps=12, step_size=0.2)
+    monkeypatch.setitem(RUNS, "twelve", (*RUNS["local steps"][:2], twelve, 1, 2, 1))
+    made, text = found("twelve", 0.5)[-2:]
+    claim = SimpleNamespace(name="mine", source="a draft", statement="a \\le b")
+    script = script_of_class("mine", "printed", text)
+    assert len(script.splitlines()) <= 60
+    exec(script, scope := {})
+    assert (scope["left"], "REFUTED" in capsys.readouterr().out) == (made.value, True)
+    assert "f_{1}'(x) &= x + 1" in tex_of_class(claim, "printed", text)
+    for said, change in {
+        "it is not of its class": lambda of: of["fields"]["f_0"].update(above="9"),
+        "not met: gradients at x": lambda of: of["fields"]["f_0"].update(slope="1"),
+        "not met: start": lambda of: of["assumptions"]["start"].update(at_most="1/9"),
+        "^$": lambda of: of["conclusion"].update(right="9"),
+    }.items():
+        change(file := json.loads(text))
+        with pytest.raises(AssertionError, match=said):
+            exec(script_of_class("mine", "printed", json.dumps(file)), {})
+    with pytest.raises(NoScriptError, match="not above the right side"):
+        tex_of_class(claim, "printed", json.dumps(file))
 
 
 def test_classes_whose_conditions_do_not_suffice_have_none():
@@ -159,6 +216,7 @@ def test_classes_whose_conditions_do_not_suffice_have_none():
     assert simple(case, solved, Fraction(1, 10)) is None
     made = json.loads(found("contraction", 0.9)[-1])
     made["functions"]["f_0"]["classes"] = {"lipschitz": {"L": "1"}}
+    made["fields"] = {}
     for point in made["functions"]["f_0"]["points"].values():
         point["f"] = {}  # operators have no values
     with pytest.raises(RefusedCertificateError, match="do not suffice"):
@@ -267,8 +325,12 @@ def test_a_field_of_two_variables_is_that_of_a_function():
         "classes": {"strongly-monotone": {"mu": "0"}, "lipschitz": {"L": "2"}},
         "points": {"z": {"x": {"x": "1", "y": "1"}, "g": {"g": "1", "h": "1"}, "f": {}}},
     }
-    plain = {**BOUNDED, "vectors": {"x": ["x", "g"], "y": ["y", "h"]}, "functions": {"A": of},
-             "conclusion": ending}  # fmt: skip
+    plain = {
+        **BOUNDED,
+        "vectors": {"x": ["x", "g"], "y": ["y", "h"]},
+        "functions": {"A": of},
+        "conclusion": ending,
+    }
     axes = {"x": ["1", "0"], "y": ["0", "1"]}
     for matrix, (g, h), good in (
         ([["0", "-1"], ["1", "0"]], ["-1", "1"], True),
@@ -312,7 +374,7 @@ def test_several_smooth_functions_have_none_where_values_are_spoken_of():
 def test_an_equality_has_to_hold():
     file = json.loads(found("contraction", 0.9)[-1])
     start = file["assumptions"]["start"]
-    start["equals"] = start.pop("at_most")
+    start["equals"] = str(Fraction(start.pop("at_most")) / 2)
     with pytest.raises(RefusedCertificateError, match="assumption start"):
         check(sealed(file))
 
@@ -325,8 +387,10 @@ def test_what_lies_in_the_enclosure_of_an_irrational_right_side_does_not_exceed_
     file = BOUNDED | {"vectors": ["x"], "values": ["F"], "functions": {}}
     file["coordinates"] = {"x": ["0"]}
     file["conclusion"] = BOUNDED["conclusion"] | {
-        "products": [], "values": {"F": "1"}, "right": "sqrt(2)",
-    }  # fmt: skip
+        "products": [],
+        "values": {"F": "1"},
+        "right": "sqrt(2)",
+    }
     for left in (below, high):
         with pytest.raises(RefusedCertificateError, match="the conclusion holds"):
             check(sealed(file | {"numbers": {"F": str(left)}}))
@@ -337,7 +401,7 @@ def test_what_lies_in_the_enclosure_of_an_irrational_right_side_does_not_exceed_
 def test_both_orders_of_a_pair_count():
     """f(x_0) = 2 with a gradient of 0: f is above its minimum, which only one order says."""
     file = json.loads(found("descent", 0.9)[-1])
-    name = next(n for n in file["numbers"] if n.endswith("(x_0)"))
+    file["fields"], name = {}, next(n for n in file["numbers"] if n.endswith("(x_0)"))
     for value in ("2", "-2"):
         file["numbers"][name] = value
         with pytest.raises(RefusedCertificateError, match="is not smooth-convex"):
@@ -446,9 +510,11 @@ def test_one_triple_gives_a_parabola():
 
 @pytest.mark.parametrize(
     "classes",
-    [[monotone_lipschitz(1, 0.1), start_within(1)],
-     [bounded_gradients(smooth_convex(1), 1), start_within(1)]],
-)  # fmt: skip
+    [
+        [monotone_lipschitz(1, 0.1), start_within(1)],
+        [bounded_gradients(smooth_convex(1), 1), start_within(1)],
+    ],
+)
 def test_classes_with_necessary_conditions_alone_have_none(classes):
     case = build(FedAvg(step_size=0.1), classes, rounds=1, left=distance, clients=1)[-1]
     with pytest.raises(DriftproofError, match="suffice"):

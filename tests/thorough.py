@@ -44,7 +44,45 @@ LEFT = (
     Left("tests/test_devices.py", "an algorithm or a family", sample=True),
     Left("tests/test_experiments.py::test_a_run_judges_its", "an experiment", one_kernel=True),
     Left("tests/test_fairness.py::test_every_sentence", "the experiment", one_kernel=True),
+    Left("tests/test_ladder.py", "the solvers, and what is handed down from one to the next"),
+    *(
+        Left(f"tests/test_certified_optima.py::test_{name}", "a family's certificates")
+        for name in ("a_wrong_gradient", "random_logistic_losses_by_cvxpy")
+    ),
+    Left("tests/test_maml_and_dro.py::test_a_supremum", "a certificate of a supremum"),
+    Left("tests/test_enclosed.py::test_gradient_descent", "the arithmetic of balls"),
+    Left("tests/test_on_paper.py::test_a_changed_proof", "what reads a printed proof back"),
+    Left("tests/test_on_paper.py::test_the_page_has_every", "docs/proofs.md, or what prints it"),
+    *(
+        Left(f"tests/test_minimax_kernel.py::test_{name}", "that kernel", one_kernel=True)
+        for name in ("the_same_bits", "a_replicate_in_tiles")
+    ),
+    Left("tests/test_bench.py::test_the_commands_table", "the bench command", one_kernel=True),
     Left("tests/test_ends.py::test_smooth_strongly_convex", "the betting test, by six verdicts"),
+    Left("tests/test_ends.py::test_runs_stay_within", "an algorithm's radii"),
+    Left("tests/test_statistics.py::test_verdicts_on_simulated", "the betting test"),
+    *(
+        Left(f"tests/test_{name}", "what a search draws, or how it climbs")
+        for name in (
+            "search_stays_inside.py::test_what_the_search_draws",
+            "search.py::test_rare_noise",
+            "search_terms.py::test_a_tight_constant",
+            "strategies.py::test_the_simplest_case",
+        )
+    ),
+    *(
+        Left(f"tests/test_{name}", "the search of potentials")
+        for name in (
+            "limits.py::test_values_and_gradients",
+            "limits.py::test_what_a_potential_falls_by",
+            "limits.py::test_each_method_is_judged",
+            "potential.py::test_control_variates",
+            "potential.py::test_no_heavy_ball",
+            "rates_in_t.py::test_classic_rates",
+            "rates_in_t.py::test_what_is_false",
+        )
+    ),
+    Left("tests/test_paper.py::test_the_steps_of_the_action", "the action, or the install"),
     *(
         Left(f"{PAGE}[{page}]", "the page, or a command that it shows")
         for page in (
@@ -56,13 +94,14 @@ LEFT = (
             "tutorial",
         )
     ),
-    Left("tests/test_bench.py::test_every_way_agrees", "a kernel or a peer", sample=True),
+    Left("tests/test_bench.py::test_every_way_agrees", "a kernel or a peer"),
     Left("tests/test_triton.py::test_a_launch", "a kernel for a GPU, interpreted", one_kernel=True),
     Left("tests/test_cluster.py", "how tasks are sent to other machines", one_kernel=True),
     Left("tests/test_kills.py", "the ledger and the workers", one_kernel=True),
     Left("tests/test_fuzz.py::test_a_file_that_is_spoilt_is_told", "readers", one_kernel=True),
     Left("tests/test_prove.py::test_coq_", "what is written for Coq", one_kernel=True),
     Left("tests/test_coq_region.py", "what is written for Coq", one_kernel=True),
+    Left("tests/test_wheel.py::test_mypy", "the install, or types", one_kernel=True),
     Left("tests/test_site.py", "docs/, which `make docs` builds", one_kernel=True),
     Left("tests/test_notebooks.py::test_what_the_text_says_is_shown", "the notebooks"),
     Left("tests/test_hostile_names.py::test_nothing_of_a", "the page's templates", one_kernel=True),

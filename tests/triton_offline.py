@@ -7,8 +7,6 @@ thread, whether its matrix products are rounded to tf32, and whether one instruc
 word of a product (``_triton_philox``).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -77,9 +75,11 @@ def main() -> None:
         kernel = launch(self, *args, grid=grid, warmup=True, **kwargs)
         ptx, cubin = kernel.asm["ptx"], kernel.asm["cubin"]
         found = {
-            "name": kernel.name, "shared": kernel.metadata.shared, "tf32": "tf32" in ptx,
+            "name": kernel.name,
+            "shared": kernel.metadata.shared,
+            "tf32": "tf32" in ptx,
             "upper words": "mul.hi" in ptx,
-        }  # fmt: skip
+        }
         made.append(found | resources(cubin))
         return kernel
 

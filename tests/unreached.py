@@ -1,7 +1,5 @@
 """The declared constants that no search reaches to 0.97, how far one comes, and why."""
 
-from __future__ import annotations
-
 REACHED = {
     ("analytic-maml", "inner_gradient_bound"): {3: 0.8054, 4: 0.9631},
     ("analytic-maml", "inner_gradient_moment"): {3: 0.7685, 4: 0.9631},

@@ -1,7 +1,5 @@
 """Measures of states that are written as a lambda, which cannot be annotated."""
 
-from __future__ import annotations
-
 from driftproof.toolkit.measure import States
 
 

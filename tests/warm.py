@@ -8,8 +8,6 @@ What it does not show is whether results depend on the order of a set of strings
 have the same. Tests of what is the same to the bit start new processes.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 import json
@@ -21,12 +19,19 @@ import sys
 from driftproof.toolkit.discover import leaves
 
 PRELOADED = (
-    "driftproof.cli", "driftproof.verifiers.verify", "driftproof.verifiers.in_print.errata",
-    "numba", "scipy.optimize",
-    "driftproof.verifiers.controls", "driftproof.toolkit.report.files",
-    "driftproof.toolkit.report.mathml", "matplotlib.backends.backend_svg",
-    "matplotlib.backends.backend_pdf", "cvxpy", "sklearn.datasets",
-)  # fmt: skip
+    "driftproof.cli",
+    "driftproof.verifiers.verify",
+    "driftproof.verifiers.in_print.errata",
+    "numba",
+    "scipy.optimize",
+    "driftproof.verifiers.controls",
+    "driftproof.toolkit.report.files",
+    "driftproof.toolkit.report.mathml",
+    "matplotlib.backends.backend_svg",
+    "matplotlib.backends.backend_pdf",
+    "cvxpy",
+    "sklearn.datasets",
+)
 
 
 def preload() -> None:

@@ -29,7 +29,7 @@ from driftproof.toolkit.gram.exact import Vector
 from driftproof.toolkit.problem import Problem, Solution
 from driftproof.verifiers.worst_case.classes import CURVED, curvatures
 from driftproof.verifiers.worst_case.program import Solved
-from driftproof.verifiers.worst_case.record import WorstCase
+from driftproof.verifiers.worst_case.sdp import WorstCase
 
 SMALLEST = 1e-9
 """Eigenvalues of a Gram matrix that are left out, relative to the largest."""
@@ -78,11 +78,13 @@ def _nearest(rows: np.ndarray, heights: np.ndarray) -> np.ndarray:
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
     ones = sparse.csc_matrix(np.ones((1, count)))
     solver = clarabel.DefaultSolver(
-        sparse.csc_matrix(np.triu(rows @ rows.T)), heights,
+        sparse.csc_matrix(np.triu(rows @ rows.T)),
+        heights,
         sparse.vstack([ones, -sparse.eye(count)], format="csc"),
         np.concatenate([[1.0], np.zeros(count)]),
-        [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(count)], settings,
-    )  # fmt: skip
+        [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(count)],
+        settings,
+    )
     shares: np.ndarray = np.maximum(np.array(solver.solve().x), 0.0)
     shares /= shares.sum()
     return shares
@@ -134,7 +136,7 @@ class WorstFunctions(Problem):
 
     @property
     def offers(self) -> str:
-        """As the class's ``WholeClass.offers``."""
+        """As the class's ``FunctionClassProblem.offers``."""
         return "bilevel" if self.level else "losses"
 
     def start(self) -> np.ndarray:
@@ -238,14 +240,19 @@ def functions(
 
     made = []
     for of, triples in zip(case.classes, case.triples, strict=True):
-        values = [sum(float(a) * solved.values[j] for j, a in t.value.values.items())
-                  for t in triples]  # fmt: skip
+        values = [
+            sum(float(a) * solved.values[j] for j, a in t.value.values.items()) for t in triples
+        ]
         mu, L = map(float, curvatures(of.name, list(of.parameters.values())))
-        made.append(Interpolant(
-            np.array([vector(t.point) for t in triples]),
-            np.array([vector(t.gradient) for t in triples]),
-            np.array(values, dtype=float), L, mu,
-        ))  # fmt: skip
+        made.append(
+            Interpolant(
+                np.array([vector(t.point) for t in triples]),
+                np.array([vector(t.gradient) for t in triples]),
+                np.array(values, dtype=float),
+                L,
+                mu,
+            )
+        )
     every = tuple(made) if len(made) == clients else tuple(made * clients)
     roles = {"objective_smoothness": made[0].L, "strong_convexity": max(made[0].mu, 0.0)}
     own = np.array([vector(v) for v in case.own]) if case.own else None

@@ -3,8 +3,6 @@
 The mistakes are those of public bug reports: each is one line that is not the printed one.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 
@@ -40,9 +38,10 @@ def scaffold(slip=""):
             own[i] = new
         of = len(cohort) if slip == "|S| for N" else len(clients)
         return {
-            "x": x + server_step_size * mean(moves), "own_control": own,
+            "x": x + server_step_size * mean(moves),
+            "own_control": own,
             "control": c + np.sum(changes, 0) / of,
-        }  # fmt: skip
+        }
 
     return scaffold
 
@@ -140,9 +139,16 @@ def local_scgdm(slip=""):
 
 def fednest(slip=""):
     def fednest(
-        state, clients, cohorts, inner_calls, inner_steps, outer_steps, inner_step_size,
-        outer_step_size, terms,
-    ):  # fmt: skip
+        state,
+        clients,
+        cohorts,
+        inner_calls,
+        inner_steps,
+        outer_steps,
+        inner_step_size,
+        outer_step_size,
+        terms,
+    ):
         x, y, drawn = state["x"], state["y"], iter(cohorts)
         for _ in range(inner_calls):
             chosen, ends = next(drawn), []

@@ -1,7 +1,5 @@
 """driftproof's lowest layer: algorithms, contexts, measures, draws, data sets, verdicts, page."""
 
-from __future__ import annotations
-
 import os
 
 __version__ = "0.1.0"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
+from inspect import signature
 from itertools import takewhile
 from types import FunctionType
 from typing import (
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
     from driftproof.toolkit.draws import Law
 
 A = TypeVar("A", bound="Algorithm")
+MORE_VECTORS = (
+    "each parameter after start is a vector of every client, own.mean(0) one that they share, and "
+    'limits = {"own": "gradient"} says that own goes to ∇f_i(x*) ("minimiser": x*, "zero": 0)'
+)
+"""How a method says what a round begins with, for messages."""
 
 
 @runtime_checkable
@@ -105,7 +111,12 @@ class Algorithm(Parameters, ABC):
     """
     in_mean: ClassVar[bool] = False
     """Whether ``radii`` of the same class bounds (E‖·‖⁴)^{1/4} too (see there)."""
-    local_steps: int
+    limits: ClassVar[Mapping[str, str]] = {}
+    """Where each vector of ``anywhere`` beside start goes, if the method converges, by its name: to
+    "minimiser" x*, "gradient" ∇f_i(x*), or "zero". Start goes to x*.
+    """
+    local_steps: int = 1
+    """τ; a field of those that make several."""
     participation: float = 1.0
     """The share of clients that take part in a round; a field of those that sample."""
 
@@ -123,7 +134,9 @@ class Algorithm(Parameters, ABC):
 
         Args:
             start: the point that all clients share, [dim, …].
-            own: what each client remembers from earlier rounds, [clients, dim, …].
+            own: what each client remembers from earlier rounds, [clients, dim, …]. Each parameter
+                that a method adds after it is one more such vector; ``own.mean(0)`` is one that all
+                clients share.
 
         Raises:
             DriftproofError: the algorithm does not say what holds of its states.
@@ -131,8 +144,39 @@ class Algorithm(Parameters, ABC):
         raise DriftproofError(
             f"{type(self).__name__} from any state that a round can begin with",
             "an algorithm that says what such a state is",
-            "write its method anywhere(ctx, oracles, start, own), as Scaffold has it",
+            "write its method anywhere(self, ctx, oracles, start, own), which returns the state; "
+            + MORE_VECTORS,
         )
+
+    @classmethod
+    def remembered(cls) -> tuple[str, ...]:
+        """Return the names of the vectors that ``anywhere`` makes a state of, beside start."""
+        return tuple(signature(cls.anywhere).parameters)[4:]
+
+    def at_rest(self, ctx: Context, oracles: Any, minimiser: Tensor, gradients: Tensor) -> Any:
+        """Return the state that rounds tend to: that of ``anywhere`` at its ``limits``.
+
+        Args:
+            minimiser: x*, [dim, replicates].
+            gradients: ∇f_i(x*), [clients, dim, replicates].
+
+        Raises:
+            DriftproofError: ``limits`` does not say where each vector goes.
+        """
+        of = {
+            "minimiser": ctx.everywhere(minimiser),
+            "gradient": gradients,
+            "zero": gradients - gradients,
+        }
+        names = self.remembered()
+        if set(self.limits) != set(names) or not set(self.limits.values()) <= set(of):
+            raise DriftproofError(
+                f"limits = {dict(self.limits)} of {type(self).__name__}, whose anywhere takes "
+                f"{', '.join(('start', *names))}",
+                f"for each after start one of {', '.join(of)}: it goes to x*, ∇f_i(x*) or 0",
+                f"write limits = {dict.fromkeys(names, 'gradient')}, say",
+            )
+        return self.anywhere(ctx, oracles, minimiser, *(of[self.limits[name]] for name in names))
 
     @abstractmethod
     def step(self, ctx: Context, oracles: Any, state: Any) -> Any:
@@ -170,9 +214,11 @@ class Algorithm(Parameters, ABC):
             return
         below = takewhile(lambda cls: "radii" not in vars(cls), order)
         others = [
-            name for cls in below for name, of in vars(cls).items()
+            name
+            for cls in below
+            for name, of in vars(cls).items()
             if isinstance(of, FunctionType) and not name.startswith("__")
-        ]  # fmt: skip
+        ]
         yield from (self.radii(around) if not others else None) or ()
 
     def cohort_size(self, clients: int) -> int:

@@ -4,8 +4,6 @@ A statement on minimax problems says nothing of bilevel ones with g ≠ −f. So
 for the problems of a claim has to assert what these do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,9 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from driftproof.toolkit.located import is_shipped
 from driftproof.toolkit.oracles import OFFERS
 from driftproof.toolkit.problem import Problem
+from driftproof.toolkit.user_traceback import is_shipped
 
 POINTS, SIZES = 4, (0.1, 1.0, 10.0)
 """Random points at which an assertion is looked at, and how large they are."""
@@ -80,5 +78,6 @@ def asserted(problem: Problem) -> frozenset[str]:
     own = not is_shipped(problem)
     if own and problem.offers == "bilevel" and ASSERTIONS["zero-sum"].of(problem):
         found.add("zero-sum")
-    return frozenset(found & {name for name, of in ASSERTIONS.items()
-                              if of.offers in OFFERS[problem.offers]})  # fmt: skip
+    return frozenset(
+        found & {name for name, of in ASSERTIONS.items() if of.offers in OFFERS[problem.offers]}
+    )

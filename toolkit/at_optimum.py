@@ -11,8 +11,6 @@ and a family that certifies the clients' infima has Γ itself (``Problem.minima_
 are several minimisers, x* is one of them: a statement about any of them is about this one too.
 """
 
-from __future__ import annotations
-
 from math import inf
 from typing import Any
 
@@ -21,9 +19,7 @@ from torch import Tensor
 
 from driftproof.toolkit.oracles import OFFERS, has_term, on_every_client
 
-DISTANCE, DISSIMILARITY, MINIMA_GAP = (
-    "initial_distance", "gradient_dissimilarity", "minima_gap",
-)  # fmt: skip
+DISTANCE, DISSIMILARITY, MINIMA_GAP = ("initial_distance", "gradient_dissimilarity", "minima_gap")
 AT_OPTIMUM = frozenset({DISTANCE, DISSIMILARITY, MINIMA_GAP})
 """The roles that are derived here."""
 
@@ -31,20 +27,23 @@ AT_OPTIMUM = frozenset({DISTANCE, DISSIMILARITY, MINIMA_GAP})
 def constants_at_optimum(problem: Any) -> dict[str, Tensor]:
     """Return the upper ends, role → one number, or [replicates] of many members (∞: none known).
 
-    Of problems with several levels it returns nothing: papers measure R there in other ways.
+    On two levels it is R alone, of x alone; with any other variables nothing.
     """
-    if len(problem.start()) != problem.dim:
+    start, levels = torch.from_numpy(problem.start())[:, None], problem.two_levels
+    if len(start) != problem.dim and not levels:
         return {}
-    start, best = torch.from_numpy(problem.start())[:, None], problem.minimiser
+    best, size = problem.minimiser, problem.dim
     away = torch.as_tensor(problem.minimiser_error, dtype=torch.float64)
-    made = {DISTANCE: (start - best).norm(dim=0) + away}
+    made = {DISTANCE: (start[:size] - best[:size]).norm(dim=0) + away}
+    if levels:
+        return made
     each, known = gradients_of_clients(problem, best), problem.constants
     if each is not None:
         off = torch.where(away > 0, away * steepness(known), 0.0)
         made[DISSIMILARITY] = each.square().sum(1).mean(0).sqrt() + off
         convex = known.get("client_strong_convexity", 0.0)
         made[MINIMA_GAP] = made[DISSIMILARITY] ** 2 / torch.as_tensor(2 * convex, dtype=away.dtype)
-    if problem.minima_gap is not None:
+    if problem.minima_gap is not None and not has_term(problem):  # Γ is of f alone
         gap = torch.as_tensor(problem.minima_gap, dtype=torch.float64)
         made[MINIMA_GAP] = torch.fmin(gap, made.get(MINIMA_GAP, gap))  # 0/0 says nothing
     return {role: torch.where(x.isnan(), inf, x) for role, x in made.items()}
@@ -52,7 +51,7 @@ def constants_at_optimum(problem: Any) -> dict[str, Tensor]:
 
 def gradients_of_clients(problem: Any, x: Tensor) -> Tensor | None:
     """Return ∇f_i(x), [clients, dim, replicates], whose mean is ∇F (None: not to be had)."""
-    if problem.has_client_gradients:
+    if problem.has_client_gradients and not has_term(problem):
         gradients: Tensor = problem.client_gradients(x)
         return gradients
     if has_term(problem) or "field" not in OFFERS[problem.offers]:
@@ -66,8 +65,14 @@ def steepness(known: Any) -> Any:
     """Return what bounds each client's L; of h + g∘f, L_h + L_g B_f² + B_g L_f."""
     if "field_smoothness" in known:
         return known["field_smoothness"]
-    plain, outer, inner, steep, bend = (known.get(role, inf) for role in (
-        "plain_smoothness", "outer_smoothness", "inner_gradient_bound", "outer_gradient_bound",
-        "inner_smoothness",
-    ))  # fmt: skip
+    plain, outer, inner, steep, bend = (
+        known.get(role, inf)
+        for role in (
+            "plain_smoothness",
+            "outer_smoothness",
+            "inner_gradient_bound",
+            "outer_gradient_bound",
+            "inner_smoothness",
+        )
+    )
     return plain + outer * inner * inner + steep * bend  # beyond all doubles: infinite

@@ -5,7 +5,7 @@ and *one* sample (a tuple of tensors); client i has
 
 * f_i(x, y) = (1/n_i) Σ_j f(x, y, sample_ij), and g_i likewise;
 * ∇_x f_i, ∇_y f_i, ∇_y g_i by reverse mode;
-* ∇²_yy g_i v = d/dε ∇_y g_i(x, y + εv) by forward over reverse mode, so that no Hessian is formed;
+* ∇²_yy g_i v = ∇_y ⟨∇_y g_i, v⟩ by the pullback of y ↦ ∇_y g_i, so that no Hessian is formed;
 * ∇²_xy g_i v = ∇_x ⟨∇_y g_i, v⟩ by the pullback of x ↦ ∇_y g_i,
 
 each of a minibatch of the client's samples (the law ``Indices``) or, where the noise argument is
@@ -35,14 +35,12 @@ give labels as unit vectors instead).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import TypeAlias
 
 import torch
 from torch import Tensor
-from torch.func import grad, jvp, vjp
+from torch.func import grad, vjp
 
 from driftproof.toolkit.client_samples import ClientSamples, Sample, mean_of
 from driftproof.toolkit.draws import Law
@@ -54,8 +52,7 @@ class AutogradBilevel:
     """The oracles of ``toolkit.oracles.Bilevel``.
 
     Args:
-        upper, lower: f and g of one sample, scalars; twice differentiable in torch, g by forward
-            over reverse mode.
+        upper, lower: f and g of one sample, scalars; twice differentiable in torch.
         upper_data, lower_data: for each client of the federation a tuple of tensors
             [samples_i, …]; clients may have different numbers of samples.
         upper_dim: d_1.
@@ -81,7 +78,6 @@ class AutogradBilevel:
         dtype: torch.dtype = torch.float64,
         device: str = "cpu",
     ) -> None:
-        _load_forward_mode()
         chosen = range(len(lower_data)) if clients is None else clients
         self.clients = len(chosen)
         self.upper_dim = upper_dim
@@ -125,7 +121,7 @@ class AutogradBilevel:
         """Return ∇²_yy g_i(x, y; ζ) v, [clients, lower_dim, replicates]."""
 
         def product(sample: Sample, share: Tensor, x: Tensor, y: Tensor, v: Tensor) -> Tensor:
-            hessian_v: Tensor = jvp(lambda y: self._g_y(x, y, sample, share), (y,), (v,))[1]
+            hessian_v: Tensor = vjp(lambda y: self._g_y(x, y, sample, share), y)[1](v)[0]
             return hessian_v
 
         return self._lower_data.apply(product, zeta, x, y, v)
@@ -138,11 +134,3 @@ class AutogradBilevel:
             return cross_v
 
         return self._lower_data.apply(product, zeta, x, y, v)
-
-
-@cache
-def _load_forward_mode() -> None:
-    """Let torch load its forward-mode formulas now: it then warns of a part of itself."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        jvp(torch.sin, (torch.zeros(1),), (torch.ones(1),))

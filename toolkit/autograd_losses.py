@@ -81,9 +81,15 @@ class AutogradLosses:
     """
 
     def __init__(
-        self, loss: Loss, *, data: Sequence[Sample], clients: range | None = None,
-        together: bool = False, dtype: torch.dtype = torch.float64, device: str = "cpu",
-    ) -> None:  # fmt: skip
+        self,
+        loss: Loss,
+        *,
+        data: Sequence[Sample],
+        clients: range | None = None,
+        together: bool = False,
+        dtype: torch.dtype = torch.float64,
+        device: str = "cpu",
+    ) -> None:
         chosen = range(len(data)) if clients is None else clients
         self.clients, self._data = len(chosen), ClientSamples(data, chosen, dtype, device)
         self.client_weights = self._data.client_weights

@@ -37,15 +37,29 @@ class AutogradMinimax(AutogradBilevel):
     """
 
     def __init__(
-        self, f: PerSample, *, data: Sequence[Sample], upper_dim: int,
-        lower_smoothness: float | None = None, clients: range | None = None,
-        together: bool = False, dtype: torch.dtype = torch.float64, device: str = "cpu",
-    ) -> None:  # fmt: skip
+        self,
+        f: PerSample,
+        *,
+        data: Sequence[Sample],
+        upper_dim: int,
+        lower_smoothness: float | None = None,
+        clients: range | None = None,
+        together: bool = False,
+        dtype: torch.dtype = torch.float64,
+        device: str = "cpu",
+    ) -> None:
         super().__init__(
-            f, lambda *at: -f(*at), upper_data=data, lower_data=data, upper_dim=upper_dim,
-            lower_smoothness=lower_smoothness or 0.0, clients=clients, together=together,
-            dtype=dtype, device=device,
-        )  # fmt: skip
+            f,
+            lambda *at: -f(*at),
+            upper_data=data,
+            lower_data=data,
+            upper_dim=upper_dim,
+            lower_smoothness=lower_smoothness or 0.0,
+            clients=clients,
+            together=together,
+            dtype=dtype,
+            device=device,
+        )
         if lower_smoothness is None:
             del self.lower_smoothness
         self.client_weights = self._upper_data.client_weights
@@ -53,9 +67,10 @@ class AutogradMinimax(AutogradBilevel):
     def __getattr__(self, name: str) -> Any:
         if name == "lower_smoothness":
             raise DriftproofError(
-                "a Neumann series on AutogradMinimax without lower_smoothness", "ℓ_{g,1}, a number",
+                "a Neumann series on AutogradMinimax without lower_smoothness",
+                "ℓ_{g,1}, a number",
                 "pass AutogradMinimax(…, lower_smoothness=L)",
-            )  # fmt: skip
+            )
         raise AttributeError(name)
 
     def field_law(self, batch: int) -> Law | None:

@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from driftproof.toolkit.autograd_bilevel import AutogradBilevel
 from driftproof.toolkit.balls.root import enclosed_minimiser
 from driftproof.toolkit.balls.tensor import Balls, RefusedError
 from driftproof.toolkit.errors import DriftproofError
@@ -22,6 +23,9 @@ from driftproof.toolkit.oracles import (
     on_every_client,
 )
 from driftproof.toolkit.problem import Problem
+
+TOGETHER = 2**16
+"""Entries of y of all the columns of a Hessian that are made in one call."""
 
 
 class BilevelProblem(Problem):
@@ -109,11 +113,17 @@ class BilevelProblem(Problem):
 
     def lower_hessian(self, x: ClientVectors, y: LowerVectors) -> Tensor:
         """Return ∇²_yy g(x, y) of the mean g, [replicates, lower_dim, lower_dim]."""
-        oracles, columns = self._oracles(x), []
-        for j in range(y.shape[1]):
-            unit = torch.zeros_like(y)
-            unit[:, j] = 1.0
-            columns.append(oracles.lower_hessian_product(x, y, unit, None).mean(0))
+        oracles, columns, (_, entries, count) = self._oracles(x), list[Tensor](), y.shape
+        # what automatic differentiation does costs by the call, so columns stand beside each other
+        automatic = isinstance(oracles, AutogradBilevel) and not isinstance(y, Balls)
+        step = max(1, TOGETHER // y.numel()) if automatic else 1
+        for some in (range(entries)[k : k + step] for k in range(0, entries, step)):
+            at, others = (torch.cat([v] * len(some), 2) if automatic else v for v in (x, y))
+            unit, places = torch.zeros_like(others), range(0, len(some) * count, count)
+            for j, k in zip(some, places, strict=True):
+                unit[:, j, k : k + count] = 1.0
+            made = oracles.lower_hessian_product(at, others, unit, None).mean(0)
+            columns += [made[:, k : k + count] for k in places]
         return torch.stack(columns, 1).permute(2, 0, 1)
 
     def _solved(self, x: UpperVector) -> tuple[Bilevel, ClientVectors, LowerVectors]:

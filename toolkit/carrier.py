@@ -38,10 +38,13 @@ MOVES = dict.fromkeys((
 ), 1) | dict.fromkeys(("diagonal_scatter", "select_scatter", "slice_scatter"), 2)  # fmt: skip
 """torch's functions that only move entries → how many arguments hold entries, from the first."""
 COMPARISONS = {
-    operator.lt: ("lt", "__lt__", "less"), operator.le: ("le", "__le__", "less_equal"),
-    operator.gt: ("gt", "__gt__", "greater"), operator.ge: ("ge", "__ge__", "greater_equal"),
-    operator.eq: ("eq", "__eq__"), operator.ne: ("ne", "__ne__"),
-}  # fmt: skip
+    operator.lt: ("lt", "__lt__", "less"),
+    operator.le: ("le", "__le__", "less_equal"),
+    operator.gt: ("gt", "__gt__", "greater"),
+    operator.ge: ("ge", "__ge__", "greater_equal"),
+    operator.eq: ("eq", "__eq__"),
+    operator.ne: ("ne", "__ne__"),
+}
 """Python's comparisons → torch's names for them."""
 
 

@@ -1,7 +1,5 @@
 """A case as Python that makes it again, to be pasted into a test or a session."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 

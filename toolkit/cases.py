@@ -74,8 +74,9 @@ class Case(Generic[P_co, A_co]):
 
     def __post_init__(self) -> None:
         for part, wanted, name in (
-            (self.problem, Problem, "a problem"), (self.algorithm, Algorithm, "an algorithm"),
-        ):  # fmt: skip
+            (self.problem, Problem, "a problem"),
+            (self.algorithm, Algorithm, "an algorithm"),
+        ):
             if part is not None and not isinstance(part, wanted):
                 raise DriftproofError(
                     f"Case with {part!r}", name, "write Case(BoundedComposition(), ComFedL(), 20)"
@@ -163,6 +164,9 @@ def roles_of(
         roles["cohort_size"] = case.algorithm.cohort_size(case.problem.clients)
         roles["rounds"] = case.rounds if rounds is None else rounds
         roles["steps"] = roles["rounds"] * case.algorithm.local_steps
+        both = case.algorithm.needs == "field" and case.problem.two_levels
+        if both and "initial_distance" not in case.problem.constants:
+            roles.pop("initial_distance", None)  # that of x is less than that of (x, y)
     roles["initial_gap"] = case.problem.initial_gap[1] if gap is None else gap
     return roles
 
@@ -183,18 +187,31 @@ def grid(
     >>> len(grid(members, ComFedL(local_steps=sweep(1, 5, 9)), rounds=4))
     6
     """
+    return cases_of(problem, algorithm, rounds, "grid(problem, algorithm, rounds=20)")
+
+
+def cases_of(
+    problem: Problem, algorithm: Algorithm | None, rounds: int | list[int], call: str
+) -> list[Any]:
+    """Return the cases of a function that makes them.
+
+    Args:
+        call: how that function is called.
+    """
+    function, _, given = call.partition("(")
     for part, kind, name in (
-        (problem, Problem, "a problem"), (algorithm, Algorithm, "an algorithm"),
-    ):  # fmt: skip
+        (problem, Problem, "a problem"),
+        (algorithm, Algorithm, "an algorithm"),
+    ):
         if part is not None and not isinstance(part, kind):
+            first, second, *_ = given.split(", ")
+            remedy = f"put the {first} first, the {second} after it"
+            if isinstance(part, type):
+                remedy = f"write {part.__name__}(…), with brackets"
+            elif isinstance(part, list | tuple):
+                remedy = f"add lists of cases: {function}(…) + {function}(…)"
             called = f"{part.__name__}, a class" if isinstance(part, type) else str(part)
-            raise DriftproofError(
-                f"grid(…) with {called} where {name} stands",
-                "grid(problem, algorithm, rounds=20)",
-                f"write {part.__name__}(…), with brackets"
-                if isinstance(part, type)
-                else "put the problem first, the algorithm after it",
-            )
+            raise DriftproofError(f"{function}(…) with {called} where {name} stands", call, remedy)
     horizons = rounds if isinstance(rounds, list) else [rounds]
     algorithms: Sequence[Any] = algorithm.expand() if algorithm is not None else [None]
     return [

@@ -1,7 +1,5 @@
 """Each client's samples as tensors, over which functions of one sample are carried by ``vmap``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -11,6 +9,7 @@ from torch import Tensor
 from torch.func import vmap
 
 from driftproof.toolkit.draws import Indices, Law
+from driftproof.toolkit.errors import DriftproofError
 
 Sample: TypeAlias = tuple[Tensor, ...]
 Derivative: TypeAlias = Callable[..., Tensor]
@@ -34,10 +33,11 @@ class ClientSamples:
         number, count = torch.arange(max(own)), torch.tensor(own)[:, None]
         rows = torch.where(number < count, number, 0)
         self.data = tuple(
-            torch.stack([_cast(data[k][j], dtype)[at] for k, at in zip(clients, rows, strict=True)])
-            .to(device)
+            torch.stack(
+                [_cast(data[k][j], dtype)[at] for k, at in zip(clients, rows, strict=True)]
+            ).to(device)
             for j in range(len(data[0]))
-        )  # fmt: skip
+        )
         self.shares = ((number < count).to(dtype) / count).to(device)
         weights = torch.tensor(own, dtype=dtype, device=device) / sum(self.sizes)
         self.client_weights = weights[:, None, None]
@@ -59,16 +59,27 @@ class ClientSamples:
             share = torch.full_like(share[:, :1], 1.0 / at.shape[1]).expand(len(at), at.shape[1])
         places = (along, None) + (1,) * len(points)
         over_replicates = vmap(function, places, -1)
-        # forward mode writes to its points, which an average hands out as views of one
-        values: Tensor = vmap(over_replicates)(taken, share, *(p.contiguous() for p in points))
+        values: Tensor = vmap(over_replicates)(taken, share, *points)
         return values
 
 
 def of_samples(function: Callable[..., Tensor], together: bool) -> Derivative:
     """Return (*points, samples) ↦ function(*points, sample_j) of every sample, [samples]."""
+
+    def checked(*at: Any) -> Tensor:
+        value = function(*at)
+        if getattr(value, "ndim", None) != together:
+            name, shape = getattr(function, "__name__", "f"), list(getattr(value, "shape", []))
+            raise DriftproofError(
+                f"{name}, which returns a {type(value).__name__} of shape {shape}",
+                "a number for each sample, [samples]" if together else "a tensor of shape []",
+                "end it with .sum(), say, and return what torch computed",
+            )
+        return value
+
     if together:
-        return function
-    return lambda *at: vmap(function, (*(None,) * (len(at) - 1), 0))(*at)
+        return checked
+    return lambda *at: vmap(checked, (*(None,) * (len(at) - 1), 0))(*at)
 
 
 def mean_of(function: Callable[..., Tensor], together: bool) -> Derivative:

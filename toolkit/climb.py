@@ -1,7 +1,5 @@
 """One climb: CMA-ES from one start, in one structure, for a fixed number of evaluations."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass

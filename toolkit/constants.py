@@ -17,7 +17,7 @@ from numbers import Real
 from typing import Any, Self, TypeAlias
 
 from driftproof.toolkit.errors import DriftproofError, unknown_name
-from driftproof.toolkit.located import place_of
+from driftproof.toolkit.user_traceback import place_of
 
 Expression: TypeAlias = Any
 """A sympy expression; sympy has no types that mypy could read."""
@@ -80,10 +80,16 @@ ROLES: Mapping[str, str] = {
 }
 """What each constant of a problem is an upper bound on (a lower bound for the moduli)."""
 
-MODULI = frozenset({
-    "strong_convexity", "strong_concavity", "lower_strong_convexity", "lower_sample_convexity",
-    "client_strong_convexity", "field_monotonicity",
-})  # fmt: skip
+MODULI = frozenset(
+    {
+        "strong_convexity",
+        "strong_concavity",
+        "lower_strong_convexity",
+        "lower_sample_convexity",
+        "client_strong_convexity",
+        "field_monotonicity",
+    }
+)
 """The roles that are lower bounds: a modulus is wrong if it is too large."""
 
 SIGNED = frozenset({"lower_sample_convexity"})
@@ -200,9 +206,10 @@ class Letters:
         if letter not in self.notation:
             if self.notation:
                 nearest = unknown_name("letter", letter, self.notation)
+                meant = ", ".join(f"{x} ({role})" for x, role in sorted(self.notation.items()))
                 raise DriftproofError(
                     nearest.got,
-                    nearest.wanted,
+                    meant,
                     f"{nearest.remedy.rstrip('?')}, or write "
                     f'letters={{"{letter}": "ROLE"}} in the claim (driftproof show roles has all)',
                 )
@@ -314,16 +321,16 @@ def split(expression: Any) -> tuple[Any, dict[str, Any]]:
     means = sorted((s for s in expression.free_symbols if s.name.startswith(MEASURED)), key=str)
     if not means:
         return expression, {}
-    affine = sympy.Poly(expression, *means) if expression.is_polynomial(*means) else None
-    if affine is None or affine.total_degree() > 1:
+    coefficients = {s.name.removeprefix(MEASURED): sympy.diff(expression, s) for s in means}
+    several = any(of.has(*means) for of in coefficients.values())  # unless they cancel: see Poly
+    affine = expression.is_polynomial(*means)
+    if not affine or (several and sympy.Poly(expression, *means).total_degree() > 1):
         raise DriftproofError(
             f"a right side {expression}",
             "one that is affine in the measured means",
             "multiply c.measured(…) by letters and numbers only",
         )
-    constant = expression.subs(dict.fromkeys(means, 0))
-    coefficients = {s.name.removeprefix(MEASURED): sympy.diff(expression, s) for s in means}
-    return constant, coefficients
+    return expression.subs(dict.fromkeys(means, 0)), coefficients
 
 
 def latex(
@@ -390,8 +397,12 @@ def _no_equalities() -> Iterator[None]:
     import sympy
 
     kinds = (sympy.Basic, sympy.Expr, sympy.Rational, sympy.Integer, sympy.Float)
-    kept = [(kind, name, vars(kind)[name])
-            for kind in kinds for name in ("__eq__", "__ne__") if name in vars(kind)]  # fmt: skip
+    kept = [
+        (kind, name, vars(kind)[name])
+        for kind in kinds
+        for name in ("__eq__", "__ne__")
+        if name in vars(kind)
+    ]
 
     def guarded(name: str, compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         def compared(self: Any, other: Any) -> Any:

@@ -1,7 +1,5 @@
 """What ``@problem`` and ``@algorithm`` refuse: a class that would fail later, or silently."""
 
-from __future__ import annotations
-
 import dataclasses
 import difflib
 import inspect
@@ -86,9 +84,10 @@ def _of_plain_bases(cls: type) -> dict[str, Any]:
         hints = get_type_hints(parent, include_extras=True)
         own = {name: hints[name] for name in inspect.get_annotations(parent)}
         found |= {
-            name: hint for name, hint in own.items()
+            name: hint
+            for name, hint in own.items()
             if name in vars(parent) and get_origin(hint) is not ClassVar and hint is not ClassVar
-        }  # fmt: skip
+        }
     return found
 
 

@@ -6,8 +6,6 @@ until a leaf is used. A package outside driftproof contributes leaves by an entr
 ``driftproof`` whose value is the package's name; a single file is named on the command line.
 """
 
-from __future__ import annotations
-
 import ast
 import errno
 import importlib
@@ -24,8 +22,8 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from driftproof.toolkit.errors import DriftproofError, MissingError, unknown_name
-from driftproof.toolkit.located import located
 from driftproof.toolkit.names import check_name
+from driftproof.toolkit.user_traceback import is_users, user_traceback
 
 
 def package_folder(package: str) -> Path:
@@ -167,7 +165,7 @@ def _told_of_a_package(module: str, path: Path, error: BaseException) -> Driftpr
     """Return what a file of another package raised, with the entry point that names it."""
     point = next(p for p in _points() if f"{module}.".startswith(f"{p.value}."))
     package = point.dist.name if point.dist is not None else point.value
-    shown = located(error, path)
+    shown = user_traceback(error, path)
     missing = isinstance(error, ModuleNotFoundError)
     return (MissingError if missing else type(shown))(
         f"{shown.got}\n      in the package {package}, whose entry point "
@@ -225,22 +223,31 @@ def _text(path: Path) -> str:
 
 
 def find(kind: str, name: str) -> Leaf:
-    """Return the leaf called ``name``, or the only one of a user's file ``name``.
+    """Return the leaf called ``name``, the only one of a user's file, or ``FILE::CLASS`` of it.
 
     Raises:
         DriftproofError: there is none (the nearest names are offered), or the file has several.
     """
-    if name.endswith(".py"):
-        choices = list(leaves_in(Path(name), kind))
-        if len(choices) != 1:
+    file, _, within = name.partition("::")
+    if file.endswith(".py"):
+        choices = {leaf.symbol: leaf for leaf in leaves_in(Path(file), kind)}
+        if within and within not in choices:
+            raise unknown_name(f"{kind} of {file}", within, choices)
+        if not within and len(choices) != 1:
             raise DriftproofError(
-                f"{name} has {len(choices)} {KINDS[kind].plural}", "one", "one file for each"
+                f"{name} has {len(choices)} {KINDS[kind].plural}", "one", "name FILE::CLASS"
             )
-        return choices[0]
+        return choices[within or next(iter(choices))]
     known = leaves(kind)
     if name not in known:
         raise unknown_name(kind, name, known, or_file=True)
     return known[name]
+
+
+def typed(cls: Any) -> str:
+    """Return what a command calls a leaf's class: its name, or a user's own file."""
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    return path_from_here(Path(file)) if file and is_users(file) else str(cls.leaf_name)
 
 
 def symbols_of(kind: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -383,9 +390,13 @@ def claims_of(path: Path) -> tuple[dict[str, Any], list[str]]:
     module = import_path(path)
     made = dict(_MADE.get(path, {}))
     values = list(vars(module).values())
-    listed = [v.values() if isinstance(v, dict) else v for v in values
-              if type(v) in (dict, list, tuple, set)]  # fmt: skip
-    held = [of for of in (*values, *(of for some in listed for of in some)) if _is_claim(of)]
+    listed = [
+        v.values() if isinstance(v, dict) else v
+        for v in values
+        if type(v) in (dict, list, tuple, set)
+    ]
+    every = (*values, *(of for some in listed for of in some))
+    held = [of for of in every if type(of).__module__.startswith(f"{CLAIM_TYPES}.")]
     elsewhere = {
         id(of) for file, of_file in _MADE.items() if file != path for of in of_file.values()
     }
@@ -393,10 +404,6 @@ def claims_of(path: Path) -> tuple[dict[str, Any], list[str]]:
         if id(of) not in elsewhere:
             made.setdefault(of.name, of)
     return made, sorted({of.name for of in held if id(of) in elsewhere})
-
-
-def _is_claim(of: Any) -> bool:
-    return type(of).__module__.startswith(f"{CLAIM_TYPES}.")
 
 
 def is_own(module: str) -> bool:
@@ -421,7 +428,7 @@ def import_path(path: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # an exit would end the command without a verdict
-        raise located(error, path) from error
+        raise user_traceback(error, path) from error
     return module
 
 

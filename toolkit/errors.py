@@ -61,8 +61,15 @@ def after_system_error(error: OSError) -> str:
 
 
 LISTED_KINDS = (
-    "claim", "problem", "algorithm", "dataset", "network", "split", "experiment", "kernel",
-)  # fmt: skip
+    "claim",
+    "problem",
+    "algorithm",
+    "dataset",
+    "network",
+    "split",
+    "experiment",
+    "kernel",
+)
 NAMES_LISTED = 24
 """So many names may stand in a message."""
 

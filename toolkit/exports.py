@@ -4,8 +4,6 @@ A module states its names once, for type checkers, as imports under ``TYPE_CHECK
 from its file here, too: ``from driftproof.toolkit.cases import grid as grid``.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 from collections.abc import Callable

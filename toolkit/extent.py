@@ -22,8 +22,7 @@ otherwise.
 (0.836, 3.664)
 """
 
-from __future__ import annotations
-
+import inspect
 import math
 from collections.abc import Callable
 from math import inf
@@ -35,10 +34,20 @@ from torch import Tensor
 from driftproof.toolkit.carrier import MOVES
 from driftproof.toolkit.rounded import IN_PLACE
 
-PLAIN = frozenset({
-    "dim", "size", "__len__", "numel", "is_floating_point", "is_complex", "shape", "dtype",
-    "device", "ndim",
-})  # fmt: skip
+PLAIN = frozenset(
+    {
+        "dim",
+        "size",
+        "__len__",
+        "numel",
+        "is_floating_point",
+        "is_complex",
+        "shape",
+        "dtype",
+        "device",
+        "ndim",
+    }
+)
 """What torch answers from the shape and the type alone."""
 READS = frozenset({
     "__bool__", "__float__", "__int__", "__index__", "__contains__", "__array__", "item", "tolist",
@@ -52,6 +61,10 @@ TABLE: dict[str, Callable[..., Any]] = {}
 
 class OpaqueError(Exception):
     """A measure of which nothing follows."""
+
+
+class UnknownError(OpaqueError, AttributeError):
+    """A measure that asks a problem for what nothing is known of."""
 
 
 class Extent(Tensor):
@@ -75,9 +88,14 @@ class Extent(Tensor):
 
     @classmethod
     def ball(
-        cls, centre: Tensor, radius: float, low: float = -inf, high: float = inf, p: float = inf,
+        cls,
+        centre: Tensor,
+        radius: float,
+        low: float = -inf,
+        high: float = inf,
+        p: float = inf,
         moved: float = inf,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         """Return what lies within ``radius`` of ``centre``, with entries from low to high."""
         with torch._C.DisableTorchFunctionSubclass():
             made: Any = torch.Tensor._make_subclass(cls, torch.empty_like(centre, device="meta"))
@@ -124,11 +142,18 @@ class Extent(Tensor):
         if name in PLAIN:
             with torch._C.DisableTorchFunctionSubclass():
                 return func(*args, **kwargs)
-        if name in TABLE:
-            return TABLE[name](*args, **kwargs)
-        plain = None
-        if name not in READS and not IN_PLACE.match(name) and "out" not in kwargs:
-            plain = func(*_centres(args), **_centres(kwargs))
+        plain, changes = None, IN_PLACE.match(name) or "out" in kwargs
+        try:
+            if name in TABLE:
+                return TABLE[name](*args, **kwargs)
+            if name not in READS and not changes:
+                plain = func(*_centres(args), **_centres(kwargs))
+        except OpaqueError:
+            raise
+        except Exception as error:
+            if name not in TABLE or not _takes(TABLE[name], func, args, kwargs):
+                raise OpaqueError(name) from error
+            raise  # plain tensors would have been taken: it is the table that is wrong
         if not isinstance(plain, Tensor):
             raise OpaqueError(name)
         if name not in MOVES or not isinstance(args[0], Extent):
@@ -142,6 +167,16 @@ class Extent(Tensor):
 
     def __iter__(self) -> NoReturn:
         raise OpaqueError("__iter__")
+
+
+def _takes(entry: Any, func: Any, args: Any, kwargs: Any) -> bool:
+    """Tell whether an entry of the table has such arguments, and torch takes plain ones."""
+    try:
+        inspect.signature(entry).bind(*args, **kwargs)
+        func(*_centres(args), **_centres(kwargs))
+    except Exception:  # noqa: BLE001 - whatever torch raises
+        return False
+    return True
 
 
 def power_of(x: Any) -> float:

@@ -26,13 +26,30 @@ from driftproof.toolkit.memory import keep_freed_memory
 from driftproof.toolkit.oracles import OFFERS
 from driftproof.toolkit.problem import Problem
 from driftproof.toolkit.recorder import Recorder
-from driftproof.toolkit.rounded import shaken
+from driftproof.toolkit.rounded import stochastic_rounding
 from driftproof.toolkit.stretches import finite, run_stretches
 from driftproof.toolkit.untouched import contents, in_place, written
 
 
+class Taken:
+    """What reads the measure and its parts off ``taken``."""
+
+    taken: np.ndarray
+
+    @property
+    def values(self) -> np.ndarray:
+        """The measure, [comparisons, replicates]."""
+        values: np.ndarray = self.taken[0]
+        return values
+
+    @property
+    def parts(self) -> np.ndarray:
+        """What else a right side names, [parts, comparisons, replicates]."""
+        return self.taken[1:]
+
+
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Taken):
     """What one run of one block gave.
 
     Attributes:
@@ -60,17 +77,6 @@ class Outcome:
     reals: int
     state: Any
 
-    @property
-    def values(self) -> np.ndarray:
-        """The measure, [comparisons, replicates]."""
-        values: np.ndarray = self.taken[0]
-        return values
-
-    @property
-    def parts(self) -> np.ndarray:
-        """What else a right side names, [parts, comparisons, replicates]."""
-        return self.taken[1:]
-
 
 def sampled_context(
     problem: Problem,
@@ -83,9 +89,13 @@ def sampled_context(
 ) -> BatchedContext:
     """Return the batched context of one block of a case; ``names`` key its draws."""
     return BatchedContext(
-        Words(*names), problem.clients, replicates=replicates, block=block, dtype=dtype,
+        Words(*names),
+        problem.clients,
+        replicates=replicates,
+        block=block,
+        dtype=dtype,
         device=device,
-    )  # fmt: skip
+    )
 
 
 def run(
@@ -132,15 +142,19 @@ def run(
     begin = Moment(ctx, problem, state, state)
     recorder = None
     if left is not None:
-        left = left if shake is None else shaken(left, shake.moved)
+        left = left if shake is None else stochastic_rounding(left, shake.moved)
         steps = rounds * tau
         moments = dict.fromkeys(MOMENTS, steps) | {("round",): rounds}
         still = begin._replace(before=state, previous=state)
         recorder = Recorder(
-            left, moments, still, lambda: _trial(still, algorithm, oracles), repeatable=not shake,
+            left,
+            moments,
+            still,
+            lambda: _trial(still, algorithm, oracles),
+            repeatable=not shake,
             apart=apart,
-        )  # fmt: skip
-    reach = _reach(problem, algorithm, state)
+        )
+    reach = 0.0 if problem.radius is None else _largest(getattr(state, algorithm.iterate))
     bad_step = None
     fused = fused_for(algorithm, problem, ctx) if kernels else None
     between = watch is None and (recorder is None or recorder.seen_between)
@@ -179,6 +193,19 @@ def run(
         if watch is not None:
             watch(rounds, state)
     return _outcome(ctx, recorder, bad_step, reach, state)
+
+
+def numbers_after(
+    problem: Problem, algorithm: Algorithm, *names: str, rounds: int = 1
+) -> list[float]:
+    """Return what the first client holds after a run of one replicate, to 5 places.
+
+    Args:
+        names: fields of the state, whose numbers follow each other.
+    """
+    ctx = sampled_context(problem, ("doc",), replicates=1)
+    state = run(problem, algorithm, ctx, rounds=rounds).state
+    return [round(x, 5) for name in names for x in getattr(state, name)[0].ravel().tolist()]
 
 
 def fitting(needs: str) -> list[str]:
@@ -289,13 +316,8 @@ class _Jitter:
         return torch.addcmul(x, x, torch.rsub(up, -unit, alpha=-2 * unit))  # ± unit, in one go
 
 
-def _reach(problem: Problem, algorithm: Algorithm, state: Any) -> float:
-    """Return the largest norm of an iterate, where the problem's constants have a radius."""
-    return 0.0 if problem.radius is None else _largest(getattr(state, algorithm.iterate))
-
-
 def _reach_of_step(algorithm: Algorithm, ctx: BatchedContext, state: Any) -> float:
-    """Return the same after a step, of the iterate before it was averaged too."""
+    """Return the largest norm after a step, of the iterate before it was averaged too."""
     x, marked = getattr(state, algorithm.iterate), ctx.marks.get(algorithm.iterate)
     reach = _largest(x)
     return reach if marked is None or marked is x else max(reach, _largest(marked))

@@ -1,7 +1,5 @@
 """Letters and roles: what a letter of a paper stands for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

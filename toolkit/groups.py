@@ -1,7 +1,5 @@
 """Forms: the rows of one form and reading of a claim, and their verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite

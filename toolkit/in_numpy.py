@@ -1,7 +1,5 @@
 """A problem as plain functions of numpy, for tests of code that knows nothing of driftproof."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -58,8 +56,9 @@ class InNumpy:
         if at.shape != self.start.shape:
             raise DriftproofError(
                 f"x of shape {tuple(at.shape)} for {self.problem}",
-                f"a vector of {len(self.start)} entries", "pass one point",
-            )  # fmt: skip
+                f"a vector of {len(self.start)} entries",
+                "pass one point",
+            )
         return at[None, :, None].expand(self.clients, -1, 1)
 
 
@@ -79,8 +78,15 @@ def in_numpy(problem: Any) -> InNumpy:
             'draw problems("field"), or ask problem.oracles(torch.float64)',
         )
     best = problem.solution
-    return InNumpy(problem, problem.clients, dict(problem.constants), problem.start(), best.low,
-                   best.high, best.minimiser)  # fmt: skip
+    return InNumpy(
+        problem,
+        problem.clients,
+        dict(problem.constants),
+        problem.start(),
+        best.low,
+        best.high,
+        best.minimiser,
+    )
 
 
 def _value_of(oracles: Any) -> str:

@@ -5,8 +5,6 @@ key names everything that its result depends on, so a stale one is never used. A
 shows what changed on the disk, which SQLite would not notice. A ledger that is damaged is refused.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from driftproof.toolkit.around import Around
 from driftproof.toolkit.draws import Law
+from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.oracles import on_every_client
 
 UNKNOWN = Around(inf)
@@ -65,17 +66,23 @@ class Levels(Around):
         upper = of_level("upper", torch.cat(tops, 1), oracles.upper_law(1), curvature=(-bend, bend))
         law = oracles.lower_law(1)
         lower = of_level(
-            "lower", oracles.lower_grad(x, y, None), law,
+            "lower",
+            oracles.lower_grad(x, y, None),
+            law,
             curvature=(known.get("lower_sample_convexity", -most), most),
             convexity=known.get("lower_strong_convexity"),
-        )  # fmt: skip
+        )
+        try:
+            series_step = 1.0 / oracles.lower_smoothness
+        except (DriftproofError, AttributeError):  # then no method takes a Neumann series of it
+            series_step = inf
         crossed = 0.0 if law is None else known.get("lower_cross_noise_bound", inf)
         return cls(
             **vars(around),
             upper=replace(upper, largest=known.get("upper_gradient_bound", inf) + upper.noise),
             lower=lower,
             cross=lower.smoothness + crossed,  # ∇²_xy g_i is a block of the derivative of ∇g_i
-            series_step=1.0 / oracles.lower_smoothness,
+            series_step=series_step,
         )
 
     @property

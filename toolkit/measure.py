@@ -34,9 +34,9 @@ import torch
 from torch import Tensor
 
 from driftproof.toolkit.errors import DriftproofError, unknown_name
-from driftproof.toolkit.located import place_of
 from driftproof.toolkit.oracles import OFFERS, feasible
 from driftproof.toolkit.untouched import contents, written
+from driftproof.toolkit.user_traceback import place_of
 
 if TYPE_CHECKING:
     from driftproof.toolkit.engines.batched import BatchedContext
@@ -124,13 +124,22 @@ def given_past(*axes_and_value: Any, **parts: Tensor) -> Reduction:
     return _reduction("given past", ("transition", *axes_and_value), parts)
 
 
+def dot(x: Tensor, y: Tensor) -> Tensor:
+    """Return ⟨x, y⟩ over the dimension: [dim, replicates] twice → [replicates].
+
+    >>> dot(torch.tensor([[3.0, 1.0], [4.0, 2.0]]), torch.tensor([[1.0, 1.0], [0.0, 2.0]])).tolist()
+    [3.0, 5.0]
+    """
+    return (x * y).sum(-2)
+
+
 def sq(x: Tensor) -> Tensor:
     """Return ‖x‖² over the dimension: [dim, replicates] → [replicates].
 
     >>> sq(torch.tensor([[3.0, 1.0], [4.0, 2.0]])).tolist()
     [25.0, 5.0]
     """
-    return (x * x).sum(-2)
+    return dot(x, x)
 
 
 def _reduction(how: str, axes_and_value: tuple[Any, ...], parts: Mapping[str, Tensor]) -> Reduction:
@@ -457,7 +466,13 @@ class Steps(States):
         if self.local_step and name in marks:
             return marks[name]
         if name not in state._fields:
-            raise unknown_name("quantity", name, {*state._fields, *marks})
+            if name not in marks:
+                raise unknown_name("quantity", name, {*state._fields, *marks})
+            raise DriftproofError(
+                f"{name!r} at the start of a round: the algorithm marks it during a step",
+                f"there a field of the state: {', '.join(state._fields)}",
+                'measure it after steps: along "transition", or "round", "local_step"',
+            )
         return self._field(name)
 
     def mean(self, name: str) -> Tensor:
@@ -479,6 +494,12 @@ class Steps(States):
     def begun(self) -> Any:
         """The state that this round started from."""
         return self._moment.start
+
+    def at_rest(self, algorithm: Any) -> Any:
+        """Return the state that rounds tend to by the algorithm's ``limits`` (None: of none)."""
+        star = self.minimiser
+        of = algorithm.limits and (self._moment.ctx, None, star, self.client_gradients(star))
+        return algorithm.at_rest(*of) if of else None
 
     def round_start(self, name: str) -> Tensor:
         """Return the mean over clients at the start of this round, [dim, replicates]."""
@@ -599,7 +620,7 @@ class Measure:
             raise DriftproofError(
                 f"{place_of(self._left)} returned None at some moment of an average",
                 "a value at each moment",
-                "take each(…), or a value of 0",
+                "take each(…), or a value of 0, which counts in the mean: a factor makes up for it",
             )
         if isinstance(said, Reduction) and (said.how, *said.axes) != self.how:
             raise DriftproofError(

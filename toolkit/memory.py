@@ -1,7 +1,5 @@
 """Keeps freed memory for the next step, which needs blocks of the same sizes; tells the peak."""
 
-from __future__ import annotations
-
 import ctypes
 import sys
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """What a leaf may be called: a name goes into tables, file names and the command line."""
 
-from __future__ import annotations
-
 import re
 
 from driftproof.toolkit.errors import DriftproofError

@@ -129,9 +129,15 @@ class Network(Parameters, ABC):
         """Return the network for examples of a shape."""
         shapes = self.shapes(example, outputs)
         return Model(
-            str(self), example, outputs, shapes, self, Initial(self, shapes), self.convolutional,
+            str(self),
+            example,
+            outputs,
+            shapes,
+            self,
+            Initial(self, shapes),
+            self.convolutional,
             self.several,
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True)

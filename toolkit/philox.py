@@ -10,8 +10,6 @@ bound it, at one product a cycle: 4.5 cycles a word. Products of vectors, made o
 52-bit parts, need as many cycles, and share an execution port with the scalar ones.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]

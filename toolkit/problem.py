@@ -120,6 +120,11 @@ class Problem(Parameters, ABC):
         return "field"
 
     @property
+    def two_levels(self) -> bool:
+        """Whether it has an upper variable x and a lower one."""
+        return self.offers in ("bilevel", "minimax")
+
+    @property
     def radius(self) -> float | None:
         """The constants are proven for ‖x‖ ≤ radius (None: on all of R^d)."""
         return None
@@ -141,9 +146,17 @@ class Problem(Parameters, ABC):
 
     def why_unproven(self, role: str) -> str:
         """Return why a role is not among those that are proven, as a reader is told."""
-        from driftproof.toolkit.at_optimum import AT_OPTIMUM
+        from driftproof.toolkit.at_optimum import AT_OPTIMUM, DISTANCE
 
-        if role in AT_OPTIMUM and len(self.start()) == self.dim:
+        derived = role == DISTANCE and self.two_levels
+        if derived and role in self.proven:
+            return f"that of {self} is of x alone, and (x, y) moves here: write it in constants"
+        if role in AT_OPTIMUM and len(self.start()) != self.dim and not derived:
+            return (
+                f"{self} does not declare it; with two levels it is not derived, since papers "
+                "measure it in several ways: write it in constants"
+            )
+        if role in AT_OPTIMUM:
             with suppress(DriftproofError):
                 if self.minimiser_error == inf:
                     return f"not proven of {self}: x* may not be unique; {self.unique_if} would do"
@@ -238,9 +251,10 @@ class Problem(Parameters, ABC):
 
         if self.solution.minimiser is None:
             raise DriftproofError(
-                f"the minimiser of {self}", "a problem whose infimum is attained",
+                f"the minimiser of {self}",
+                "a problem whose infimum is attained",
                 "measure view.gap(x), or view.gradient(x)",
-            )  # fmt: skip
+            )
         return torch.from_numpy(self.solution.minimiser)[:, None]
 
     @cached_property
@@ -293,7 +307,7 @@ class Problem(Parameters, ABC):
         return value - high - error, value - low + error
 
 
-def supposing(problem: P, **given: Any) -> P:
+def with_overrides(problem: P, **given: Any) -> P:
     """Return a copy of a problem with other properties: another solution, say."""
     supposed = copy(problem)
     for name in (*given, "solution", "initial_gap", "minimiser_error", "proven"):

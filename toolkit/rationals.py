@@ -1,7 +1,5 @@
 """Doubles as the fractions that they stand for."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import lru_cache
 from math import isqrt, ulp
@@ -25,11 +23,11 @@ for them."""
 
 
 @lru_cache(maxsize=4096)
-def meant(value: float) -> Fraction:
+def nearest_fraction(value: float) -> Fraction:
     """Return the fraction that a value stands for.
 
-    >>> meant(1 / 3), meant(0.5), meant(2.0**-60) == Fraction(1, 2**60)
-    (Fraction(1, 3), Fraction(1, 2), True)
+    >>> nearest_fraction(1 / 3), nearest_fraction(2.0**-60) == Fraction(1, 2**60)
+    (Fraction(1, 3), True)
     """
     near = Fraction(value).limit_denominator(DENOMINATOR)
     return near if float(near) == value else Fraction(value)

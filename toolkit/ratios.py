@@ -25,7 +25,22 @@ def vanishes(of: Any) -> bool:
     return of.top.is_zero() if isinstance(of, Ratio) else not of
 
 
-class Ratio:
+class Subtracts:
+    """The difference of what can be added, and multiplied by −1."""
+
+    __slots__ = ()
+
+    def __neg__(self) -> Any:
+        return self * -1  # type: ignore[operator]
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -1 * other
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
+
+
+class Ratio(Subtracts):
     """p/q, polynomials in letters over the fractions, without a common factor; q is monic.
 
     ``==`` is refused while a letter is in the difference; ``vanishes`` compares functions.
@@ -90,15 +105,6 @@ class Ratio:
         return Ratio(a.top * b.top, a.bottom * b.bottom)
 
     __rmul__ = __mul__
-
-    def __neg__(self) -> Any:
-        return self * -1
-
-    def __sub__(self, other: Any) -> Any:
-        return self + -1 * other
-
-    def __rsub__(self, other: Any) -> Any:
-        return -self + other
 
     def __truediv__(self, other: Any) -> Any:
         if (both := self._pair(other)) is None:

@@ -4,12 +4,10 @@ z is the certified minimiser (on two levels with y*(z)), or the start where ther
 depends on which: any z will do (``toolkit.around``).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cached_property
 from math import inf
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import torch
@@ -18,11 +16,11 @@ from torch import Tensor
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.around import Around
 from driftproof.toolkit.composition import NoPlainPart
-from driftproof.toolkit.extent import Extent, power_of
+from driftproof.toolkit.extent import Extent, UnknownError, power_of
 from driftproof.toolkit.levels import Levels
-from driftproof.toolkit.located import is_shipped
 from driftproof.toolkit.oracles import OFFERS, has_term, on_every_client
 from driftproof.toolkit.problem import Problem
+from driftproof.toolkit.user_traceback import is_shipped
 
 
 class Enclosed:
@@ -44,7 +42,7 @@ class Enclosed:
         start = torch.from_numpy(np.array(problem.start(), dtype=np.float64))[:, None]
         best = problem.solution.minimiser
         self.z = start if best is None else torch.from_numpy(np.array(best, np.float64))[:, None]
-        self.two_levels = problem.offers in ("minimax", "bilevel")
+        self.two_levels = problem.two_levels
         if self.two_levels:
             lower: Any = problem
             self.z = torch.cat([self.z[: self.dim], lower.lower_solution(self.z[: self.dim])])
@@ -53,6 +51,9 @@ class Enclosed:
         self.around = self._around(start)
         if self.two_levels:
             self.around = Levels.of(problem, self.z, self._proven, self.around)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise UnknownError(f"{name} of {type(vars(self).get('_problem')).__name__}")
 
     def centre(self, algorithm: Algorithm, name: str, entries: int) -> Tensor:
         """Return what the radius of a field is a distance from: z, its x or y, or 0."""

@@ -23,9 +23,9 @@ from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.federation import run as run_once
 from driftproof.toolkit.federation import sampled_context
 from driftproof.toolkit.frames import frame_of
-from driftproof.toolkit.located import place_of
 from driftproof.toolkit.measure import Measure, Moment
 from driftproof.toolkit.problem import Problem
+from driftproof.toolkit.user_traceback import place_of
 
 if TYPE_CHECKING:
     import pandas
@@ -159,22 +159,34 @@ def _first_and_last(one: Recorded) -> dict[str, Any]:
     """Return a line of a table: the first mean, and the last one with its band."""
     low, high = one.band()
     return {
-        "name": one.name, "replicates": one.values.shape[1], "exact": one.exact,
-        "first": float(one.mean[0]), "last": float(one.mean[-1]),
-        "low": float(low[-1]), "high": float(high[-1]),
-    }  # fmt: skip
+        "name": one.name,
+        "replicates": one.values.shape[1],
+        "exact": one.exact,
+        "first": float(one.mean[0]),
+        "last": float(one.mean[-1]),
+        "low": float(low[-1]),
+        "high": float(high[-1]),
+    }
 
 
 def _panel(one: Recorded) -> dict[str, Any]:
     """Return a measure's means and band as the curve of a plot."""
     low, high = one.band()
     least, most = one.mean.min(), one.mean.max()
-    curve = {"label": "mean", "x": list(range(len(one.mean))), "mean": one.mean.tolist(),
-             "low": low.tolist(), "high": high.tolist()}  # fmt: skip
+    curve = {
+        "label": "mean",
+        "x": list(range(len(one.mean))),
+        "mean": one.mean.tolist(),
+        "low": low.tolist(),
+        "high": high.tolist(),
+    }
     return {
-        "title": one.name, "x_label": "round", "y_label": "mean, and its 95 % band",
-        "log": "y" if least > 0 and most > 30 * least else "", "curves": [curve],
-    }  # fmt: skip
+        "title": one.name,
+        "x_label": "round",
+        "y_label": "mean, and its 95 % band",
+        "log": "y" if least > 0 and most > 30 * least else "",
+        "curves": [curve],
+    }
 
 
 def run(
@@ -231,18 +243,25 @@ def run(
         return _joined(case, seed, record, [quiet], exact=True)
     blocks = [
         sampled_context(
-            problem, (str(seed), "run", case.key), block=block, device=device,
+            problem,
+            (str(seed), "run", case.key),
+            block=block,
+            device=device,
             replicates=min(BLOCK, replicates - block * BLOCK),
         )
         for block in range(-(-replicates // BLOCK))
-    ]  # fmt: skip
+    ]
     return _joined(case, seed, record, blocks, exact=False)
 
 
 def _joined(
-    case: Case, seed: int, record: Mapping[str, Callable[[Any], Tensor]],
-    contexts: Sequence[BatchedContext], *, exact: bool,
-) -> Run:  # fmt: skip
+    case: Case,
+    seed: int,
+    record: Mapping[str, Callable[[Any], Tensor]],
+    contexts: Sequence[BatchedContext],
+    *,
+    exact: bool,
+) -> Run:
     """Run a case in each context, and put the replicates beside each other."""
     taken, ended = [], None
     for ctx in contexts:

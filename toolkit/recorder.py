@@ -4,8 +4,6 @@ An average keeps its running sum; a measure of comparisons keeps each of them, o
 thinned trace for the plots. So what is kept grows with the comparisons, not with the run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any
@@ -15,8 +13,8 @@ import torch
 from torch import Tensor
 
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.located import place_of
 from driftproof.toolkit.measure import Measure, Moment, Reduction
+from driftproof.toolkit.user_traceback import place_of
 
 TRACE_POINTS = 96
 MOMENTS_AT_ONCE = 64

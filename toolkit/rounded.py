@@ -6,8 +6,6 @@ So every term of a sum moves: F may be what far larger numbers leave, and is off
 *their* last place.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import wraps
@@ -30,7 +28,9 @@ COARSE = 2.0**-23
 """The unit in the last place of a number in single precision."""
 
 
-def shaken(left: Callable[[Any], Any], move: Callable[[Tensor], Tensor]) -> Callable[[Any], Any]:
+def stochastic_rounding(
+    left: Callable[[Any], Any], move: Callable[[Tensor], Tensor]
+) -> Callable[[Any], Any]:
     """Return a measure in which the terms of every sum are moved at random.
 
     Args:

@@ -3,8 +3,6 @@
 It is kept in the ledger, each under the name of its type; ``results.json`` has none of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

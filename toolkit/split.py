@@ -138,10 +138,12 @@ def cut(order: np.ndarray, sizes: Sequence[int]) -> list[np.ndarray]:
         DriftproofError: there are fewer.
     """
     if sum(sizes) > len(order):
+        least, most = min(sizes), max(sizes)
+        each = f"{most:,}" if least == most else f"{least:,} to {most:,}"
         raise DriftproofError(
-            f"{len(order):,} examples",
-            f"{sum(sizes):,} of them for parts of {min(sizes):,} to {max(sizes):,}",
-            "use the whole data set, or smaller parts, or fewer of them",
+            f"{len(order):,} examples to train on",
+            f"{sum(sizes):,}, for {len(sizes):,} clients with {each} each",
+            "take a larger data set, or fewer clients with fewer examples each",
         )
     return np.split(order, np.cumsum(sizes))[:-1]
 

@@ -5,8 +5,6 @@ readings decide. A part is as good as the best of them, since a fair referee rea
 author would defend it; a statement is as good as the worst of its parts.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -91,9 +89,10 @@ class Statement:
         return [
             (verdict, f"{how} ({'; '.join(o.reading for o in own if o.verdict is verdict)})")
             for verdict, how, own in (
-                (letter, "to the letter", literal), (self.verdict, "as meant", meant)
+                (letter, "to the letter", literal),
+                (self.verdict, "as meant", meant),
             )
-        ]  # fmt: skip
+        ]
 
     def public(self) -> dict[str, Any]:
         """Return the statement as ``results.json`` has it."""

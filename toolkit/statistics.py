@@ -23,8 +23,6 @@ and their Applications 2023). A factor falls as x grows: an outlier speaks again
 μ ≤ √v, always. What both ways would bet is mixed; a mixture of supermartingales is one.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ A bit, a look-up or a product with half a word costs little beside the word: a w
 ns on one thread of the machine of docs/performance.md, its value 1.5 to 2 ns with the word.
 """
 
-from __future__ import annotations
-
 import numba
 import numpy as np
 
@@ -66,9 +64,20 @@ def draw(stream: Stream, step: int, client: int, replicate: int, out: np.ndarray
     skipped, one = replicate // 4, stream.start + client
     if kind in (LOOKED_UP, GUIDED):
         _means(
-            k0, k1, block, step, one, lanes, skipped, kind == LOOKED_UP, atoms, stream.shift,
-            numbers, stream.guide, out,
-        )  # fmt: skip
+            k0,
+            k1,
+            block,
+            step,
+            one,
+            lanes,
+            skipped,
+            kind == LOOKED_UP,
+            atoms,
+            stream.shift,
+            numbers,
+            stream.guide,
+            out,
+        )
         return
     rows, room = elements, (replicates + 3) // 4 * 4
     if kind == SIGNS:  # every replicate's bit is in the one word
@@ -96,9 +105,15 @@ def _copy(values: np.ndarray, step: int, client: int, replicate: int, out: np.nd
 
 @numba.njit(cache=True)
 def _words(
-    k0: np.uint64, k1: np.uint64, block: int, step: int, client: int, stride: int, skipped: int,
+    k0: np.uint64,
+    k1: np.uint64,
+    block: int,
+    step: int,
+    client: int,
+    stride: int,
+    skipped: int,
     out: np.ndarray,
-) -> None:  # fmt: skip
+) -> None:
     """Fill [steps, clients, rows, 4·lanes] from rows of ``COUNTERS``, the first ``skipped`` not."""
     steps, clients, rows, length = out.shape
     c2 = np.uint64(block)
@@ -134,10 +149,20 @@ def signs_of(word: np.uint64, minus: float, one: float, out: np.ndarray) -> None
 
 @numba.njit(cache=True)
 def _means(
-    k0: np.uint64, k1: np.uint64, block: int, step: int, client: int, stride: int, skipped: int,
-    exact: bool, atoms: np.ndarray, shift: np.uint64, last_below: np.ndarray, guide: np.ndarray,
+    k0: np.uint64,
+    k1: np.uint64,
+    block: int,
+    step: int,
+    client: int,
+    stride: int,
+    skipped: int,
+    exact: bool,
+    atoms: np.ndarray,
+    shift: np.uint64,
+    last_below: np.ndarray,
+    guide: np.ndarray,
     out: np.ndarray,
-) -> None:  # fmt: skip
+) -> None:
     """Look words up as they are made: it fills the time that their products take."""
     steps, clients, elements, replicates = out.shape
     c2, lanes, more = np.uint64(block), replicates // 4, replicates % 4

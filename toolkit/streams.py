@@ -7,8 +7,6 @@ up in a table of 2ᵇ atoms. For more, a guide table (Chen and Asau 1974) leads 
 the first atom that the word may stand for.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from math import ceil, prod
 from typing import NamedTuple
@@ -75,18 +73,40 @@ def keyed(
         return None
     nothing = np.empty((0, 0, 0, 0), np.int64 if kind == NUMBERS else dtype)
     return Stream(
-        kind, prod(law.shape), np.uint64(key[0]), np.uint64(key[1]), block, clients.start,
-        -(-law.words // 4), atoms.astype(dtype), shift, numbers, guide, nothing, 0,
-    )  # fmt: skip
+        kind,
+        prod(law.shape),
+        np.uint64(key[0]),
+        np.uint64(key[1]),
+        block,
+        clients.start,
+        -(-law.words // 4),
+        atoms.astype(dtype),
+        shift,
+        numbers,
+        guide,
+        nothing,
+        0,
+    )
 
 
 def stored(values: np.ndarray, first: int, dtype: np.dtype) -> Stream:
     """Return the stream of given values, [steps, clients, elements, replicates]."""
     zero = np.uint64(0)
     return Stream(
-        STORED, values.shape[2], zero, zero, 0, 0, 0, np.empty(0, dtype), zero,
-        np.empty(0, np.uint64), np.empty(0, np.uint32), values, first,
-    )  # fmt: skip
+        STORED,
+        values.shape[2],
+        zero,
+        zero,
+        0,
+        0,
+        0,
+        np.empty(0, dtype),
+        zero,
+        np.empty(0, np.uint64),
+        np.empty(0, np.uint32),
+        values,
+        first,
+    )
 
 
 @cache

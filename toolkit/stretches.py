@@ -1,7 +1,5 @@
 """Runs a fused kernel over stretches of rounds, and takes a measure of the states it passed."""
 
-from __future__ import annotations
-
 from math import isfinite
 from types import SimpleNamespace
 from typing import Any
@@ -106,9 +104,10 @@ def _beside(begin: Moment, path: Any) -> Moment:
     """Return a moment in which those of a path are replicates beside each other."""
     wide = type(path)(*(_wide(x) if len(x) else x for x in path))
     ctx: Any = SimpleNamespace(
-        replicates=max(x.shape[-1] for x in wide), clients=begin.ctx.clients,
+        replicates=max(x.shape[-1] for x in wide),
+        clients=begin.ctx.clients,
         horizon=begin.ctx.horizon,
-    )  # fmt: skip
+    )
     return Moment(ctx, begin.problem, wide, wide)
 
 

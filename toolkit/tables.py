@@ -5,8 +5,6 @@ column of words becomes one feature a word, in alphabetical order. A line is one
 not believed: what is wrong is told with its place, and no more than ``MOST_NUMBERS`` are read.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 import re
@@ -78,8 +76,13 @@ def _rows(file: FileReader, *, arff: bool) -> tuple[list[str], list[int], list[l
                 data = line.lower() == "@data"
                 continue
             mark = mark if names else max(",;\t", key=line.count)
-            (fields,) = csv.reader([line], delimiter=mark, quotechar="'" if arff else '"',
-                                   strict=True, skipinitialspace=True)  # fmt: skip
+            (fields,) = csv.reader(
+                [line],
+                delimiter=mark,
+                quotechar="'" if arff else '"',
+                strict=True,
+                skipinitialspace=True,
+            )
         except (UnicodeDecodeError, csv.Error) as error:
             wanted = "a line of UTF-8, its fields between commas"
             raise file.wrong(str(error), wanted, f"line {number}") from error

@@ -1,8 +1,7 @@
 """Every tolerance that a verdict rests on, with its reason. All are relative to the sides' size."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 
@@ -29,7 +28,7 @@ EXACT = Tolerance()
 """Of numbers that are known exactly, or by what a test says."""
 RUN = Tolerance(equal=1e-6)
 """Of a run in doubles, whose rounding errors are in its enclosures."""
-BALLS = Tolerance(equal=1e-12)
+BALLS = Tolerance(equal=Fraction(1, 10**12))
 """Of a run in balls."""
 CLASS = Tolerance(equal=1e-12)
 """Of functions of a class that attain a bound: what is proved is in fractions, and exact."""

@@ -1,7 +1,5 @@
 """Notices where a text writes to a state that is read again: a step to the state before it, say."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from operator import is_
 from typing import Any

@@ -64,12 +64,7 @@ class Evidence(StrEnum):
         "a point that reaches the left side's lower end, and a proof that none exceeds its upper "
         "end",
     )
-    SEQUENTIAL = (
-        "sequential",
-        "a test of sampled replicates, valid whenever one looks",
-        "",
-        True,
-    )
+    SEQUENTIAL = ("sequential", "a test of sampled replicates, valid whenever one looks", "", True)
     ASYMPTOTIC = "asymptotic", "a slope over growing horizons"
 
 

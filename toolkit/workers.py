@@ -5,8 +5,6 @@ threads or GPU, so a command may have computed before. A worker ends with the pr
 it, however that ends.
 """
 
-from __future__ import annotations
-
 import math
 import multiprocessing
 import os
@@ -37,8 +35,11 @@ def pool(workers: int | None = None) -> Executor:
     with _uninterrupted():  # they inherit what becomes of Ctrl-C, which is this process's to tell
         _pool = loky.get_reusable_executor(
             workers or (_pool._max_workers if _pool is not None else None),
-            timeout=None, initializer=_start, initargs=(os.getpid(),), env=ONE_THREAD,
-        )  # fmt: skip
+            timeout=None,
+            initializer=_start,
+            initargs=(os.getpid(),),
+            env=ONE_THREAD,
+        )
         _pool.submit(int)  # starts them
     return _pool  # type: ignore[no-any-return]
 

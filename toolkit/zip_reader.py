@@ -1,7 +1,5 @@
 """Reads the members of a zip archive one by one, in bounded memory; nothing is written anywhere."""
 
-from __future__ import annotations
-
 import struct
 import zipfile
 import zlib
@@ -13,9 +11,15 @@ from driftproof.toolkit.file_reader import readable, wrong_at
 END, LENGTH = b"PK\x05\x06", 22
 """Signature and length of the record with which an archive ends; it has no comment behind it."""
 BROKEN = (
-    zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError,
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    RuntimeError,
+    ValueError,
     IndexError,
-)  # fmt: skip
+)
 """What zipfile raises for an archive that is broken, encrypted or of a version that it lacks."""
 
 

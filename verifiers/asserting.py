@@ -12,9 +12,9 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.groups import Group, grouped, number
 from driftproof.toolkit.statements import ReadingVerdict, verdict_on
 from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers.baseline import unsound
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.judges.decide import settled
-from driftproof.verifiers.record import unsound
 from driftproof.verifiers.search.finding import FAILED, Finding, remade
 from driftproof.verifiers.search.search import Effort, falsify
 from driftproof.verifiers.verify import Settings, judge
@@ -84,17 +84,21 @@ def assert_holds(claim: Claim[Any], case: Case, *, profile: str = "quick", seed:
         again = grouped(judge([alone], Settings(profile=profile, seed=seed + FRESH)))[claim.name]
         bad = _refuted(again)
     if bad:
-        lines = [f"{claim.name} is REFUTED on {expression(case)}", *_table(bad),
-                 *_repeated(claim, case)]  # fmt: skip
+        lines = [
+            f"{claim.name} is REFUTED on {expression(case)}",
+            *_table(bad),
+            *_repeated(claim, case),
+        ]
         raise AssertionError("\n".join(lines))
 
 
 def _check_one(what: str, given: object, kind: type) -> None:
     if not isinstance(given, kind):
         raise DriftproofError(
-            f"{given!r:.60} as the {what}", f"one {what}",
+            f"{given!r:.60} as the {what}",
+            f"one {what}",
             f"pass them one after the other: for {what} in {what}s, say",
-        )  # fmt: skip
+        )
 
 
 def failure(claim: Claim[Any], *, profile: str, seed: int, search: float) -> str:
@@ -163,9 +167,10 @@ def _refuted(groups: Sequence[Group]) -> list[Group]:
     printed = [group for group in groups if group.form == "printed"]
     false_print = bool(printed) and verdict_on(g.as_reading for g in printed) is Verdict.REFUTED
     return [
-        group for group in groups
+        group
+        for group in groups
         if group.verdict is Verdict.REFUTED and (false_print or group.form != "printed")
-    ]  # fmt: skip
+    ]
 
 
 def _table(groups: Sequence[Group]) -> list[str]:

@@ -1,13 +1,11 @@
 """Controls: the checks must refuse what is false, and must not refuse what is true."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from driftproof.toolkit.groups import grouped
 from driftproof.toolkit.verdict import Row, Verdict
-from driftproof.verifiers import record
+from driftproof.verifiers import baseline
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class Check:
 
 def checked(rows: Sequence[Row]) -> list[Check]:
     """Return the controls of some rows, with siblings among them."""
-    recorded, checks = record.read(), []
+    recorded, checks = baseline.read(), []
     for claim, groups in grouped(rows).items():
         for group in groups:
             verdict, known = group.verdict, recorded.get(claim, {}).get(group.title, {})

@@ -1,7 +1,5 @@
 """One plot by its name: of a claim, which is judged for it, or of an experiment, which is run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,10 +8,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.discover import leaves, text_of
 from driftproof.toolkit.errors import DriftproofError, MissingError, unknown_name
 from driftproof.toolkit.report import panels
-from driftproof.toolkit.report.canvas import rendered
+from driftproof.toolkit.report.canvas import below, rendered
 from driftproof.toolkit.report.class_lines import LETTERS, longest
 from driftproof.toolkit.report.figures import Figure, headline
 from driftproof.toolkit.report.results_table import csv_of
@@ -22,6 +20,9 @@ from driftproof.toolkit.verdict import Row, together
 from driftproof.verifiers.claim_types.sources import Source, loaded
 from driftproof.verifiers.experiment import Plan, run_experiment
 from driftproof.verifiers.verify import Settings, judge, select
+from driftproof.verifiers.worst_case.check import RefusedCertificateError
+from driftproof.verifiers.worst_case.checking import UNREADABLE
+from driftproof.verifiers.worst_case.pictured import LINE, picture
 
 KINDS = ("svg", "pdf", "pgf", "png")
 """What a plot is written as, by the ending of its file."""
@@ -32,9 +33,14 @@ Drawn = tuple[str, Any, Mapping[str, Sequence[Any]]]
 
 
 def of_claim(
-    claim: str, *, case: int | None = None, form: str = "*", x: str = "", profile: str = "quick",
+    claim: str,
+    *,
+    case: int | None = None,
+    form: str = "*",
+    x: str = "",
+    profile: str = "quick",
     judged_before: Judged | None = None,
-) -> dict[str, Figure]:  # fmt: skip
+) -> dict[str, Figure]:
     """Return a claim's plots by what ends their names.
 
     Args:
@@ -51,11 +57,13 @@ def of_claim(
     """
     one, *others = select([claim])
     chosen, source = loaded(one), one
+    file = claim.partition("::")[0]
+    typed = f"{file}::{one.name}" if file.endswith(".py") else one.name
     if others or (case is not None and not 1 <= case <= len(chosen.judged_on)):
         raise DriftproofError(
             f"plots of {len(others) + 1} claims" if others else f"case {case} of {one.name}",
             "one claim" if others else f"1 to {len(chosen.judged_on)}",
-            f"driftproof plot {one.name}; driftproof show {one.name} has its cases",
+            f"driftproof plot {typed}; driftproof show {typed} has its cases",
         )
     judged: Source = source if case is None else chosen.on(chosen.judged_on[case - 1])
     judged_before = {} if judged_before is None else judged_before
@@ -79,11 +87,16 @@ def drawn(name: str, which: str = "", **options: Any) -> Drawn:
     """Return one plot, drawn.
 
     Args:
-        name: a claim, or an experiment where ``which`` names one of its panels.
+        name: a claim, an experiment where ``which`` names one of its panels, or a certificate.
         which: what ends the plot's name ("": the first).
         options: of ``of_claim``.
     """
-    leaf = leaves("experiment").get(name)
+    if name.endswith(".json") and not (which or options):
+        try:
+            return picture(text_of(Path(name)))
+        except (OSError, RefusedCertificateError, *UNREADABLE) as error:
+            raise DriftproofError(f"{name}: {error}", "a file that holds", "judge again") from None
+    leaf, judged = leaves("experiment").get(name), dict[Any, Any]()
     if leaf is not None and which and not which.isdigit():
         with TemporaryDirectory() as folder:
             run_experiment(leaf.load(), Plan(), Path(folder), typed=name)
@@ -93,13 +106,16 @@ def drawn(name: str, which: str = "", **options: Any) -> Drawn:
             raise unknown_name(f"plot of {name}", which, known)
         sheet = panels.drawn(known[which], panels.colours_of(known.values()))
         return known[which]["title"], sheet, panels.points(known[which])
-    plots = of_claim(name, **options)
+    plots = of_claim(name, **{"judged_before": judged, **options})
+    files = [text for rows in judged.values() for row in rows for text in row.proofs.values()]
+    if files and not plots and not which:
+        return picture(files[0])
     if not plots:
         raise DriftproofError(
             f"{name}, of which no row has a curve",
             "a claim that is judged along rounds, horizons or a letter",
             "driftproof verify writes its numbers into results.csv",
-        )  # fmt: skip
+        )
     if which and which not in plots:
         raise unknown_name(f"plot of {name}", which, plots)
     figure = plots[which] if which else next(iter(plots.values()))
@@ -121,6 +137,9 @@ def write(made: Drawn, out: Path, *, title: bool = True) -> Path:
         raise unknown_name("ending of a plot's file", kind, KINDS)
     for axes in sheet.axes if not title else ():
         axes.set_title("")
+    for text in list(sheet.texts) if not title else ():  # remarks below the plot
+        below(sheet, -LINE * len(text.get_text().splitlines()))
+        text.remove()
     out.parent.mkdir(parents=True, exist_ok=True)
     try:
         out.write_bytes(rendered(sheet, kind))
@@ -168,6 +187,13 @@ def _along(rows: Sequence[Row], letter: str) -> Figure:
     row = replace(line[0], case={"label": ""})
     name = f"{rows[0].claim}-{letter}".replace("/", "-")
     return Figure(
-        name, row, title, LETTERS.get(letter, letter), "both sides", "xy", points,
-        {"mean": "left side"}, apart=True,
-    )  # fmt: skip
+        name,
+        row,
+        title,
+        LETTERS.get(letter, letter),
+        "both sides",
+        "xy",
+        points,
+        {"mean": "left side"},
+        apart=True,
+    )

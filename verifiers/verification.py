@@ -181,11 +181,7 @@ class Verification(Sequence[Row]):
         return shown_verdicts(self.rows, entries, self._sentences())
 
 
-def verify(
-    *claims: Claim[Any] | str,
-    profile: str = "quick",
-    seed: int = 0,
-) -> Verification:
+def verify(*claims: Claim[Any] | str, profile: str = "quick", seed: int = 0) -> Verification:
     """Judge claims, and return the outcome.
 
     Runs in this process, on one thread, and writes no file; the command uses all cores, and keeps

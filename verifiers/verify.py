@@ -1,7 +1,5 @@
 """Verifies a selection of claims: jobs, workers, ledger, results and page."""
 
-from __future__ import annotations
-
 import ast
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -11,19 +9,25 @@ from pathlib import Path
 from typing import Any
 
 from driftproof.toolkit.discover import KINDS, Leaf, leaves, parse, path_from_here
+from driftproof.toolkit.draws import BLOCK
 from driftproof.toolkit.environment import check_device, environment
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.ledger import Ledger
 from driftproof.toolkit.report.files import write_report
 from driftproof.toolkit.tolerances import LEVEL
 from driftproof.toolkit.verdict import Row
-from driftproof.verifiers import record
+from driftproof.verifiers import baseline
 from driftproof.verifiers.claim_types.sources import Source, blaming, claims_in, loaded, users_file
-from driftproof.verifiers.in_print.entry import claim_entry
+from driftproof.verifiers.in_print.entry import claim_entry, over_draws
+from driftproof.verifiers.judges.evidence import Measured
 from driftproof.verifiers.judges.inherited import inherit
 from driftproof.verifiers.judges.judge import BUDGETS
+from driftproof.verifiers.judges.runs import exact
 from driftproof.verifiers.running.jobs import jobs_for
 from driftproof.verifiers.running.scheduler import Cache, Job, run_jobs
+
+LONG = 3200
+"""Steps of 64 runs beside each other of a case, of which a user is told before they are made."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,8 @@ class Settings:
 def select(patterns: Sequence[str], note: Callable[[str], None] = lambda text: None) -> list[Leaf]:
     """Return the claims that names, globs or paths of Python files select (all, if none).
 
-    ``theorem.py::mine/drift`` is one claim of a file, ``theorem.py::mine/*`` several.
+    ``theorem.py::mine/drift`` is one claim of a file, by its name or its function's, and
+    ``theorem.py::mine/*`` are several.
 
     Args:
         note: see ``claims_in``.
@@ -69,7 +74,11 @@ def select(patterns: Sequence[str], note: Callable[[str], None] = lambda text: N
             matching = {leaf.name: leaf for leaf in claims_in(Path(file), note)}
             if within:
                 every = matching
-                matching = {name: leaf for name, leaf in every.items() if fnmatchcase(name, within)}
+                matching = {
+                    name: leaf
+                    for name, leaf in every.items()
+                    if fnmatchcase(name, within) or leaf.symbol == within
+                }
                 if every and not matching:
                     raise unknown_name(f"claim of {file}", within, every)
             for name, leaf in matching.items():
@@ -103,12 +112,14 @@ def judge(
     ledger: Ledger | None = None,
     started: Callable[[int], None] = lambda total: None,
     ended: Callable[[str], None] = lambda claim: None,
+    progress: Callable[[str], None] = lambda text: None,
 ) -> list[Row]:
     """Judge claims and return their rows, with the verdicts on record beside them.
 
     Args:
         started: called with the number of jobs.
         ended: called with the claim's name when one of its jobs ends.
+        progress: told once of a user's claim that takes many long runs, before they are made.
     """
     check_device(settings.device)
     jobs: list[Job] = []
@@ -116,9 +127,13 @@ def judge(
     for source in sources:
         claim = loaded(source)
         of_claim = jobs_for(
-            source, claim, profile=settings.profile, seed=settings.seed,
-            device=settings.device, siblings=settings.siblings,
-        )  # fmt: skip
+            source,
+            claim,
+            profile=settings.profile,
+            seed=settings.seed,
+            device=settings.device,
+            siblings=settings.siblings,
+        )
         if not of_claim:
             raise DriftproofError(
                 f"claim {claim.name} has nothing to judge it by",
@@ -130,8 +145,24 @@ def judge(
     started(len(jobs))
     cache = Cache(ledger, resume=settings.resume)
     workers = max(1, min(settings.workers, len(jobs)))
-    grouped = run_jobs(jobs, cache, workers=workers, done=lambda number: ended(owner[number]))
-    return record.expected(inherit([row for rows in grouped for row in rows]))
+    told = set[str]()
+
+    def each(task: Any, result: Any) -> None:
+        steps, name = int(task.effort), task.claim.name
+        if task.path is None or task.do is not exact or name in told:
+            return
+        sampled = Measured.unpack(result[0]).kind != "exact"
+        if sampled and steps * BUDGETS[settings.profile] >= LONG:
+            told.add(name)
+            progress(
+                f"{name}: up to {BUDGETS[settings.profile]} blocks of {BLOCK} runs for each case, "
+                f"of {steps:,} steps; for a first look take fewer rounds, or --profile smoke"
+            )
+
+    grouped = run_jobs(
+        jobs, cache, workers=workers, done=lambda number: ended(owner[number]), each=each
+    )
+    return baseline.expected(inherit([row for rows in grouped for row in rows]))
 
 
 def verify(
@@ -156,12 +187,18 @@ def verify(
     if failed:
         head["failed"] = {name: str(error) for name, error in failed.items()}
     with Ledger(out / "ledger.sqlite") as ledger:
-        rows = judge(chosen, settings, ledger=ledger, started=started, ended=ended)
+        rows = judge(
+            chosen, settings, ledger=ledger, started=started, ended=ended, progress=progress
+        )
         if settings.prove:
             from driftproof.verifiers.worst_case.machine_checked import machine_checked
 
             rows = machine_checked(rows, settings.workers, progress)
         head["union_bound"] = union_bound(rows)
+        for source in chosen:
+            of_claim = (row for row in rows if row.claim == source.name)
+            if said := over_draws(source, of_claim):
+                head["claims"][source.name]["over_draws"] = said
         ledger.finish(head, [row.stored() for row in rows])
         write_report(out, head, rows, plots=False)
     return head, rows

@@ -3,8 +3,6 @@
 Where a page is wide, and the browser can, the style sheet shows all of it (``site.css``).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from docutils import nodes

@@ -1,7 +1,5 @@
 """A map of the printed statements: a tile each, a row a paper, in the verdict's colour."""
 
-from __future__ import annotations
-
 from html import escape
 from itertools import groupby
 from typing import Any

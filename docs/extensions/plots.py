@@ -1,7 +1,5 @@
 """Plots of claims and experiments, made as the site is built: nothing of them is kept."""
 
-from __future__ import annotations
-
 import re
 from html import escape
 from pathlib import Path
@@ -30,8 +28,10 @@ class Plot(SphinxDirective):
     required_arguments = 1
     has_content = True
     option_spec: ClassVar[dict[str, Any]] = {
-        "figure": directives.unchanged, "form": directives.unchanged, "case": int,
-    }  # fmt: skip
+        "figure": directives.unchanged,
+        "form": directives.unchanged,
+        "case": int,
+    }
 
     def run(self) -> list[nodes.Node]:
         """Draw it into the site's folder, on the pages that ``plots_on`` names, or on all."""
@@ -79,8 +79,11 @@ class Rates(Plot):
                 made.append(
                     self.placed(f"{name}-rate-{k}", figure.title, figure.drawn()[0], caption)
                 )
-        return [nodes.raw("", '<div class="two">', format="html"), *made,
-                nodes.raw("", "</div>", format="html")]  # fmt: skip
+        return [
+            nodes.raw("", '<div class="two">', format="html"),
+            *made,
+            nodes.raw("", "</div>", format="html"),
+        ]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -5,8 +5,6 @@ KIND`` every leaf of a kind, with its formula and what its file says; ``.. comma
 command with what ``--help`` prints. Annotations are shown as they are written.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import inspect

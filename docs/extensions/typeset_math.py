@@ -5,8 +5,6 @@ opened from disk. It is what the report page does, by the same functions: of for
 indices are lowered and the powers raised.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
@@ -22,9 +20,16 @@ from driftproof.toolkit.report.typeset import formulas
 
 logger = sphinx_logging.getLogger(__name__)
 NAMES = (
-    nodes.literal, nodes.FixedTextElement, nodes.math, nodes.raw, nodes.reference, nodes.comment,
-    addnodes.desc_signature, addnodes.literal_strong, addnodes.literal_emphasis,
-)  # fmt: skip
+    nodes.literal,
+    nodes.FixedTextElement,
+    nodes.math,
+    nodes.raw,
+    nodes.reference,
+    nodes.comment,
+    addnodes.desc_signature,
+    addnodes.literal_strong,
+    addnodes.literal_emphasis,
+)
 """In these _ and ^ are part of a name, or of a formula."""
 
 

@@ -6,8 +6,6 @@ gallery, with their plots. ``--falsified search.json`` takes what ``driftproof f
 'literature/*' --no-controls`` found, and times each verdict, for the table of the literature.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path
@@ -15,7 +13,7 @@ from pathlib import Path
 from docs.generate import literature, runs
 from docs.generate.pages import DOCS, PAGES, written
 from docs.generate.tex import tex
-from driftproof.verifiers import record
+from driftproof.verifiers import baseline
 from driftproof.verifiers.in_print import errata
 
 parser = argparse.ArgumentParser(prog="python -m docs.generate", description=__doc__)
@@ -36,4 +34,4 @@ for page in given.pages:
 if made:
     runs.copy_plots(DOCS / "gallery.md", made)
 entries = json.dumps(errata.errata(), indent=1, ensure_ascii=False)
-(record.folder() / record.ERRATA).write_text(entries + "\n", encoding="utf-8")
+(baseline.folder() / baseline.ERRATA).write_text(entries + "\n", encoding="utf-8")

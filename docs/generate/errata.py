@@ -1,12 +1,11 @@
 """An erratum's counterexample, as its script prints it, and its entry of BibTeX."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess
 import sys
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from textwrap import wrap
 
@@ -14,20 +13,24 @@ from driftproof.toolkit import __version__
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.report.claim_view import ClaimView, anchor
 from driftproof.toolkit.report.latex_text import latex_text
-from driftproof.verifiers.counterexamples import scripts
+from driftproof.verifiers.counterexamples import part, parts, printed, scripts
 
 ROOT = Path(__file__).parents[2]
-REFUTED = re.compile(r"REFUTED (printed.*?): left = (\S+) (>|!=) right = (\S+)")
 
 
-def instance(script: Path) -> str:
+def instance(script: Path, claim: str) -> str:
     """Return what a script's docstring says of its instance, and all that follows it there.
+
+    What else it says of the claim, if it is of several, are the first comments of its part.
 
     Raises:
         DriftproofError: it does not say what the instance is.
     """
     docstring = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or ""
-    found = re.search(r"The instance(?:: | has | is )(.*)", " ".join(docstring.split()))
+    lines = part(script, claim).splitlines() if parts(script) else []
+    own = [line[2:] for line in takewhile(lambda line: line.startswith("# "), lines)]
+    said = " ".join([*docstring.split(), *(line for line in own if not line.startswith("case: "))])
+    found = re.search(r"The instance(?:: | has | is )(.*)", said)
     if found is None:
         raise DriftproofError(
             f"{script.name} says nothing of its instance",
@@ -39,8 +42,8 @@ def instance(script: Path) -> str:
 
 
 @cache
-def sides(script: Path) -> dict[tuple[str, str, str], list[str]]:
-    """Return what a script prints: left side, > or ≠, right side, and the forms that have them.
+def sides(script: Path, claim: str) -> dict[tuple[str, str, str], list[str]]:
+    """Return what a script prints of a claim: left, > or ≠, right, and the forms that have them.
 
     Numbers have six digits, which are the same on every machine.
 
@@ -57,7 +60,7 @@ def sides(script: Path) -> dict[tuple[str, str, str], list[str]]:
             "mend the script",
         )
     made: dict[tuple[str, str, str], list[str]] = {}
-    for form, left, sign, right in REFUTED.findall(ran.stdout):
+    for form, left, sign, right in printed(ran.stdout, claim):
         key = f"{float(left):.6g}", sign.replace("!=", "≠"), f"{float(right):.6g}"
         made.setdefault(key, []).append(form)
     return made

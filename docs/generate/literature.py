@@ -6,8 +6,6 @@ that a file calls ``KNOWN`` are the published counterexample: a verdict without 
 natural cases.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import re
@@ -17,11 +15,11 @@ from typing import Any
 
 from driftproof.toolkit.discover import Leaf, leaves
 from driftproof.toolkit.verdict import Verdict, together
-from driftproof.verifiers import record
+from driftproof.verifiers import baseline
 from driftproof.verifiers.in_print.citations import PUBLISHED
 from driftproof.verifiers.verify import Settings, judge
 
-FILE = record.folder() / PUBLISHED / "measured.json"
+FILE = baseline.folder() / PUBLISHED / "measured.json"
 
 
 def statements() -> dict[str, Leaf]:
@@ -41,7 +39,7 @@ def row(leaf: Leaf) -> dict[str, Any]:
     text, truth = (re.findall(rf"^{what}: (.*)$", about, re.M)[0] for what in ("Text", "Truth"))
     address = re.search(r"https://\S+", text)
     known = {case.key for case in getattr(importlib.import_module(leaf.module or ""), "KNOWN", ())}
-    cases = record.read()[leaf.name]["printed"]
+    cases = baseline.read()[leaf.name]["printed"]
     natural = [Verdict(verdict) for key, verdict in cases.items() if key not in known]
     return {
         "name": leaf.name.removeprefix(PUBLISHED),

@@ -6,8 +6,6 @@ stands outside the marks is written by hand. Formulas stand in blocks of kind ``
 gives to MathJax as they are: between ``$$`` it would first read ``\|`` as an escape of Markdown.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -93,9 +91,10 @@ def claim_of(name: str) -> ClaimView:
     view = on_record().get(name)
     if view is None or not view.forms:
         raise DriftproofError(
-            f"{name}, of which no verdict is on record", "a claim on record",
+            f"{name}, of which no verdict is on record",
+            "a claim on record",
             f"driftproof verify {name} --record",
-        )  # fmt: skip
+        )
     return view
 
 
@@ -163,17 +162,35 @@ def _template() -> Any:
         loader=jinja2.FileSystemLoader(Path(__file__).parent), trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {
-        "instance": instance, "sides": sides, "at": lambda path: path.relative_to(ROOT),
-        "plain": plain, "cell": cell, "order": order, "having": having, "fitting": fitting,
-        "gist": first_sentence, "anchor": anchor, "worst_first": worst_first,
-        "sentences": sentences, "percent": lambda part, whole: f"{part / whole:.0%}",
+        "instance": instance,
+        "sides": sides,
+        "at": lambda path: path.relative_to(ROOT),
+        "plain": plain,
+        "cell": cell,
+        "order": order,
+        "having": having,
+        "fitting": fitting,
+        "gist": first_sentence,
+        "anchor": anchor,
+        "worst_first": worst_first,
+        "sentences": sentences,
+        "percent": lambda part, whole: f"{part / whole:.0%}",
         "bare": lambda form: form.removeprefix("printed").removeprefix(": ") or "the print",
-    }  # fmt: skip
+    }
     environment.globals |= {
-        "claim_of": claim_of, "printed": printed, "mistaken": mistaken,
-        "forms": forms, "assumed_by": assumed_by, "bibtex": bibtex, "scripts": scripts,
-        "counts": lambda: mistakes(of_papers()), "SEVERITIES": SEVERITIES, "DEPENDS": DEPENDS,
-        "summary": runs.summary, "plots": runs.plots,
-        "literature": literature.table, "proof_of": proofs.proof,
-    }  # fmt: skip
+        "claim_of": claim_of,
+        "printed": printed,
+        "mistaken": mistaken,
+        "forms": forms,
+        "assumed_by": assumed_by,
+        "bibtex": bibtex,
+        "scripts": scripts,
+        "counts": lambda: mistakes(of_papers()),
+        "SEVERITIES": SEVERITIES,
+        "DEPENDS": DEPENDS,
+        "summary": runs.summary,
+        "plots": runs.plots,
+        "literature": literature.table,
+        "proof_of": proofs.proof,
+    }
     return environment.get_template("pages.md.j2").module

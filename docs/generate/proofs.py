@@ -1,7 +1,5 @@
 """Proofs on paper of the certificates in ``docs/proofs``, as they stand in a page."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path
@@ -10,12 +8,15 @@ from driftproof.verifiers.worst_case.on_paper.printed import on_paper
 
 CERTIFICATES = Path(__file__).parents[1] / "proofs"
 MARKDOWN = {
-    "\\begin{theorem}\n": "**Theorem.** ", "\\end{theorem}\n": "",
-    "\\begin{proof}\n": "\n*Proof.* ", "\n\\end{proof}": " ∎",
-    "\\[ ": "\n```math\n", " \\]": "\n```\n",
+    "\\begin{theorem}\n": "**Theorem.** ",
+    "\\end{theorem}\n": "",
+    "\\begin{proof}\n": "\n*Proof.* ",
+    "\n\\end{proof}": " ∎",
+    "\\[ ": "\n```math\n",
+    " \\]": "\n```\n",
     "\\begin{align*}\n": "\n```math\n\\begin{align*}\n",
     "\\end{align*}\n": "\\end{align*}\n```\n\n",
-}  # fmt: skip
+}
 INLINE = {"\\|": "\\Vert ", "*": "\\ast "}
 """What Markdown would take for an escape, or for emphasis, in a line of text."""
 

@@ -3,8 +3,6 @@
 The table is made of the page's own sections, since no run is kept.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -30,9 +28,13 @@ FATE = re.compile(r" \(diverged on [^)]*\)")
 VERDICTS = ("not reproduced", "undecided", "reproduced")
 """Of its comparisons a sentence has the first of these that one of them has."""
 KINDS = (
-    "not reproduced", "no difference shown", "neither shown", "trivial models", "not run",
+    "not reproduced",
+    "no difference shown",
+    "neither shown",
+    "trivial models",
+    "not run",
     "reproduced",
-)  # fmt: skip
+)
 """What runs show of a comparison; of a sentence, the first that one of its comparisons shows."""
 SHOWN = 4
 """Plots of an experiment that the page shows; the run's own page has all of them."""

@@ -3,8 +3,6 @@ r"""A note in Markdown as a LaTeX article of its own: what the errata's notes us
 It needs amsmath, amssymb, array, tabularx, geometry and hyperref alone: any TeX compiles it.
 """
 
-from __future__ import annotations
-
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 from mdit_py_plugins.dollarmath import dollarmath_plugin
@@ -27,9 +25,12 @@ HEAD = r"""\documentclass[10pt,a4paper]{article}
 SHORT = 26
 """The letters of a cell up to which a table's column is as narrow as it can be."""
 FRAMES = {
-    "h1": "{\\Large\\bfseries %s}\\par\n", "h2": "\\heading{%s}\n", "li": r"\par\textbullet\ %s",
-    "strong": r"\textbf{%s}", "em": r"\emph{%s}",
-}  # fmt: skip
+    "h1": "{\\Large\\bfseries %s}\\par\n",
+    "h2": "\\heading{%s}\n",
+    "li": r"\par\textbullet\ %s",
+    "strong": r"\textbf{%s}",
+    "em": r"\emph{%s}",
+}
 """What stands around an element, by its tag in HTML."""
 
 

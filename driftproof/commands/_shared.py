@@ -73,9 +73,11 @@ class Seconds(click.FloatRange):
 def out_of(what: str) -> Callable[[Any], Any]:
     """Return the option ``--out``, a folder of what is named."""
     return click.option(
-        "--out", type=click.Path(file_okay=False, path_type=Path), default=None,
+        "--out",
+        type=click.Path(file_okay=False, path_type=Path),
+        default=None,
         help=f"Folder of {what}",
-    )  # fmt: skip
+    )
 
 
 out = out_of(
@@ -91,10 +93,12 @@ workers = click.option(
     help="Processes; verdicts are the same for any number.",
 )
 cluster = click.option(
-    "--cluster", metavar="dask[=ADDRESS]", default=None,
+    "--cluster",
+    metavar="dask[=ADDRESS]",
+    default=None,
     help="Do the work on a Dask cluster: the one whose scheduler is at ADDRESS, or one of "
     "--workers processes that is started here.",
-)  # fmt: skip
+)
 
 
 @contextmanager
@@ -221,6 +225,36 @@ def verified(
 
     with progress("verify", quiet=quiet) as (started, ended, told):
         return verify(chosen, settings, out, started=started, ended=ended, progress=told, **others)
+
+
+def sparing(
+    chosen: Sequence[Any],
+    judge: Callable[[Sequence[Any], dict[str, DriftproofError]], Any],
+    *,
+    whole: bool = False,
+) -> tuple[Any, dict[str, DriftproofError]]:
+    """Judge claims: a mistake of one costs the others nothing. Return the errors by claim, too.
+
+    Args:
+        judge: called with claims, and with the errors of those that are left out.
+        whole: whether none may be left out.
+    """
+    failed: dict[str, DriftproofError] = {}
+    while True:
+        try:
+            return judge(chosen, failed), failed
+        except DriftproofError as error:
+            others = [leaf for leaf in chosen if leaf.name != error.claim]
+            if whole or len(others) in (0, len(chosen)):
+                raise
+            chosen, failed[str(error.claim)] = others, error
+
+
+def errors_of(failed: Mapping[str, DriftproofError]) -> ExceptionGroup[DriftproofError]:
+    """Name the claims that were not judged, and return why, to be raised."""
+    click.echo(f"Not judged: {', '.join(failed)}.", err=True)
+    # of a file that cannot be imported each claim has the same error
+    return ExceptionGroup("claims", [*{str(error): error for error in failed.values()}.values()])
 
 
 def note(text: str) -> None:

@@ -1,7 +1,5 @@
 """``driftproof bench``: how fast, how near to what the machine can do, beside its peers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,19 +20,30 @@ from driftproof.toolkit.errors import DriftproofError
     "--peers", is_flag=True, help="The identical work in other libraries too; pip names what lacks."
 )
 @click.option(
-    "--profile", type=click.Choice(["quick", "full"]), default="full", show_default=True,
+    "--profile",
+    type=click.Choice(["quick", "full"]),
+    default="full",
+    show_default=True,
     help="quick: the size that stands for a case, in double precision, timed a fifth as long.",
-)  # fmt: skip
+)
 @shared.as_json
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("report-bench"),
-    show_default=True, help="Folder of benchmark.json.",
-)  # fmt: skip
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("report-bench"),
+    show_default=True,
+    help="Folder of benchmark.json.",
+)
 @click.pass_context
 def command(
-    ctx: click.Context, kernel: tuple[str, ...], device: str, peers: bool, profile: str,
-    as_json: bool, out: Path,
-) -> int:  # fmt: skip
+    ctx: click.Context,
+    kernel: tuple[str, ...],
+    device: str,
+    peers: bool,
+    profile: str,
+    as_json: bool,
+    out: Path,
+) -> int:
     """Time kernels: KERNEL is a kernel's or a case's name (driftproof list kernels, cases).
 
     Every variant is checked against the plain steps in double precision before it is timed. Without

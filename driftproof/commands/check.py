@@ -1,7 +1,5 @@
 """``driftproof check``: does a certificate prove its bound, a counterexample refute its own?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click
@@ -14,9 +12,10 @@ from driftproof.toolkit.errors import DriftproofError
 @click.command()
 @click.argument("certificates", nargs=-1, metavar="CERTIFICATE...")
 @click.option(
-    "--standalone", is_flag=True,
+    "--standalone",
+    is_flag=True,
     help="Print the checker as one file, which needs Python and python-flint alone.",
-)  # fmt: skip
+)
 def command(certificates: tuple[str, ...], standalone: bool) -> int:
     """Check certificates of worst cases: exactly, without a solver.
 
@@ -28,27 +27,30 @@ def command(certificates: tuple[str, ...], standalone: bool) -> int:
     if standalone:
         if certificates:
             raise DriftproofError(
-                f"--standalone and {certificates[0]}", "the checker as a file, or a check",
+                f"--standalone and {certificates[0]}",
+                "the checker as a file, or a check",
                 "driftproof check --standalone > check.py; python check.py FILE",
-            )  # fmt: skip
+            )
         from driftproof.verifiers.worst_case.one_file import one_file
 
         click.echo(one_file(), nl=False)
         return 0
     if not certificates:
         raise DriftproofError(
-            "no certificate", "files that driftproof verify writes into DIR/certificates/",
+            "no certificate",
+            "files that driftproof verify writes into DIR/certificates/",
             "driftproof check report-mine/certificates/*, say",
-        )  # fmt: skip
+        )
     from driftproof.verifiers.worst_case.checking import main
 
     try:
         return main(certificates, lambda name: text_of_certificate(Path(name)), shared.tell)
     except ValueError as error:
         raise DriftproofError(
-            str(error), "a file as docs/certificates.md describes it",
+            str(error),
+            "a file as docs/certificates.md describes it",
             "let driftproof verify write it again",
-        ) from None  # fmt: skip
+        ) from None
 
 
 def text_of_certificate(path: Path) -> str:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from driftproof.commands import _shared as shared
-from driftproof.toolkit.discover import find, import_path, leaves
+from driftproof.toolkit.discover import find, import_path, leaves, typed
 from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.parameters import constraints
 
 if TYPE_CHECKING:
     from driftproof.toolkit.algorithm import Algorithm
@@ -25,15 +26,17 @@ def command(implementation: str, algorithm: str, instances: int, seed: int) -> i
     """Run an implementation beside an algorithm, and name the first iterate that differs.
 
     FUNCTION takes (state, clients, cohort) and returns the state after a round; it may be a class
-    with step, or with fit and aggregate (docs/conform.md). ALGORITHM is a name, scaffold say, whose
-    parameters are drawn if FUNCTION asks for them; or with parameters, "scaffold(local_steps=3)".
+    with step, or with fit and aggregate (docs/conform.md). ALGORITHM is a name, scaffold say, or a
+    file of your own, FILE or FILE::CLASS. Its parameters are drawn if FUNCTION asks for them, but
+    for those that are given: "scaffold(local_steps=3)".
 
     Exit status 0 if no difference was found, 1 if one was, 2 if the two cannot be compared.
     """
     from driftproof.verifiers.conform.conforming import first_departure
 
-    told = first_departure(_function(implementation), _algorithm(algorithm), instances, seed)
-    click.echo(told or f"{implementation}: no difference from {algorithm} in {instances} instances")
+    of, given = _algorithm(algorithm)
+    told, beside = first_departure(_function(implementation), of, instances, seed, given)
+    click.echo(told or f"{implementation}: no difference from {beside} in {instances} instances")
     return 1 if told else 0
 
 
@@ -42,26 +45,41 @@ def _function(named: str) -> Any:
     module = import_path(Path(file).resolve())
     if not hasattr(module, name):
         own = [
-            word for word, x in vars(module).items()
+            word
+            for word, x in vars(module).items()
             if getattr(x, "__module__", "") == module.__name__
-        ]  # fmt: skip
+        ]
         raise unknown_name(f"function of {file}", name, own)
     return getattr(module, name)
 
 
-def _algorithm(text: str) -> Algorithm | type[Algorithm]:
-    """Return the class of a name or a user's file; a member, if parameters stand after it."""
+def _algorithm(text: str) -> tuple[type[Algorithm], dict[str, Any]]:
+    """Return the class of a name or a user's file, and the parameters that stand after it."""
     name, bracket, given = text.partition("(")
     known = {leaf.symbol: leaf.name for leaf in leaves("algorithm").values()}
     cls: type[Algorithm] = find("algorithm", known.get(name, name)).load()
     if not bracket:
-        return cls
+        return cls, {}
     try:
         call: Any = ast.parse(f"_({given}", mode="eval").body
-        words = {word.arg: ast.literal_eval(word.value) for word in call.keywords}
-        return cls(*map(ast.literal_eval, call.args), **words)
+        words = {str(word.arg): _value(cls, word, f"_({given}") for word in call.keywords}
+        cls(*map(ast.literal_eval, call.args), **words)
+        return cls, words
     except (SyntaxError, ValueError, TypeError, AttributeError) as error:
+        why = "" if isinstance(error, ValueError) else f": {error}"  # ast's word for no literal
         raise DriftproofError(
-            f"{text}: {error}", f"{cls.leaf_name}(parameter=value, …)",
-            f"driftproof show {cls.leaf_name} lists its parameters",
-        ) from error  # fmt: skip
+            f"{text}{why}",
+            f"{typed(cls)}(parameter=value, …)",
+            f"driftproof show {typed(cls)} lists its parameters",
+        ) from error
+
+
+def _value(cls: type[Algorithm], given: ast.keyword, text: str) -> Any:
+    """Return a literal; of a parameter that is one of some words, the text where it is none."""
+    try:
+        return ast.literal_eval(given.value)
+    except ValueError:
+        limits = constraints(cls).get(str(given.arg))
+        if limits is None or not any(isinstance(word, str) for word in limits.choices):
+            raise
+        return ast.get_source_segment(text, given.value)

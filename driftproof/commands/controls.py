@@ -1,7 +1,5 @@
 """``driftproof controls``: are false relatives of the claims refused?"""
 
-from __future__ import annotations
-
 import click
 
 from driftproof.commands import _shared as shared
@@ -15,9 +13,13 @@ from driftproof.commands import _shared as shared
 @shared.as_json
 @click.pass_context
 def command(
-    ctx: click.Context, select: tuple[str, ...], seed: int, workers: int, cluster: str | None,
+    ctx: click.Context,
+    select: tuple[str, ...],
+    seed: int,
+    workers: int,
+    cluster: str | None,
     as_json: bool,
-) -> int:  # fmt: skip
+) -> int:
     """Judge false siblings: each must be refused, and no true claim."""
     with (
         shared.working_on(cluster, workers) as workers,

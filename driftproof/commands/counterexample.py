@@ -1,7 +1,5 @@
 """``driftproof counterexample``: a refutation as a script that needs numpy alone, or as LaTeX."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import subprocess
@@ -9,10 +7,11 @@ import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import click
 
-from driftproof.commands._shared import names_of, note, progress
+from driftproof.commands._shared import errors_of, names_of, note, progress, sparing
 from driftproof.toolkit.discover import find
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 
@@ -22,9 +21,10 @@ from driftproof.toolkit.errors import DriftproofError, unknown_name
 @click.option("--form", metavar="GLOB", default="*", help="The form to refute, as show names it.")
 @click.option("--run", is_flag=True, help="Run the script instead of printing it.")
 @click.option(
-    "--tex", is_flag=True,
+    "--tex",
+    is_flag=True,
     help="Print LaTeX instead, for a review: the functions, each step in a line, both sides.",
-)  # fmt: skip
+)
 @click.pass_context
 def command(ctx: click.Context, claim: str, form: str, run: bool, tex: bool) -> int:
     """Print a script that recomputes, without driftproof, how CLAIM is refuted.
@@ -32,9 +32,9 @@ def command(ctx: click.Context, claim: str, form: str, run: bool, tex: bool) -> 
     It is written from the paper and needs numpy alone: driftproof counterexample CLAIM > c.py.
     CLAIM may have several scripts, for its several forms: the first is taken, or what --form says.
 
-    CLAIM may be a Python file of your own: its claims are judged, and a refutation is written down,
-    over a class of functions as fractions. For what ``driftproof falsify`` found, CLAIM is its
-    search.json, or the folder that it is in.
+    CLAIM may be a Python file of your own, or FILE::NAME: its claims are judged, and a refutation
+    is written down, over a class of functions as fractions. For what ``driftproof falsify`` found,
+    CLAIM is its search.json, or the folder that it is in.
 
     --tex writes a case that refutes CLAIM as text, in fractions where its numbers are: of functions
     whose derivatives are piecewise linear, such as quadratics; over a class, points of functions.
@@ -44,7 +44,7 @@ def command(ctx: click.Context, claim: str, form: str, run: bool, tex: bool) -> 
     with TemporaryDirectory() as folder:
         if claim.endswith(".json") or (Path(claim) / "search.json").exists():
             chosen, others = _of_search(Path(claim), form, tex=tex)
-        elif claim.endswith(".py"):
+        elif claim.partition("::")[0].endswith(".py"):
             chosen, others = _of_own(claim, form, Path(folder), tex, quiet=ctx.obj["quiet"])
         else:
             chosen, others = _on_record(claim, form, Path(folder), tex, quiet=ctx.obj["quiet"])
@@ -66,13 +66,28 @@ def _of_own(
     file: str, form: str, folder: Path, tex: bool, *, quiet: bool
 ) -> tuple[Path, list[str]]:
     """Judge the claims of a user's file; return a file on a refutation, and other forms."""
+    from driftproof.toolkit.ledger import Ledger
     from driftproof.verifiers.standalone.own import script_of_own
     from driftproof.verifiers.verify import Settings, judge, select
 
     chosen = select([file], note)
-    with progress("judged", quiet=quiet) as (started, ended, _):
-        rows = judge(chosen, Settings(), started=started, ended=ended)
-    return script_of_own(chosen, rows, form, folder, tex=tex)
+    with Ledger(folder / "ledger.sqlite") as ledger:
+
+        def judged(claims: Any, failed: Any) -> Any:
+            settings = Settings(resume=bool(failed))
+            with progress("judged", quiet=quiet) as (started, ended, _):
+                return judge(claims, settings, ledger=ledger, started=started, ended=ended)
+
+        rows, failed = sparing(chosen, judged)
+    try:
+        made = script_of_own(chosen, rows, form, folder, tex=tex)
+    except DriftproofError:
+        if failed:
+            raise errors_of(failed) from None
+        raise
+    for name, error in failed.items():
+        note(f"Not judged: {name}: {error.told}")
+    return made
 
 
 def _on_record(
@@ -113,14 +128,23 @@ def _of_search(path: Path, form: str, *, tex: bool) -> tuple[Path, list[str]]:
     """Return the first script of a search whose form matches, and the forms of the others."""
     path, kind = path / "search.json" if path.is_dir() else path, "tex" if tex else "script"
     try:
-        findings = json.loads(path.read_text(encoding="utf-8"))["findings"]
+        file = json.loads(path.read_text(encoding="utf-8"))
+        if "findings" not in file and "schema" in file:
+            raise DriftproofError(
+                f"{path}, a {file['schema'].rstrip(' 0123456789')}",
+                "a claim, a file of your own, or the search.json of driftproof falsify",
+                f"driftproof check {path} says it in words, driftproof plot {path} draws it, and "
+                "driftproof counterexample FILE --tex writes LaTeX, FILE being what was verified",
+            )
+        findings = file["findings"]
         scripts = [(str(f["form"]), path.parent / Path(f[kind]).name) for f in findings if f[kind]]
         reasons = [f["no_tex"] for f in findings if tex and f["no_tex"]]
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise DriftproofError(
-            f"{path}: {type(error).__name__}: {error}", "the search.json of driftproof falsify",
+            f"{path}: {type(error).__name__}: {error}",
+            "the search.json of driftproof falsify",
             "driftproof falsify FILE --out FOLDER writes one",
-        ) from None  # fmt: skip
+        ) from None
     matching = [(key, script) for key, script in scripts if key == form or fnmatchcase(key, form)]
     if not scripts and reasons:
         raise DriftproofError(

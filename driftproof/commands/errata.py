@@ -1,7 +1,5 @@
 """``driftproof errata``: statements that do not hold as printed."""
 
-from __future__ import annotations
-
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,7 @@ def command(ctx: click.Context, select: tuple[str, ...], as_json: bool) -> None:
     SELECT is a name or a glob of claims (all, if there is none), or a Python file of your own,
     whose claims are judged.
     """
-    from driftproof.verifiers import record
+    from driftproof.verifiers import baseline
 
     own = [word for word in select if word.endswith(".py")]
     names = [word for word in select if word not in own]
@@ -29,7 +27,7 @@ def command(ctx: click.Context, select: tuple[str, ...], as_json: bool) -> None:
     entries = _of_files(own, quiet=ctx.obj["quiet"]) if own else []
     entries += [
         entry
-        for entry in record.errata()
+        for entry in baseline.errata()
         if not select or any(fnmatchcase(entry["claim"], name) for name in names)
     ]
     if as_json:

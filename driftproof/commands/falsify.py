@@ -20,25 +20,36 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("select", nargs=-1, required=True, shell_complete=shared.names_of("claim"))
 @click.option(
-    "--budget", type=shared.Seconds(min_open=True), default=30.0, show_default=True,
+    "--budget",
+    type=shared.Seconds(min_open=True),
+    default=30.0,
+    show_default=True,
     help="Seconds of work for each right side, on one core.",
-)  # fmt: skip
+)
 @click.option(
-    "--climbs", type=click.IntRange(1), default=None,
+    "--climbs",
+    type=click.IntRange(1),
+    default=None,
     help="Instead of a budget: the number of climbs. The result then depends on the seed alone.",
-)  # fmt: skip
+)
 @click.option(
-    "--controls/--no-controls", default=True, show_default=True,
+    "--controls/--no-controls",
+    default=True,
+    show_default=True,
     help="Search the false siblings too: how many are found is the power of the search.",
-)  # fmt: skip
+)
 @click.option(
-    "--nicest/--strongest", "nicest", default=True, show_default=True,
+    "--nicest/--strongest",
+    "nicest",
+    default=True,
+    show_default=True,
     help="Show the simplest case, with left / right of 2 if there is one, or the largest.",
-)  # fmt: skip
+)
 @click.option(
-    "--same-problem", is_flag=True,
+    "--same-problem",
+    is_flag=True,
     help="Search the problem families of the claim's own cases alone.",
-)  # fmt: skip
+)
 @shared.seed
 @shared.workers
 @shared.cluster
@@ -50,10 +61,20 @@ if TYPE_CHECKING:
 @shared.resume
 @click.pass_context
 def command(
-    ctx: click.Context, select: tuple[str, ...], budget: float, climbs: int | None,
-    controls: bool, nicest: bool, same_problem: bool, seed: int, workers: int, cluster: str | None,
-    out: Path | None, as_json: bool, resume: bool,
-) -> int:  # fmt: skip
+    ctx: click.Context,
+    select: tuple[str, ...],
+    budget: float,
+    climbs: int | None,
+    controls: bool,
+    nicest: bool,
+    same_problem: bool,
+    seed: int,
+    workers: int,
+    cluster: str | None,
+    out: Path | None,
+    as_json: bool,
+    resume: bool,
+) -> int:
     """Search for instances and hyperparameters that break a bound or an identity.
 
     SELECT is a name, a glob (comfedl/*), a Python file of your own, or one claim of it, FILE::NAME.
@@ -67,7 +88,7 @@ def command(
     from driftproof.toolkit.environment import environment
     from driftproof.toolkit.ledger import Ledger
     from driftproof.toolkit.report.files import write_text
-    from driftproof.verifiers.record import refuted_on_record
+    from driftproof.verifiers.baseline import refuted_on_record
     from driftproof.verifiers.search.finding import FAILED
     from driftproof.verifiers.search.search import Effort, falsify
     from driftproof.verifiers.standalone.files import demoted, write
@@ -80,22 +101,29 @@ def command(
     if path.exists() and not (resume or ctx.obj["quiet"]):
         click.echo(
             f"{path} is of a search before. This one will replace it and its scripts; --out names "
-            "another folder.", err=True,
-        )  # fmt: skip
+            "another folder.",
+            err=True,
+        )
     effort = Effort(budget, climbs, seed, controls, strongest=not nicest, same_problem=same_problem)
-    with (
-        shared.working_on(cluster, workers) as workers,
-        Ledger(out / "ledger.sqlite") as ledger,
-    ):
+    with shared.working_on(cluster, workers) as workers, Ledger(out / "ledger.sqlite") as ledger:
         head = {
-            "schema": 1, "command": "falsify", "seed": seed, "budget": budget, "climbs": climbs,
+            "schema": 1,
+            "command": "falsify",
+            "seed": seed,
+            "budget": budget,
+            "climbs": climbs,
             "environment": environment("cpu", workers),
-        }  # fmt: skip
+        }
         with shared.progress("falsify", quiet=ctx.obj["quiet"]) as (started, ended, _):
             findings = falsify(
-                chosen, effort, workers=workers, ledger=ledger, resume=resume, started=started,
+                chosen,
+                effort,
+                workers=workers,
+                ledger=ledger,
+                resume=resume,
+                started=started,
                 ended=ended,
-            )  # fmt: skip
+            )
     scripts = write(chosen, findings, out)
     findings = demoted(findings, scripts)
     written = [
@@ -129,7 +157,7 @@ def _tightness(ratio: float | None) -> str:
 
 def _summary(
     findings: list[Finding], scripts: list[Written], known: Container[tuple[str, str]]
-) -> None:  # fmt: skip
+) -> None:
     from driftproof.toolkit.groups import number
     from driftproof.verifiers.search.finding import CANDIDATE, FAILED, NOT_SEARCHED, NOTHING, power
 
@@ -142,15 +170,19 @@ def _summary(
             found, controls = power(findings, f.claim)
             note = f"power {found} of {controls}" if controls else "no control: power unknown"
         ratio = _tightness(f.ratio) if f.found or f.ratio is not None else ""
-        note = ", ".join([
-            *filter(None, [note]), *(f"without {family}" for family in f.left_out),
-            *(["refuted on record"] if (f.claim, f.form) in known else []),
-        ])  # fmt: skip
+        note = ", ".join(
+            [
+                *filter(None, [note]),
+                *(f"without {family}" for family in f.left_out),
+                *(["refuted on record"] if (f.claim, f.form) in known else []),
+            ]
+        )
         lines.append((f.claim, f.form, f.status, ratio, sides, looked, note))
     shared.table(
-        ["claim", "form", "search", "left / right", "sides", "tried", ""], lines,
+        ["claim", "form", "search", "left / right", "sides", "tried", ""],
+        lines,
         spare=("tried", "sides"),
-    )  # fmt: skip
+    )
     left_out = {(f.claim, *item) for f in findings for item in f.left_out.items()}
     for claim, family, why in sorted(left_out):
         shared.tell(f"{claim} was searched without {family}: {why}")
@@ -163,6 +195,8 @@ def _summary(
                 shared.tell(f"    {f.elsewhere}")
             if f.found:
                 shared.tell(f"    script: {script.path or f'none: {script.reason}'}")
+                if script.tex:
+                    shared.tell(f"    text for a review: {script.tex}")
             if f.python:
                 click.echo(f"{f.python}\n")  # as it is, to be pasted
             if f.strongest:

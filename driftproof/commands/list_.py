@@ -1,7 +1,5 @@
 """``driftproof list``: what there is."""
 
-from __future__ import annotations
-
 import click
 
 from driftproof.commands._shared import as_json, print_json, table

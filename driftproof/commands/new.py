@@ -1,7 +1,5 @@
 """``driftproof new``: a working file to start from."""
 
-from __future__ import annotations
-
 import ast
 import re
 from importlib.util import find_spec
@@ -43,9 +41,11 @@ THEN = {
 """What to do with the file after that."""
 LINE_LENGTH = 100
 FOLDERS = (
-    ("driftproof.synthetic", "problems"), ("driftproof.toolkit", "algorithms"),
-    ("driftproof.toolkit", "networks"), ("driftproof.toolkit", "splits"),
-)  # fmt: skip
+    ("driftproof.synthetic", "problems"),
+    ("driftproof.toolkit", "algorithms"),
+    ("driftproof.toolkit", "networks"),
+    ("driftproof.toolkit", "splits"),
+)
 """Packages whose leaves users import from driftproof."""
 
 
@@ -132,9 +132,12 @@ def _without_radii(text: str) -> str:
     text = text.replace("    in_mean = True\n", "")
     lines, body = text.splitlines(keepends=True), ast.parse(text).body
     proofs = [
-        method for of in body if isinstance(of, ast.ClassDef) for method in of.body
+        method
+        for of in body
+        if isinstance(of, ast.ClassDef)
+        for method in of.body
         if isinstance(method, ast.FunctionDef) and method.name == "radii"
-    ]  # fmt: skip
+    ]
     if not proofs:
         return text
     (proof,) = proofs

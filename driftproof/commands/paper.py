@@ -13,7 +13,7 @@ from driftproof.commands import _shared as shared
 from driftproof.toolkit.errors import DriftproofError
 
 if TYPE_CHECKING:
-    from driftproof.verifiers.marked.compare import Found, Problem
+    from driftproof.verifiers.latex_sync.compare import Found, Problem
 
 STYLE = Path(__file__).parents[1] / "latex" / "driftproof.sty"
 COLUMNS = ["theorem", "claim", "verdict", "evidence", "cases", "since", "as bound"]
@@ -26,9 +26,10 @@ COLUMNS = ["theorem", "claim", "verdict", "evidence", "cases", "since", "as boun
     "--bind", is_flag=True, help="Accept that each theorem and its claim say the same now."
 )
 @click.option(
-    "--by-eye", is_flag=True,
+    "--by-eye",
+    is_flag=True,
     help="With --bind: you compared by eye what cannot be read as a formula.",
-)  # fmt: skip
+)
 @shared.out_of("the ledger, the page and the supplement  [default: report-paper]")
 @click.option(
     "--profile", type=click.Choice(["smoke", "quick", "full"]), default="quick", show_default=True
@@ -38,9 +39,17 @@ COLUMNS = ["theorem", "claim", "verdict", "evidence", "cases", "since", "as boun
 @shared.as_json
 @click.pass_context
 def command(
-    ctx: click.Context, main: Path, claims: tuple[Path, ...], bind: bool, by_eye: bool,
-    out: Path | None, profile: str, workers: int, github: bool, as_json: bool,
-) -> int:  # fmt: skip
+    ctx: click.Context,
+    main: Path,
+    claims: tuple[Path, ...],
+    bind: bool,
+    by_eye: bool,
+    out: Path | None,
+    profile: str,
+    workers: int,
+    github: bool,
+    as_json: bool,
+) -> int:
     r"""Check the theorems of a paper against the claims that \driftproof{claim} marks them by.
 
     CLAIMS are files of your claims, or folders of them. --bind writes driftproof.lock.json, to be
@@ -52,10 +61,10 @@ def command(
     it), 1 otherwise; 2 bad input, 3 something needed is missing, 130 interrupted.
     """
     from driftproof.toolkit.report.files import write_text
-    from driftproof.verifiers.marked import bindings, written
-    from driftproof.verifiers.marked.compare import Problem, compared, unmarked
-    from driftproof.verifiers.marked.judged import KEY, claims_of, rows_of
-    from driftproof.verifiers.marked.theorems import theorems
+    from driftproof.verifiers.latex_sync import lockfile, written
+    from driftproof.verifiers.latex_sync.compare import Problem, compared, unmarked
+    from driftproof.verifiers.latex_sync.judged import KEY, claims_of, rows_of
+    from driftproof.verifiers.latex_sync.theorems import theorems
 
     marked = theorems(main)
     if not marked:
@@ -75,16 +84,18 @@ def command(
         return shared.verified(leaves, settings, out, quiet=quiet, about={KEY: key})
 
     rows = rows_of([*chosen.values()], claims, out, judge, profile)
-    bound = bindings.read(main)
+    bound = lockfile.read(main)
 
     def look() -> list[Found]:
         return [
             compared(
-                theorem, chosen[theorem.claim], [r for r in rows if r.claim == theorem.claim],
+                theorem,
+                chosen[theorem.claim],
+                [r for r in rows if r.claim == theorem.claim],
                 bound.get(theorem.label),
             )
             for theorem in marked
-        ]  # fmt: skip
+        ]
 
     found = look()
     if bind:
@@ -94,7 +105,7 @@ def command(
         bound = {label: bound[label] for label in kept} | {
             one.theorem.label: one.now for one in found if one not in left
         }
-        bindings.write(main, bound)
+        lockfile.write(main, bound)
         found = look()
     problems = [problem for one in found for problem in one.problems]
     problems += [
@@ -119,12 +130,19 @@ def _shown(found: list[Found], problems: list[Problem], out: Path) -> None:
     shared.table(
         COLUMNS,
         [
-            (one.theorem.label, one.now.claim, one.verdict, one.now.evidence, one.now.cases,
-             one.now.since, "no" if one.problems else f"by {one.now.compared}")
+            (
+                one.theorem.label,
+                one.now.claim,
+                one.verdict,
+                one.now.evidence,
+                one.now.cases,
+                one.now.since,
+                "no" if one.problems else f"by {one.now.compared}",
+            )
             for one in found
         ],
         spare=["since", "cases"],
-    )  # fmt: skip
+    )
     for problem in problems:
         shared.tell(f"{problem.file}:{problem.line}: {problem.text}")
     shared.tell(
@@ -137,7 +155,7 @@ def _shown(found: list[Found], problems: list[Problem], out: Path) -> None:
 
 def _on_github(problems: list[Problem], found: list[Found]) -> None:
     """Mark the lines of the problems, and write the summary where the workflow shows it."""
-    from driftproof.verifiers.marked import written
+    from driftproof.verifiers.latex_sync import written
 
     root = Path(os.environ.get("GITHUB_WORKSPACE", ".")).resolve()
     for line in written.marks(problems, root):

@@ -1,7 +1,5 @@
 """``driftproof prove``: a certificate as a theorem that Coq accepts, or as a proof on paper."""
 
-from __future__ import annotations
-
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,9 +20,12 @@ INNER = ("made", "file", "about")
 @shared.out_of("the files  [default: beside each certificate; with --tex they are printed]")
 @click.option("--tex", is_flag=True, help="Write a theorem and its proof in LaTeX; without Coq.")
 @click.option(
-    "--workers", type=click.IntRange(1), default=lambda: os.cpu_count() or 1,
-    show_default="all cores", help="How many files Coq checks at a time.",
-)  # fmt: skip
+    "--workers",
+    type=click.IntRange(1),
+    default=lambda: os.cpu_count() or 1,
+    show_default="all cores",
+    help="How many files Coq checks at a time.",
+)
 @shared.as_json
 def command(
     certificates: tuple[str, ...], out: Path | None, tex: bool, workers: int, as_json: bool
@@ -103,8 +104,9 @@ def _no_certificate(path: Path, error: Exception) -> DriftproofError:
 
     return DriftproofError(
         f"{path} is no certificate: {printable(f'{type(error).__name__}: {error}')}",
-        "a file as docs/certificates.md describes it", "let driftproof verify write it again",
-    )  # fmt: skip
+        "a file as docs/certificates.md describes it",
+        "let driftproof verify write it again",
+    )
 
 
 def _written(path: Path, out: Path | None) -> dict[str, Any]:
@@ -115,9 +117,18 @@ def _written(path: Path, out: Path | None) -> dict[str, Any]:
     from driftproof.verifiers.worst_case.machine_checked import file_name, written
 
     row: dict[str, Any] = {
-        "certificate": path.name, "result": "REFUSED", "reason": "", "about": "", "conclusion": "",
-        "points": "", "right": "", "theorem": None, "seconds": None, "axioms": [], "coq": None,
-    }  # fmt: skip
+        "certificate": path.name,
+        "result": "REFUSED",
+        "reason": "",
+        "about": "",
+        "conclusion": "",
+        "points": "",
+        "right": "",
+        "theorem": None,
+        "seconds": None,
+        "axioms": [],
+        "coq": None,
+    }
     try:
         text = text_of_certificate(path)
         made = written(text)
@@ -133,10 +144,14 @@ def _written(path: Path, out: Path | None) -> dict[str, Any]:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(made.text, encoding="utf-8")
     return row | {
-        "theorem": file.name, "about": made.about, "conclusion": made.conclusion, "made": made,
-        "points": made.points, "right": made.right,
+        "theorem": file.name,
+        "about": made.about,
+        "conclusion": made.conclusion,
+        "made": made,
+        "points": made.points,
+        "right": made.right,
         "file": str(file),
-    }  # fmt: skip
+    }
 
 
 def _proved(row: dict[str, Any]) -> dict[str, Any]:
@@ -150,9 +165,11 @@ def _proved(row: dict[str, Any]) -> dict[str, Any]:
     except coqc.RefusedTheoremError as error:
         return row | {"reason": str(error)}
     return row | {
-        "result": "MACHINE-CHECKED", "seconds": round(found.seconds, 2), "coq": coqc.version(),
+        "result": "MACHINE-CHECKED",
+        "seconds": round(found.seconds, 2),
+        "coq": coqc.version(),
         "axioms": list(found.axioms),
-    }  # fmt: skip
+    }
 
 
 def _lines(row: dict[str, Any]) -> list[str]:
@@ -163,8 +180,10 @@ def _lines(row: dict[str, Any]) -> list[str]:
         return _indented(row["reason"])
     axioms = f"rests on {', '.join(row['axioms'])}" if row["axioms"] else "rests on no axiom"
     lines = [
-        row["about"], *row["made"].theorem, f"that is, at {row['points']}: {row['conclusion']}",
-    ]  # fmt: skip
+        row["about"],
+        *row["made"].theorem,
+        f"that is, at {row['points']}: {row['conclusion']}",
+    ]
     if row["right"]:
         bound = "at most" if "refuted" in row["made"].theorem[0] else "at least"
         lines.append(f"not checked by Coq: that the right side is {bound} {row['right']}")

@@ -1,7 +1,5 @@
 """``driftproof report``: rebuild the page from the ledger, or compare two ledgers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -62,8 +60,9 @@ def _compare(
         changes = difference(rows, others)
         page = render_difference((folder.name, other.name), (head, later), changes)
         columns = ["claim", "form", "what", "before", "after", "case"]
-        lines = [tuple(map(str, (c.claim, c.form, c.what, c.before, c.after, c.case)))
-                 for c in changes]  # fmt: skip
+        lines = [
+            tuple(map(str, (c.claim, c.form, c.what, c.before, c.after, c.case))) for c in changes
+        ]
     write_text(other / "difference.html", page)
     if as_json:
         shared.print_json([asdict(change) for change in changes])

@@ -1,7 +1,5 @@
 """``driftproof run``: repeat an experiment of a paper."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any
@@ -20,20 +18,26 @@ from driftproof.toolkit.errors import DriftproofError
     "--profile", type=click.Choice(["smoke", "quick", "paper"]), default="quick", show_default=True
 )
 @click.option(
-    "--engine", type=click.Choice(["batched", "wire"]), default="batched", show_default=True,
+    "--engine",
+    type=click.Choice(["batched", "wire"]),
+    default="batched",
+    show_default=True,
     help="wire: one process a client, which send each other messages; a run at a time, unless "
     "--workers is given.",
-)  # fmt: skip
+)
 @click.option(
-    "--data", type=click.Path(path_type=Path),
+    "--data",
+    type=click.Path(path_type=Path),
     help="Folder of the full data set; a CSV, ARFF or libsvm file; or FILE.py::FOLDER, read by the "
     "data set of your file.",
-)  # fmt: skip
+)
 @click.option("--label", default="", help="Of a CSV or ARFF file the column of the classes.")
 @click.option(
-    "--device", default="cpu", show_default=True,
+    "--device",
+    default="cpu",
+    show_default=True,
     help="cpu, or cuda: where networks are trained; other experiments stay on the CPU.",
-)  # fmt: skip
+)
 @shared.out
 @shared.seed
 @shared.workers
@@ -88,9 +92,14 @@ def command(
         blaming(leaf),
     ):
         plan = Plan(
-            profile=profile, seed=seed, data=data, engine=engine, workers=workers, device=device,
+            profile=profile,
+            seed=seed,
+            data=data,
+            engine=engine,
+            workers=workers,
+            device=device,
             resume=resume,
-        )  # fmt: skip
+        )
         head = run_experiment(
             leaf.load(), plan, out, typed=leaf.typed, started=started, ended=ended
         )

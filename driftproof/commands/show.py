@@ -1,7 +1,5 @@
 """``driftproof show``: everything about one leaf."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,15 +10,16 @@ import click
 from driftproof.commands._shared import as_json, names_of, print_json, table, tell
 from driftproof.toolkit.discover import KINDS, Leaf, leaves, leaves_in
 from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.parameters import constraints
 
 ALL_ROLES = ("roles", "letters")
 """What NAME may be to see all of them."""
 CLASSES = ("problem", "algorithm", "network", "split")
 """Kinds of which a leaf is a class with parameters, whose own name is a NAME too."""
 HEADS = (
-    "source", "statement", "explanation", "parameters", "notation", "constants", "fits", "cases",
-    "serves", "variants", "files", "one_or_more_of", "optional_files", "tolerance", "times",
-    "sizes", "file",
+    "source", "statement", "explanation", "parameters", "choices", "state", "notation",
+    "constants", "fits", "cases", "serves", "variants", "files", "one_or_more_of",
+    "optional_files", "tolerance", "times", "sizes", "file",
 )  # fmt: skip
 
 
@@ -31,20 +30,24 @@ HEADS = (
 def command(name: str, latex: bool, as_json: bool) -> None:
     """Show the statement, assumptions, constants, source and verdicts on record of NAME.
 
-    NAME may be a Python file of your own: all that is declared in it is shown. It may be a role or
-    a letter too; ``driftproof show roles`` shows all of them.
+    NAME may be a Python file of your own: all that is declared in it is shown; FILE::NAME is one.
+    It may be a role or a letter too; ``driftproof show roles`` shows all of them.
     """
     if name in ALL_ROLES:
         print_roles(as_json)
         return
     every = [leaf for kind in KINDS for leaf in leaves(kind).values()]
-    own = name.endswith(".py")
+    file, _, within = name.partition("::")
+    own = file.endswith(".py")
     found = [one for one in every if name in (one.name, one.kind in CLASSES and one.symbol)]
     if own:  # claims that a call makes, or a loop, too
         from driftproof.verifiers.claim_types.sources import claims_in
 
-        others = (leaf for leaf in leaves_in(Path(name)) if leaf.kind != "claim")
-        found = [*claims_in(Path(name)), *others]
+        others = (leaf for leaf in leaves_in(Path(file)) if leaf.kind != "claim")
+        every = [*claims_in(Path(file)), *others]
+        found = [one for one in every if not within or within in (one.name, one.symbol)]
+        if every and not found:
+            raise unknown_name(f"name of {file}", within, {one.name for one in every})
     if own and not found:
         raise DriftproofError(
             f"{name} declares nothing: no claim, problem or algorithm",
@@ -161,12 +164,15 @@ def _details(leaf: Leaf) -> dict[str, Any]:
     if leaf.kind in CLASSES:
         member = loaded()
         details["parameters"] = member.values()
+        limits = constraints(loaded).items()
+        details["choices"] = {name: list(of.choices) for name, of in limits if of.choices}
         named = (name for name in ("constants", "notation") if hasattr(member, name))
         details |= {name: dict(getattr(member, name)) for name in named}
     if leaf.kind == "algorithm":
         from driftproof.toolkit.federation import fitting
 
         details["fits"] = ", ".join(fitting(member.needs))
+        details["state"] = _state(member)
     if leaf.kind == "kernel":
         details |= {
             "serves": f"{', '.join(loaded.algorithm)} on {', '.join(loaded.problem)}",
@@ -180,6 +186,18 @@ def _details(leaf: Leaf) -> dict[str, Any]:
     if leaf.kind == "case":
         details |= {"times": loaded.kernel, "sizes": loaded.points}
     return details
+
+
+def _state(algorithm: Any) -> str:
+    """Return what a round begins with, as conform names it; empty where that cannot be seen."""
+    try:
+        from driftproof.verifiers.conform.reference import fields_of
+        from driftproof.verifiers.search.strategies import examples_of
+
+        fields, own = fields_of(algorithm, examples_of(algorithm.needs))
+    except Exception:  # noqa: BLE001 - one's own code may fail, and the rest is shown all the same
+        return ""
+    return ", ".join(f"{name} (one per client)" if name in own else name for name in fields)
 
 
 def _claim(leaf: Leaf, claim: Any) -> dict[str, Any]:
@@ -204,7 +222,10 @@ def _claim(leaf: Leaf, claim: Any) -> dict[str, Any]:
 
 def _text(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{key} = {item}" for key, item in value.items())
+        return ", ".join(
+            f"{key} = {' or '.join(map(repr, item)) if isinstance(item, list) else item}"
+            for key, item in value.items()
+        )
     if isinstance(value, list):
         shown = [f"\n  {item}" for item in value[:8]]
         return "".join(shown) + (f"\n  … {len(value)} in all" if len(value) > 8 else "")

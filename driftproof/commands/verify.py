@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from driftproof.commands import _shared as shared
-from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -35,9 +34,10 @@ FORMS_SHOWN = 16
 @shared.as_json
 @shared.resume
 @click.option(
-    "--prove", is_flag=True,
+    "--prove",
+    is_flag=True,
     help="Have Coq check the certificates of classes too (docs/machine_checked.md).",
-)  # fmt: skip
+)
 @click.option("--record", is_flag=True, help="Put these verdicts on record.")
 @click.option("--verbose", is_flag=True, help="Show every form, not only what is new.")
 @click.pass_context
@@ -64,7 +64,7 @@ def command(
     bad usage or input, 3 something needed is missing, 130 interrupted.
     """
     from driftproof.toolkit.report.files import results_of
-    from driftproof.verifiers import record as records
+    from driftproof.verifiers import baseline as records
     from driftproof.verifiers import verify as judging
 
     chosen = judging.select(select, shared.note)
@@ -77,24 +77,16 @@ def command(
     if record:
         records.check_own(own)
         records.check_writable()
-    failed: dict[str, DriftproofError] = {}
-    rows = None
+
+    def judge(claims: Any, failed: Any) -> tuple[dict[str, Any], list[Any]]:
+        again = replace(settings, resume=settings.resume or bool(failed))
+        return shared.verified(claims, again, out, quiet=ctx.obj["quiet"], failed=failed)
+
     with shared.working_on(cluster, workers) as workers:
         settings = judging.Settings(
             profile=profile, seed=seed, workers=workers, device=device, resume=resume, prove=prove
-        )  # fmt: skip
-        while rows is None:
-            try:
-                head, rows = shared.verified(
-                    chosen, settings, out, quiet=ctx.obj["quiet"], failed=failed
-                )
-            except DriftproofError as error:
-                others = [leaf for leaf in chosen if leaf.name != error.claim]
-                if record or len(others) in (0, len(chosen)):
-                    raise
-                # of one claim: once more, for the others
-                chosen, settings = others, replace(settings, resume=True)
-                failed[str(error.claim)] = error
+        )
+        (head, rows), failed = shared.sparing(chosen, judge, whole=record)
     if record:
         records.write(rows, profile)
         rows = records.expected(rows)
@@ -103,9 +95,7 @@ def command(
     else:
         summary(head, rows, out, verbose=verbose)
     if failed:
-        click.echo(f"Not judged: {', '.join(failed)}.", err=True)
-        # of a file that cannot be imported each claim has the same error
-        raise ExceptionGroup("claims", [*{str(error): error for error in failed.values()}.values()])
+        raise shared.errors_of(failed)
     return 0 if records.as_expected(rows) else 1
 
 
@@ -124,7 +114,7 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path, *, verbose: bool =
         meaning,
         reasons,
     )
-    from driftproof.verifiers.record import is_news
+    from driftproof.verifiers.baseline import is_news
 
     forms = [group for groups in grouped(rows).values() for group in groups]
     news = [group for group in forms if is_news(group)]
@@ -138,6 +128,8 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path, *, verbose: bool =
         for form, said in about["unlike"].items():
             judged = about["forms"][form]
             shared.tell(f"{name}: the statement says ≤ {said}, but ≤ {judged} was judged.")
+        if about.get("over_draws"):
+            shared.tell(f"{name}: {about['over_draws']}")
         if about.get("unread") and name in own:
             shared.tell(
                 f"{name}: the statement was not compared with what was judged: {about['unread']}"
@@ -172,7 +164,7 @@ def _errata_at_odds(head: dict[str, Any], rows: list[Any]) -> None:
 
 def _exceeded(rows: list[Any], shown: set[str]) -> None:
     """Say which constants of a user's problem are exceeded, so that cases were left out."""
-    from driftproof.verifiers.judges.declared import DECLARED, GAP, exceeded_in
+    from driftproof.verifiers.judges.audit_gate import DECLARED, GAP, exceeded_in
 
     for reason, count in exceeded_in(rows).items():
         if reason not in shown:
@@ -204,10 +196,14 @@ def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> Non
         new[f"{_paper(one.claim)}, not counted"] = new[_paper(one.claim)]
     recorded = any(row.expected is not None for row in rows)
     lines = [
-        [paper, str(len(verdicts)), *(str(verdicts.count(verdict)) for verdict in Verdict),
-         *([str(new[paper])] if recorded else [])]
+        [
+            paper,
+            str(len(verdicts)),
+            *(str(verdicts.count(verdict)) for verdict in Verdict),
+            *([str(new[paper])] if recorded else []),
+        ]
         for paper, verdicts in papers.items()
-    ]  # fmt: skip
+    ]
     refuted = [one.claim for one in counted if one.verdict is Verdict.REFUTED]
     columns = [
         "paper",

@@ -43,9 +43,9 @@ class Fitted(dp.BilevelProblem):
 
     def oracles(self, dtype, device="cpu", clients=None):
         data = [(torch.tensor([self.slope]),)] * self.clients
-        return dp.AutogradBilevel(
-            upper, lower, upper_data=data, lower_data=data, upper_dim=1, clients=clients,
-            lower_smoothness=1 + self.slope**2, dtype=dtype, device=device)  # fmt: skip
+        more = {"clients": clients, "dtype": dtype, "device": device, "upper_dim": 1}
+        more["lower_smoothness"] = 1 + self.slope**2
+        return dp.AutogradBilevel(upper, lower, upper_data=data, lower_data=data, **more)
 
 
 State = namedtuple("State", "x y")  # tensors of each client, [clients, 1, replicates]

@@ -33,7 +33,7 @@ class Saddle(dp.MinimaxProblem):
     def solution(self):  # min Φ
         return dp.Solution(0.0, 0.0, np.array([0.0]), {"method": "closed form", "gap": 0.0})
 
-    def lower_solution(self, x):
+    def lower_solution(self, x):  # y*(x): x is [upper_dim, points], and y* [dim, points]
         return self.slope * x
 
     def start(self):
@@ -55,8 +55,8 @@ class Both(dp.Algorithm):
     alpha: dp.Positive = 0.1
     beta: dp.Positive = 0.1
     needs, iterate = "minimax", "x"
-    notation = {"alpha": "alpha", "K": "rounds", "L": "objective_smoothness",
-                "F_gap": "initial_gap"}  # fmt: skip
+    notation = {"alpha": "alpha", "K": "rounds", "F_gap": "initial_gap"}
+    notation["L"] = "objective_smoothness"
 
     def init(self, ctx, oracles, start):
         at = oracles.upper_dim

@@ -9,16 +9,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from driftproof import (
-    NonNegative,
-    One,
-    Positive,
-    PositiveInt,
-    Problem,
-    SignMean,
-    Solution,
-    problem,
-)
+from driftproof import NonNegative, One, Positive, PositiveInt, Problem, SignMean, Solution, problem
 
 
 @problem(name="bowls", source="my draft", statement=r"F(x) = \frac1n\sum_i\tfrac a2(x-b_i)^2")

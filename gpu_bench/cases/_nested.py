@@ -1,7 +1,5 @@
 """The setting that FedNest's relatives share: random minimax with b_i, K = 100, d = 10."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from driftproof.gpu_bench.workload import Workload

@@ -4,8 +4,6 @@ A client's step evaluates g_k and ∇g_k at two points and ∇f_k at its embeddi
 tenth step models and embeddings are averaged.
 """
 
-from __future__ import annotations
-
 from driftproof.gpu_bench.workload import Workload, case
 from driftproof.synthetic.problems.averaged_composition import AveragedComposition
 from driftproof.toolkit.algorithms.compositional_fedavg import CompositionalFedAvg

@@ -4,18 +4,13 @@ As many as a round of the nested cases takes, d = 10, with b_i. A client-step is
 one client, of both variables.
 """
 
-from __future__ import annotations
-
 from driftproof.gpu_bench.cases._nested import RATES
 from driftproof.gpu_bench.workload import Workload, case
 from driftproof.synthetic.problems.random_minimax import RandomMinimax
 from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
 
 
-@case(
-    name="fedavg-s-minimax", kernel="nested-fedavg-s",
-    points=[{"clients": 100, "replicates": 1}],
-)  # fmt: skip
+@case(name="fedavg-s-minimax", kernel="nested-fedavg-s", points=[{"clients": 100, "replicates": 1}])
 def fedavg_s_minimax(
     *, clients: int = 100, dim: int = 10, replicates: int = 1, local_steps: int = 1000
 ) -> Workload:

@@ -4,8 +4,6 @@ K clients with 500 samples each, minibatch 50: every step gathers 50 rows a clie
 Peers are given the sample numbers; drawing them is part of driftproof's time and not of theirs.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from driftproof.gpu_bench.workload import Workload, case
@@ -20,9 +18,14 @@ from driftproof.toolkit.algorithms.comfedl import ComFedL
     points=[{"replicates": 1}, {"replicates": 64}],
 )
 def w2(
-    *, clients: int = 10, dim: int = 64, replicates: int = 64, local_steps: int = 5,
-    samples: int = 500, batch: int = 50,
-) -> Workload:  # fmt: skip
+    *,
+    clients: int = 10,
+    dim: int = 64,
+    replicates: int = 64,
+    local_steps: int = 5,
+    samples: int = 500,
+    batch: int = 50,
+) -> Workload:
     """Return W2 at one size."""
     problem = KLDRO(clients=clients, dim=dim, samples=samples, temperature=5.0, ball=20.0)
     algorithm = ComFedL(local_steps=local_steps, step_size=0.1, batch=batch)
@@ -30,11 +33,14 @@ def w2(
     def data(starts, draws):  # type: ignore[no-untyped-def]
         features, labels = problem.data
         return {
-            "features": np.stack(features), "labels": np.stack(labels), "starts": starts,
-            "temperature": problem.temperature, "step_size": algorithm.step_size,
+            "features": np.stack(features),
+            "labels": np.stack(labels),
+            "starts": starts,
+            "temperature": problem.temperature,
+            "step_size": algorithm.step_size,
             "local_steps": local_steps,
             "chosen": np.stack([draws("xi", t) for t in range(local_steps)]),
-        }  # fmt: skip
+        }
 
     return Workload(
         problem, algorithm, replicates, data, law=lambda oracles: oracles.inner_law(batch)

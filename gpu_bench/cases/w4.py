@@ -4,8 +4,6 @@ A client's step evaluates g_k twice on one sample, averages the estimates over c
 every tenth step x is averaged too.
 """
 
-from __future__ import annotations
-
 from driftproof.gpu_bench.workload import Workload, case
 from driftproof.synthetic.problems.averaged_composition import AveragedComposition
 from driftproof.toolkit.algorithms.feddro import FedDRO
@@ -19,8 +17,15 @@ from driftproof.toolkit.algorithms.feddro import FedDRO
 def w4(*, clients: int = 64, dim: int = 4, replicates: int = 64, local_steps: int = 10) -> Workload:
     """Return the workload at one size."""
     problem = AveragedComposition(
-        clients=clients, dim=dim, inner_dim=dim, inner_curvature=0.4, inner_heterogeneity=0.4,
-        inner_value_noise=0.1, inner_gradient_noise=0.1, plain_slope=0.5, plain_noise=0.1,
-    )  # fmt: skip
+        clients=clients,
+        dim=dim,
+        inner_dim=dim,
+        inner_curvature=0.4,
+        inner_heterogeneity=0.4,
+        inner_value_noise=0.1,
+        inner_gradient_noise=0.1,
+        plain_slope=0.5,
+        plain_noise=0.1,
+    )
     algorithm = FedDRO(local_steps=local_steps, step_size=0.01)
     return Workload(problem, algorithm, replicates, fields=("x",))

@@ -1,7 +1,5 @@
 """What a bilevel problem's constants bound, as functions of points (see ``scores``)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -81,9 +79,11 @@ class BilevelScores:
 
     def lower_noise_bound(self, z: Tensor) -> Tensor:
         return self._farthest(
-            self.oracles.lower_law(1), z,
-            lambda at, d: self.oracles.lower_grad(*self._parts(at), d), norm,
-        )  # fmt: skip
+            self.oracles.lower_law(1),
+            z,
+            lambda at, d: self.oracles.lower_grad(*self._parts(at), d),
+            norm,
+        )
 
     def lower_cross_noise_bound(self, z: Tensor) -> Tensor:
         return self._farthest(self.oracles.lower_law(1), z, self._crosses, spectral)

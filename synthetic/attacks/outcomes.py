@@ -1,7 +1,5 @@
 """Every outcome of a law, and difference quotients: what attacks on constants are made of."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import product
 

@@ -5,8 +5,6 @@ that is) and takes candidate variables, [variables, candidates], to scores, [row
 row is a client, or a task of one: the constant bounds each of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
@@ -59,11 +57,17 @@ class Scores(BilevelScores):
     def has(self, role: str) -> bool:
         """Say whether the problem's oracles have what the attack on a role asks."""
         needs = {
-            "inner": "inner", "outer": "outer_grad", "lower": "lower_grad_x",
-            "upper": "upper_grad_x", "plain": "plain_grad", "field": "field_grad",
-            "task": "task_gradient", "loss": "sample_losses", "diameter": "linear_minimiser",
+            "inner": "inner",
+            "outer": "outer_grad",
+            "lower": "lower_grad_x",
+            "upper": "upper_grad_x",
+            "plain": "plain_grad",
+            "field": "field_grad",
+            "task": "task_gradient",
+            "loss": "sample_losses",
+            "diameter": "linear_minimiser",
             "client": "field_grad",
-        }  # fmt: skip
+        }
         if role == "initial_gap":
             return True
         if role in AT_OPTIMUM and (self.problem.solution.minimiser is None or self.error == np.inf):
@@ -81,9 +85,12 @@ class Scores(BilevelScores):
     def is_pair(self, role: str) -> bool:
         """Say whether a role's score is a difference quotient, between two points."""
         return (role.endswith("_smoothness") and role != "lower_sample_smoothness") or role in (
-            "strong_convexity", "strong_concavity", "client_strong_convexity", "field_monotonicity",
+            "strong_convexity",
+            "strong_concavity",
+            "client_strong_convexity",
+            "field_monotonicity",
             "diameter",
-        )  # fmt: skip
+        )
 
     def anywhere(self, role: str) -> bool:
         """Say whether a role's points are arguments y of an outer function, anywhere."""

@@ -58,9 +58,14 @@ def attack(problem: Problem, role: str, *, seed: int = 0) -> float:
 
 
 def attacked(
-    problem: Problem, role: str, *, seed: int = 0, budget: float = np.inf, draws: Draws = outcomes,
+    problem: Problem,
+    role: str,
+    *,
+    seed: int = 0,
+    budget: float = np.inf,
+    draws: Draws = outcomes,
     sweeps: int = SWEEPS,
-) -> Attack:  # fmt: skip
+) -> Attack:
     """Return the result of a short search for points that exceed a constant.
 
     Args:
@@ -86,17 +91,27 @@ def attacked(
     sweeps = 0 if role in SAME_EVERYWHERE else sweeps
     around = [v for v in scores.known() if len(v) == size]
     largest, best = maximise(
-        lambda candidate: largest_row(score(placed(candidate))), size, None, seed,
+        lambda candidate: largest_row(score(placed(candidate))),
+        size,
+        None,
+        seed,
         seeds=[torch.cat([v, 1e-2 * torch.ones_like(v)]) for v in around] if pair else around,
-        blocks=2 if pair else 1, candidates=candidates, sweeps=sweeps,
-    )  # fmt: skip
+        blocks=2 if pair else 1,
+        candidates=candidates,
+        sweeps=sweeps,
+    )
     at = placed(best[:, None])[:, 0]
     points = tuple(tuple(v.tolist()) for v in (at.chunk(2) if pair else (at,)))
     found = -largest if role in MODULI else largest
     return Attack(
-        role, declared, found, ratio_of(role, declared, largest), points,
-        is_exceeded(role, declared, largest, problem), tried=candidates * (1 + sweeps),
-    )  # fmt: skip
+        role,
+        declared,
+        found,
+        ratio_of(role, declared, largest),
+        points,
+        is_exceeded(role, declared, largest, problem),
+        tried=candidates * (1 + sweeps),
+    )
 
 
 def declared_of(problem: Problem, role: str) -> float:

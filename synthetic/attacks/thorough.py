@@ -7,8 +7,6 @@ each client those with the largest score and those that stand out from their nei
 be a peak below another client's constant. From there points and directions move freely.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import replace
 
@@ -95,9 +93,13 @@ class _Search:
 
     def run(self) -> Attack:
         first = attacked(
-            self.problem, self.role, seed=self.seed, budget=SWEEP, draws=self.scores.draws,
+            self.problem,
+            self.role,
+            seed=self.seed,
+            budget=SWEEP,
+            draws=self.scores.draws,
             sweeps=self.some(SHORT),
-        )  # fmt: skip
+        )
         begin = torch.tensor(first.points, dtype=torch.float64)[..., None]
         self.score(begin)
         self.tried += first.tried
@@ -251,10 +253,14 @@ class _Search:
             return rows.clamp(min=-1e6).numpy()
 
         found = climb(
-            ratios, self.ends * self.size, population=POPULATION, first=POPULATION,
-            generations=self.some(GENERATIONS), seed=self.seed,
+            ratios,
+            self.ends * self.size,
+            population=POPULATION,
+            first=POPULATION,
+            generations=self.some(GENERATIONS),
+            seed=self.seed,
             start=np.zeros(self.ends * self.size),
-        )  # fmt: skip
+        )
         at = moved(found.at[:, None])
         return float(largest_row(self.score(at))), at[..., 0]
 
@@ -285,11 +291,14 @@ class _Search:
         rows = self.score(torch.stack(ends)[..., None])[:, 0]
         value, declared = float(rows[row]), declared_of(self.problem, self.role)
         return Attack(
-            self.role, declared, self.sign * value, ratio_of(self.role, declared, value),
+            self.role,
+            declared,
+            self.sign * value,
+            ratio_of(self.role, declared, value),
             tuple(tuple(end.tolist()) for end in ends),
             is_exceeded(self.role, declared, value, self.problem),
             row if len(rows) == self.problem.clients > 1 else None,
-        )  # fmt: skip
+        )
 
     def certain(self, one: Attack, row: int) -> bool:
         """Say whether a constant is exceeded by more than rounding explains."""
@@ -324,9 +333,12 @@ class _Search:
         found = float(np.sqrt(np.mean(sizes**2)))
         above = one.declared**2 * (1 + 2e-6)
         return replace(
-            one, found=found, ratio=ratio_of(self.role, one.declared, found),
-            exceeded=exceeds(sizes**2, above, LEVEL), draws=CONFIRMING,
-        )  # fmt: skip
+            one,
+            found=found,
+            ratio=ratio_of(self.role, one.declared, found),
+            exceeded=exceeds(sizes**2, above, LEVEL),
+            draws=CONFIRMING,
+        )
 
 
 def _rounded(values: Tensor, digits: int) -> Tensor:

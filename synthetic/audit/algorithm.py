@@ -10,19 +10,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.audit.asked import REPLICATES
+from driftproof.synthetic.audit.oracle_calls import REPLICATES
 from driftproof.synthetic.audit.rare import RareContext
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.around import HUGE
 from driftproof.toolkit.draws import BLOCK
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import sampled_context
-from driftproof.toolkit.located import is_shipped
 from driftproof.toolkit.oracles import OFFERS
 from driftproof.toolkit.problem import Problem
 from driftproof.toolkit.reach import Enclosed
 from driftproof.toolkit.statistics import exceeds
 from driftproof.toolkit.tolerances import LEVEL
+from driftproof.toolkit.user_traceback import is_shipped
 
 DIRECTIONS = 8
 """Random directions along which a bound of one step is attacked."""

@@ -1,7 +1,5 @@
 """Laws of oracles: shapes, precision, centred noise, and one client apart from the others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +7,7 @@ import torch
 from torch import Tensor
 
 from driftproof.synthetic.attacks.outcomes import count_outcomes, outcomes
-from driftproof.synthetic.audit.asked import REPLICATES, Asked, Points, asked, points
+from driftproof.synthetic.audit.oracle_calls import REPLICATES, Asked, Points, asked, points
 from driftproof.toolkit.draws import Law, TooManyAtoms, outcomes_of
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import sampled_context

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from driftproof.synthetic.attacks.search import maximise
-from driftproof.synthetic.audit.asked import REPLICATES
+from driftproof.synthetic.audit.oracle_calls import REPLICATES
 from driftproof.synthetic.audit.oracles import audit_oracles
 from driftproof.synthetic.audit.terms import audit_term
 from driftproof.toolkit.assertions import ASSERTIONS
@@ -96,7 +96,7 @@ def check_start(problem: Problem) -> None:
     start = problem.start()
     wanted = f"a vector of {problem.dim} entries: dim = {problem.dim}"
     size = problem.dim
-    if problem.offers in ("bilevel", "minimax"):
+    if problem.two_levels:
         upper: int = problem.upper_dim  # type: ignore[attr-defined]
         middle = torch.zeros(upper, 1, dtype=torch.float64)
         lower = problem.lower_solution(middle)  # type: ignore[attr-defined]

@@ -9,8 +9,6 @@ every outcome has to bound these. Of a mean each replicate counts by
 where p and u are the probabilities of all its draws by the law and evenly: importance sampling.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

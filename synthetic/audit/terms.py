@@ -8,18 +8,16 @@ which is looked at near z, and at other values of prox (there it is firm nonexpa
 y are its points, and h is 0 there; z = linear_minimiser(x) is the same with s = −x.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.audit.asked import points
+from driftproof.synthetic.audit.oracle_calls import points
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.located import is_shipped
 from driftproof.toolkit.oracles import OFFERS, has_term
-from driftproof.toolkit.problem import Problem, supposing
+from driftproof.toolkit.problem import Problem, with_overrides
+from driftproof.toolkit.user_traceback import is_shipped
 
 TIMES, SCALES, STEPS = (0.1, 0.37, 1.0, 10.0, 57.0), (0.3, 3.0), (1e-3, 0.1, 1.0)
 """Values of t, sizes of points, and distances of y from z."""
@@ -62,7 +60,7 @@ def audited(problem: Problem) -> Problem:
         made = problem.oracles(dtype, device, clients)
         return _Audited(problem, made) if dtype == torch.float64 else made
 
-    return supposing(problem, oracles=oracles)
+    return with_overrides(problem, oracles=oracles)
 
 
 class _Audited:

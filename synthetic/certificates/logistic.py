@@ -7,8 +7,6 @@ W(y) − ‖∇W(y)‖²/(2μ) ≤ min W for every y. And where F is m-strongly 
 minimisers and x, F(x) − ‖∇F(x)‖²/(2m) ≤ min F.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -120,9 +118,11 @@ def lowest_mean(rows: np.ndarray) -> tuple[np.ndarray, float]:
 
     count, dim = rows.shape
     found = linprog(
-        [0.0] * dim + [-1.0] * count, A_ub=np.hstack([-rows, np.eye(count)]), b_ub=[0.0] * count,
+        [0.0] * dim + [-1.0] * count,
+        A_ub=np.hstack([-rows, np.eye(count)]),
+        b_ub=[0.0] * count,
         bounds=[(None, None)] * dim + [(0, 1)] * count,
-    ).x  # fmt: skip
+    ).x
     found = np.zeros(dim + count) if found is None else found
     apart, y, low = found[dim:] > 0.5, np.zeros(dim), 0.0
     left = rows[~apart]
@@ -182,7 +182,13 @@ def enclosed(
     elif modulus:
         value, turn = below(y)
         low, how = max(low, value - float(turn @ turn) / (2 * modulus)), "strong convexity of W"
-    return Solution(min(low, high), high, x, {
-        "method": f"Newton's method from above, {how} from below",
-        "gap": high - low, "gradient_norm": float(np.linalg.norm(slope)),
-    })  # fmt: skip
+    return Solution(
+        min(low, high),
+        high,
+        x,
+        {
+            "method": f"Newton's method from above, {how} from below",
+            "gap": high - low,
+            "gradient_norm": float(np.linalg.norm(slope)),
+        },
+    )

@@ -16,8 +16,6 @@ Lagrangian over p_i ≥ 0 on its own, hold for any ν (and any λ > 0 under a ra
 * "cvar":       R ≤ ν + mean (ℓ_i − ν)₊/α, the dual of its linear program.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

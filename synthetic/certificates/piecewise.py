@@ -10,8 +10,6 @@ by a change of sign of F' and found by bisection. Beyond the outermost breakpoin
 Everything is done for many members beside each other.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
@@ -19,8 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.pieces.parts import Parts
-from driftproof.synthetic.pieces.piecewise_linear import ROUNDING, PiecewiseLinear
+from driftproof.synthetic.building_blocks.parts import Parts
+from driftproof.synthetic.building_blocks.piecewise_linear import ROUNDING, PiecewiseLinear
 from driftproof.toolkit.problem import Solution
 
 BISECTIONS = 60
@@ -184,17 +182,21 @@ def mean_of(functions: PiecewiseLinear) -> PiecewiseLinear:
     """Return the mean of [clients, dim, knots, members], [dim, knots of all clients, members]."""
     knots = by_coordinate(functions.knots).sort(1).values
     return PiecewiseLinear(
-        knots, spread_out(functions).value(knots[None]).mean(0),
-        functions.left.mean(0), functions.right.mean(0),
-    )  # fmt: skip
+        knots,
+        spread_out(functions).value(knots[None]).mean(0),
+        functions.left.mean(0),
+        functions.right.mean(0),
+    )
 
 
 def spread_out(function: PiecewiseLinear) -> PiecewiseLinear:
     """Return functions [..., knots, members] as [..., 1, knots, members]: of many points each."""
     return PiecewiseLinear(
-        function.knots.unsqueeze(-3), function.values.unsqueeze(-3),
-        function.left.unsqueeze(-2), function.right.unsqueeze(-2),
-    )  # fmt: skip
+        function.knots.unsqueeze(-3),
+        function.values.unsqueeze(-3),
+        function.left.unsqueeze(-2),
+        function.right.unsqueeze(-2),
+    )
 
 
 def _preimages(derivative: PiecewiseLinear, offset: Tensor, levels: Tensor) -> Tensor:

@@ -11,16 +11,14 @@ Both F' are continuous, and linear between breakpoints: the knots of h_i', and t
 meets a knot of some k_i' or u_i'.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import torch
 from torch import Tensor
 
+from driftproof.synthetic.building_blocks.parts import Parts
+from driftproof.synthetic.building_blocks.piecewise_linear import PiecewiseLinear
 from driftproof.synthetic.certificates.piecewise import by_coordinate, mean_of, reach_of, spread_out
-from driftproof.synthetic.pieces.parts import Parts
-from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
 
 
 class LevelFunctions:

@@ -139,15 +139,25 @@ def robust_optimum(
     followed = "is bounded by Monte Carlo arithmetic, but for what they do with Python's numbers"
     if not all(seen for _, _, seen in again):
         followed = "is not bounded, as they leave numpy: a few units in the last place are taken"
-    return Solution(low, high, x, {
-        "method": "Newton's method on the ball; duality above, the Frank–Wolfe gap below",
-        "gap": high - low, "rounding": float(off.sum()), "weights": p, "multipliers": multipliers,
-        "points": len(asked.visited), "pairs": pairs,
-        "rests_on": [
-            "each loss is convex on the ball, as was declared, which no pair of points contradicts",
-            f"rounding of the losses and gradients {followed}",
-        ],
-    })  # fmt: skip
+    return Solution(
+        low,
+        high,
+        x,
+        {
+            "method": "Newton's method on the ball; duality above, the Frank–Wolfe gap below",
+            "gap": high - low,
+            "rounding": float(off.sum()),
+            "weights": p,
+            "multipliers": multipliers,
+            "points": len(asked.visited),
+            "pairs": pairs,
+            "rests_on": [
+                "each loss is convex on the ball, as was declared, "
+                "which no pair of points contradicts",
+                f"rounding of the losses and gradients {followed}",
+            ],
+        },
+    )
 
 
 class _Asked:

@@ -1,7 +1,5 @@
 """Certified optima of robust logistic regression: cvxpy's point, polished and enclosed."""
 
-from __future__ import annotations
-
 import warnings
 from contextlib import suppress
 from dataclasses import replace
@@ -48,6 +46,10 @@ def logistic_optimum(
     found = robust_optimum(
         lambda at: shares @ np.logaddexp(0.0, -rows @ at),
         lambda at: -(shares * sigmoids(rows, at)) @ rows,
-        divergence=divergence, penalty=penalty, dim=rows.shape[1], ball=ball, start=x.value,
-    )  # fmt: skip
+        divergence=divergence,
+        penalty=penalty,
+        dim=rows.shape[1],
+        ball=ball,
+        start=x.value,
+    )
     return replace(found, certificate={**told, **found.certificate})

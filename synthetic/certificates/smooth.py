@@ -7,8 +7,6 @@ Whatever the steps do, F(w) − gap ≤ min over the ball of F ≤ F(w) if F is 
 Frank–Wolfe gap ⟨∇F(w), w⟩ + B‖∇F(w)‖.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,12 +1,11 @@
 """Classes of functions, by the conditions under which given points have a function in the class."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from driftproof.toolkit.exports import exports
 
 if TYPE_CHECKING:
+    from driftproof.synthetic.classes.function_class import over as over
     from driftproof.synthetic.classes.functions import bounded_composition as bounded_composition
     from driftproof.synthetic.classes.functions import bounded_gradients as bounded_gradients
     from driftproof.synthetic.classes.functions import cocoercive as cocoercive
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from driftproof.synthetic.classes.functions import (
         smooth_strongly_convex as smooth_strongly_convex,
     )
+    from driftproof.synthetic.classes.functions import strongly_convex as strongly_convex
     from driftproof.synthetic.classes.functions import (
         strongly_convex_concave as strongly_convex_concave,
     )
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from driftproof.synthetic.classes.relations import start_gradient as start_gradient
     from driftproof.synthetic.classes.relations import start_within as start_within
     from driftproof.synthetic.classes.relations import upper_level as upper_level
-    from driftproof.synthetic.classes.whole import over as over
     from driftproof.toolkit.letters import for_all as for_all
 
 __getattr__, __dir__, __all__ = exports(__name__, __file__)

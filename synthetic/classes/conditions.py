@@ -6,8 +6,6 @@ class has these gradients and values (Taylor, Hendrickx & Glineur 2017). Where a
 conditions that are necessary, the worst case over them is an upper bound, and it says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -128,7 +126,7 @@ class FunctionClass:
     def set_valued(self) -> bool:
         """Whether a point may have several subgradients, of which an oracle gives one."""
         names = {condition.name for condition in self.conditions}
-        return "convex" in names or names == {"strongly-monotone"}
+        return bool({"convex", "strongly-convex"} & names) or names == {"strongly-monotone"}
 
     def __str__(self) -> str:
         of = f"{self.name}({', '.join(f'{k} = {shown(v)}' for k, v in self.parameters.items())})"

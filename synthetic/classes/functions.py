@@ -37,6 +37,18 @@ def convex() -> FunctionClass:
     return _of_one("convex")
 
 
+def strongly_convex(mu: float) -> FunctionClass:
+    """Return the class of functions with f − (μ/2)‖·‖² convex, smooth or not.
+
+    Gradients are subgradients, as those of ``convex()``. Triples can be interpolated if and only if
+    f_j ≥ f_k + ⟨g_k, x_j − x_k⟩ + (μ/2)‖x_j − x_k‖² for all j, k (Taylor et al. 2017).
+
+    Raises:
+        DriftproofError: μ is not above 0.
+    """
+    return _of_one("strongly-convex", mu=positive("mu", mu))
+
+
 def indicator(D: float = inf) -> FunctionClass:
     """Return the indicators of convex sets of diameter D at most: 0 in the set, infinite outside.
 
@@ -70,11 +82,13 @@ def plus(of: FunctionClass) -> FunctionClass:
         "monotone",
         "smooth-convex",
         "smooth-strongly-convex",
+        "strongly-convex",
     ):
         raise DriftproofError(
-            f"plus({of})", "a class of convex functions, or monotone operators",
+            f"plus({of})",
+            "a class of convex functions, or monotone operators",
             "write plus(convex()), or indicator(D)",
-        )  # fmt: skip
+        )
     return replace(of, term=True)
 
 

@@ -12,8 +12,6 @@ optimization", smooth and perhaps not convex).
 The checker has the same inequalities by another hand (``verifiers.worst_case.statement``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -24,8 +22,10 @@ HALF, ONE = Fraction(1, 2), Fraction(1)
 Pair = tuple[Place, Place]
 SQUARE: Pair = "difference", "difference"
 CHANGE: Mapping[Pair, Fraction] = {
-    ("one", "one"): ONE, ("one", "other"): -2 * ONE, ("other", "other"): ONE,
-}  # fmt: skip
+    ("one", "one"): ONE,
+    ("one", "other"): -2 * ONE,
+    ("other", "other"): ONE,
+}
 """‖g_j − g_k‖²."""
 ALONG: Mapping[Pair, Fraction] = {("difference", "one"): ONE, ("difference", "other"): -ONE}
 """⟨g_j − g_k, d⟩."""
@@ -63,14 +63,20 @@ INEQUALITIES: dict[str, Callable[..., dict[str, Any]]] = {
     "smooth-convex": lambda L: _interpolation(L, Fraction(0)),
     "smooth-strongly-convex": _interpolation,
     "convex": lambda: {**LOWER, "values": FALL},
+    "strongly-convex": lambda mu: {
+        "products": {**LOWER["products"], SQUARE: HALF * mu},
+        "values": FALL,
+    },
     "normal-cone": lambda: LOWER,
     "diameter": lambda D: _unordered((ONE, {SQUARE: ONE}), bound=D**2),
     "bounded-gradients": lambda G: {
-        "products": {("one", "one"): ONE}, "bound": G**2, "of": "triples",
+        "products": {("one", "one"): ONE},
+        "bound": G**2,
+        "of": "triples",
     },
     "strongly-monotone": lambda mu: _unordered((mu, {SQUARE: ONE}), (-ONE, ALONG)),
     "lipschitz": lambda L: _unordered((ONE, CHANGE), (-(L**2), {SQUARE: ONE})),
     "cocoercive": lambda L, mu: _unordered(
         (ONE, CHANGE), (L * mu, {SQUARE: ONE}), (-(L + mu), ALONG)
     ),
-}  # fmt: skip
+}

@@ -1,7 +1,5 @@
 """One level of a bilevel problem as a field: the other level is held, so nothing is known of it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Literal
 

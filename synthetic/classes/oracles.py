@@ -8,17 +8,10 @@ from typing import Any
 
 from torch import Tensor
 
-from driftproof.synthetic.classes.asked import AskedFunctions, each_point, points_of
+from driftproof.synthetic.classes.interpolation import InterpolationProblem, each_point, points_of
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm, Vector
-from driftproof.toolkit.gram.tensor import (
-    SIZES,
-    GramForms,
-    GramVector,
-    Token,
-    entries_of,
-    part_of,
-)
+from driftproof.toolkit.gram.tensor import SIZES, GramForms, GramVector, Token, entries_of, part_of
 from driftproof.toolkit.oracles import Pullback
 
 
@@ -31,7 +24,7 @@ class FieldOfClass:
 
     field_law = _without_noise
 
-    def __init__(self, asked: AskedFunctions, weights: Tensor) -> None:
+    def __init__(self, asked: InterpolationProblem, weights: Tensor) -> None:
         self.asked = asked
         self.clients = asked.clients
         self.client_weights = weights
@@ -137,25 +130,27 @@ class FieldOfClass:
     def _term(self, what: str) -> int:
         if self.asked.term is None:
             raise DriftproofError(
-                f"oracles.{what} over classes without a term", "a term h, of all clients",
+                f"oracles.{what} over classes without a term",
+                "a term h, of all clients",
                 "add plus(convex()) to the classes",
-            )  # fmt: skip
+            )
         return self.asked.term
 
     def _set(self, what: str) -> int:
         term = self.asked.term
         if term is None or not self.asked.classes[term].normals:
             raise DriftproofError(
-                f"oracles.{what} over classes without a set", "a term that is an indicator",
+                f"oracles.{what} over classes without a set",
+                "a term that is an indicator",
                 "add plus(indicator(D)) to the classes",
-            )  # fmt: skip
+            )
         return term
 
 
 class _OneFunction(FieldOfClass):
     """The oracles of one of the functions, for every client."""
 
-    def __init__(self, asked: AskedFunctions, weights: Tensor, number: int) -> None:
+    def __init__(self, asked: InterpolationProblem, weights: Tensor, number: int) -> None:
         super().__init__(asked, weights)
         self.number: int = number % asked.clients
 
@@ -231,7 +226,7 @@ class CompositionOfClass:
 
     inner_law = outer_law = _without_noise
 
-    def __init__(self, asked: AskedFunctions, weights: Tensor) -> None:
+    def __init__(self, asked: InterpolationProblem, weights: Tensor) -> None:
         self._asked = asked
         self._outer: list[tuple[Token, Token]] = []
         self.clients, self.client_weights = asked.clients, weights

@@ -7,22 +7,38 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from driftproof.synthetic.classes.asked import AskedFunctions
 from driftproof.synthetic.classes.conditions import Constraint
 from driftproof.synthetic.classes.functions import positive
+from driftproof.synthetic.classes.interpolation import InterpolationProblem
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm
 from driftproof.toolkit.letters import shown
 
 Kind = Literal[
-    "equal", "shared-minimiser", "similar", "similar-everywhere", "start-distance", "start-gap",
-    "start-at-minimiser", "start-anywhere", "start-gradient", "lower-level", "upper-level",
-    "recurs", "minima-apart", "bounded-steps", "start-apart",
-]  # fmt: skip
-OF_MINIMISERS = (
-    "shared-minimiser", "similar", "start-distance", "start-at-minimiser", "start-anywhere",
+    "equal",
+    "shared-minimiser",
+    "similar",
+    "similar-everywhere",
+    "start-distance",
+    "start-gap",
+    "start-at-minimiser",
+    "start-anywhere",
+    "start-gradient",
+    "lower-level",
+    "upper-level",
+    "recurs",
     "minima-apart",
-)  # fmt: skip
+    "bounded-steps",
+    "start-apart",
+]
+OF_MINIMISERS = (
+    "shared-minimiser",
+    "similar",
+    "start-distance",
+    "start-at-minimiser",
+    "start-anywhere",
+    "minima-apart",
+)
 """Relations that speak of x*."""
 OF_CLIENTS = ("equal", "shared-minimiser", "similar", "similar-everywhere", "minima-apart")
 """Relations that bound how far clients differ."""
@@ -45,7 +61,7 @@ class Relation:
     def __str__(self) -> str:
         return f"{self.kind}({', '.join(f'{k} = {shown(v)}' for k, v in self.parameters.items())})"
 
-    def constraints(self, asked: AskedFunctions) -> Iterator[Constraint]:
+    def constraints(self, asked: InterpolationProblem) -> Iterator[Constraint]:
         """Yield what it says of a run's unknowns."""
         if self.kind in MAKERS:
             yield from MAKERS[self.kind](asked, *self.parameters.values())
@@ -107,7 +123,8 @@ def start_anywhere(R: float, a: float) -> Relation:
     """‖x_0 − x*‖² + (a/n) Σ_i ‖c_i − ∇f_i(x*)‖² ≤ R², of any state that a round can begin with.
 
     c_i is what each client remembers, an unknown vector like x_0; the algorithm says what else is
-    in such a state (``Algorithm.anywhere``). What is proved of one round then holds of each.
+    in such a state (``Algorithm.anywhere``). What is proved of one round then holds of each. Of
+    several such vectors the sum is over all, each less where it goes (``Algorithm.limits``).
     """
     return Relation("start-anywhere", {"R": positive("R", R), "a": positive("a", a)})
 
@@ -118,6 +135,11 @@ def any_state() -> Relation:
     Nothing bounds it: a measure has to be compared with one of that state.
     """
     return Relation("start-anywhere", {})
+
+
+def counted() -> Relation:
+    """A run begins at any state that a round can begin with, of which the number t is a letter."""
+    return Relation("start-anywhere", {"counted": Fraction(1)})
 
 
 def start_apart(R: float) -> Relation:
@@ -158,7 +180,7 @@ def upper_level() -> Relation:
     return Relation("upper-level", {})
 
 
-def _similar(asked: AskedFunctions, zeta: Fraction) -> Iterator[Constraint]:
+def _similar(asked: InterpolationProblem, zeta: Fraction) -> Iterator[Constraint]:
     total = GramForm()
     for client in range(asked.clients):
         gradient = asked.solution(client).gradient
@@ -166,7 +188,7 @@ def _similar(asked: AskedFunctions, zeta: Fraction) -> Iterator[Constraint]:
     yield Constraint("similar", total, zeta**2)
 
 
-def _similar_everywhere(asked: AskedFunctions, zeta: Fraction) -> Iterator[Constraint]:
+def _similar_everywhere(asked: InterpolationProblem, zeta: Fraction) -> Iterator[Constraint]:
     for number, point in enumerate(asked.shared_points()):
         mean, total = asked.mean(point)[0], GramForm()
         for client in range(asked.clients):
@@ -175,12 +197,12 @@ def _similar_everywhere(asked: AskedFunctions, zeta: Fraction) -> Iterator[Const
         yield Constraint(f"similar, ({number})", total, zeta**2)
 
 
-def _minima_apart(asked: AskedFunctions, Gamma: Fraction) -> Iterator[Constraint]:
+def _minima_apart(asked: InterpolationProblem, Gamma: Fraction) -> Iterator[Constraint]:
     minima = [asked.minimum(client) for client in range(asked.clients)]
     yield Constraint("minima", sum(minima, GramForm()) * Fraction(-1, asked.clients), Gamma)
 
 
-def _bounded_steps(asked: AskedFunctions, G: Fraction) -> Iterator[Constraint]:
+def _bounded_steps(asked: InterpolationProblem, G: Fraction) -> Iterator[Constraint]:
     if asked.beyond_gradients:
         raise DriftproofError(
             "bounded_steps(G) beside a proximal step or at(i)",
@@ -194,36 +216,35 @@ def _bounded_steps(asked: AskedFunctions, G: Fraction) -> Iterator[Constraint]:
         yield Constraint(f"bounded, ({number})", sum(parts, GramForm()), G**2)
 
 
-def _start_distance(asked: AskedFunctions, R: Fraction) -> Iterator[Constraint]:
+def _start_distance(asked: InterpolationProblem, R: Fraction) -> Iterator[Constraint]:
     yield Constraint("start", asked.start * asked.start, R**2)
 
 
-def _start_anywhere(asked: AskedFunctions, *bounds: Fraction) -> Iterator[Constraint]:
-    if not bounds:
+def _start_anywhere(asked: InterpolationProblem, *bounds: Fraction) -> Iterator[Constraint]:
+    if len(bounds) < 2:  # any state
         return
     R, a = bounds
     total = asked.start * asked.start
-    for client, own in enumerate(asked.own):
-        away = own - asked.solution(client).gradient
+    for away in asked.away():
         total = total + away * away * a / asked.clients
     yield Constraint("start", total, R**2)
 
 
-def _start_apart(asked: AskedFunctions, R: Fraction) -> Iterator[Constraint]:
+def _start_apart(asked: InterpolationProblem, R: Fraction) -> Iterator[Constraint]:
     apart = asked.start - asked.own[0]
     yield Constraint("start", apart * apart, R**2)
 
 
-def _start_gap(asked: AskedFunctions, delta: Fraction) -> Iterator[Constraint]:
+def _start_gap(asked: InterpolationProblem, delta: Fraction) -> Iterator[Constraint]:
     yield Constraint("start", asked.gap(asked.start), delta)
 
 
-def _start_gradient(asked: AskedFunctions, norm: Fraction) -> Iterator[Constraint]:
+def _start_gradient(asked: InterpolationProblem, norm: Fraction) -> Iterator[Constraint]:
     gradient = asked.mean(asked.start)[0]
     yield Constraint("start", gradient * gradient, norm**2)
 
 
-def bounded_below(asked: AskedFunctions) -> Iterator[Constraint]:
+def bounded_below(asked: InterpolationProblem) -> Iterator[Constraint]:
     """Yield ‖∇F(x)‖²/(2L) − F(x) ≤ 0, F* = 0, at every point that all clients were asked at.
 
     An L-smooth F decreases by ‖∇F(x)‖²/(2L) in one step of 1/L. For one client it is exact (Drori
@@ -236,9 +257,13 @@ def bounded_below(asked: AskedFunctions) -> Iterator[Constraint]:
 
 
 MAKERS: Mapping[str, Callable[..., Iterator[Constraint]]] = {
-    "similar": _similar, "similar-everywhere": _similar_everywhere,
-    "start-distance": _start_distance, "start-gap": _start_gap,
-    "start-anywhere": _start_anywhere, "start-apart": _start_apart,
+    "similar": _similar,
+    "similar-everywhere": _similar_everywhere,
+    "start-distance": _start_distance,
+    "start-gap": _start_gap,
+    "start-anywhere": _start_anywhere,
+    "start-apart": _start_apart,
     "start-gradient": _start_gradient,
-    "minima-apart": _minima_apart, "bounded-steps": _bounded_steps,
-}  # fmt: skip
+    "minima-apart": _minima_apart,
+    "bounded-steps": _bounded_steps,
+}

@@ -1,10 +1,9 @@
 """The unknown vectors and numbers of a run over a class, and where their origin is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,8 @@ class Unknowns:
         values: names of the unknown numbers.
         points: the numbers of unknown vectors that are points, and move with the origin.
         own: what each client holds beside x_0 as the run begins: unknown vectors, if it may
-            begin anywhere.
+            begin anywhere; the first one of all clients, then the second one.
+        limits: where these go, one for all clients (``Algorithm.limits``).
         least: what bounds a measure's smallest moment, and the errors of inexact oracles.
         located, directed: points and directions that the algorithm asked at, while ``following``.
 
@@ -48,7 +48,7 @@ class Unknowns:
         self.second: list[bool] = []
         self.values: list[str] = []
         self.points = set[int]()
-        self.saddle, self.own = saddle, list[Vector]()
+        self.saddle, self.own, self.limits = saddle, list[Vector](), list[str]()
         self.least: list[Constraint] = []
         self._errors: list[Vector] = []
         self.located, self.directed = dict[Vector, None](), dict[Vector, None]()
@@ -96,9 +96,10 @@ class Unknowns:
         """
         if not set(error.coefficients) <= {j for of in self._errors for j in of.coefficients}:
             raise DriftproofError(
-                "bound_error(e, v) of an e that no oracles.error made", "the error, then its bound",
+                "bound_error(e, v) of an e that no oracles.error made",
+                "the error, then its bound",
                 "write e = oracles.error(x), and oracles.bound_error(e, v)",
-            )  # fmt: skip
+            )
         self.note(most, direction=True)
         name = f"error, ({len(self.least)})"
         self.least.append(Constraint(name, error * error - most * most))
@@ -128,10 +129,10 @@ class Unknowns:
         Points have to move with x_0 and x*: their coefficients add up to 1, those of directions to
         0, and what is measured stays the same. What clients remember may be points, or gradients.
         """
-        remembered = {j for v in self.own for j in v.coefficients}
-        for weight in (1, 0):
-            weights = dict.fromkeys(remembered, weight) | dict.fromkeys(self.points, 1)
-            weights |= {-1: 1, -2: 1}
+        for kinds in product((1, 0), repeat=len(self.limits)):
+            each = (kinds[k * len(kinds) // len(self.own)] for k in range(len(self.own)))
+            weights = {j: of for v, of in zip(self.own, each, strict=True) for j in v.coefficients}
+            weights |= dict.fromkeys(self.points, 1) | {-1: 1, -2: 1}
             if (
                 all(self._moves(v, 1, weights) for v in self.located)
                 and all(self._moves(v, 0, weights) for v in self.directed)

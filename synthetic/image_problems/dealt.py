@@ -32,13 +32,7 @@ def falling(classes: int, largest: int, ratio: float) -> np.ndarray:
 
 
 def dealt(
-    data: Data,
-    counts: np.ndarray,
-    *,
-    per_class: int,
-    clients: int,
-    alike: bool,
-    seed: int,
+    data: Data, counts: np.ndarray, *, per_class: int, clients: int, alike: bool, seed: int
 ) -> Parts:
     """Return image numbers: "train" and "validation" [clients, images], "test" [images].
 
@@ -104,16 +98,21 @@ class Level:
     """
 
     def __init__(
-        self, part: Sequence[np.ndarray], class_weights: np.ndarray, clients: Sequence[int],
-        dtype: torch.dtype, device: str,
-    ) -> None:  # fmt: skip
+        self,
+        part: Sequence[np.ndarray],
+        class_weights: np.ndarray,
+        clients: Sequence[int],
+        dtype: torch.dtype,
+        device: str,
+    ) -> None:
         features, labels = (torch.from_numpy(whole) for whole in part)
         self.sizes = (labels.shape[1],) * len(labels)
         features, labels = features[list(clients)], labels[list(clients)]
         hot = torch.eye(len(class_weights))[labels]
         number = torch.arange(labels.numel()).view(labels.shape)[:, None]
-        self._all = Drawn(features.to(device, dtype)[:, None], hot.to(device, dtype)[:, None],
-                          number.to(device))  # fmt: skip
+        self._all = Drawn(
+            features.to(device, dtype)[:, None], hot.to(device, dtype)[:, None], number.to(device)
+        )
         self._first = self._all.number[..., :1]
         self._rows, self._hot = (part.flatten(0, 2) for part in self._all[:2])
         self.weights = torch.from_numpy(class_weights).to(device, dtype)[labels.flatten()]

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from driftproof.synthetic.building_blocks.linear_model import LinearModel
+from driftproof.synthetic.building_blocks.losses import LOSSES
 from driftproof.synthetic.oracles.dro import DROOracles, robust_weights
-from driftproof.synthetic.pieces.linear_model import LinearModel
-from driftproof.synthetic.pieces.losses import LOSSES
 from driftproof.synthetic.problems.kl_dro import DROProblem
 from driftproof.toolkit.dataset import read
 from driftproof.toolkit.errors import DriftproofError
@@ -90,9 +90,14 @@ class ImbalancedImages(DROProblem):
         chosen = clients or range(self.clients)
         features, labels = ([part[k] for k in chosen] for part in self.parts[:2])
         model = LinearModel(
-            features, labels, LOSSES["softmax"], sizes=[len(part) for part in self.parts[1]],
-            outputs=self.classes, dtype=dtype, device=device,
-        )  # fmt: skip
+            features,
+            labels,
+            LOSSES["softmax"],
+            sizes=[len(part) for part in self.parts[1]],
+            outputs=self.classes,
+            dtype=dtype,
+            device=device,
+        )
         return DROOracles(model, form=self.form, temperature=self.temperature)
 
     def accuracy(self, models: np.ndarray, *, validation: bool) -> np.ndarray:

@@ -102,9 +102,13 @@ class LabelImbalance(BilevelProblem):
         data = read(self.data)
         train, _, judging = data.apart
         parts = dealt(
-            data, self.counts, per_class=self.per_class, clients=self.shards, alike=self.alike,
+            data,
+            self.counts,
+            per_class=self.per_class,
+            clients=self.shards,
+            alike=self.alike,
             seed=self.partition,
-        )  # fmt: skip
+        )
         for name in ("train", "validation"):
             parts[name] = parts[name].reshape(self.clients, -1)
         held = {name: judging if name == "test" else train for name in parts}
@@ -127,9 +131,16 @@ class LabelImbalance(BilevelProblem):
         train, validation = self.split["train"], self.split["validation"]
         longest = float((train[0] ** 2).sum(-1).max())
         return LabelImbalanceOracles(
-            train, validation, self.class_weights, clients=chosen, ridge=self.ridge,
-            coded=self.coded, smoothness=longest / 2 + self.ridge, dtype=dtype, device=device,
-        )  # fmt: skip
+            train,
+            validation,
+            self.class_weights,
+            clients=chosen,
+            ridge=self.ridge,
+            coded=self.coded,
+            smoothness=longest / 2 + self.ridge,
+            dtype=dtype,
+            device=device,
+        )
 
     def accuracy(self, models: np.ndarray) -> np.ndarray:
         """Return class-balanced test accuracies [models] of models [lower_dim, models].

@@ -15,8 +15,6 @@ may be reordered (numba's default), so the bits do not depend on how the replica
 threads (but where an angle beyond 2¹⁹ sends the row that it is in to libm).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -37,9 +35,14 @@ SCALE, OFFSET, TARGET, OPPOSED, TILT = range(5)
 def numbers(oracles: Any, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers [19] and the clients' numbers [5, clients]."""
     of, own = oracles.parts, list(oracles.local)
-    ratio = [a / b for a, b in ((of.outer_slope, of.outer_curvature),
-                                (of.opposition_slope, of.opposition_curvature),
-                                (of.plain_slope, of.plain_curvature))]  # fmt: skip
+    ratio = [
+        a / b
+        for a, b in (
+            (of.outer_slope, of.outer_curvature),
+            (of.opposition_slope, of.opposition_curvature),
+            (of.plain_slope, of.plain_curvature),
+        )
+    ]
     sine = of.share / of.rate if of.share else 0.0
     values = [
         1 - of.share, sine, of.rate, of.value_noise, of.gradient_noise, of.outer_slope,
@@ -57,9 +60,17 @@ def rows(oracles: Any, *, inside: str, outside: tuple[str, ...]) -> dict[str, in
 
 
 def advanced(
-    loop: Callable[..., None], ctx: Any, state: Any, own: tuple[Any, ...], steps: int, period: int,
-    *, record: str, among: Collection[str] | None, jitter: int,
-) -> tuple[Any, float, Any]:  # fmt: skip
+    loop: Callable[..., None],
+    ctx: Any,
+    state: Any,
+    own: tuple[Any, ...],
+    steps: int,
+    period: int,
+    *,
+    record: str,
+    among: Collection[str] | None = None,
+    jitter: int = 0,
+) -> tuple[Any, float, Any]:
     """Run a loop over some steps from ``ctx.t`` on; return the state, 0.0 and, if asked, the path.
 
     Args:
@@ -75,18 +86,24 @@ def advanced(
 
 
 def path_of(
-    record: str, among: Collection[str] | None, steps: int, names: tuple[str, ...],
+    record: str,
+    among: Collection[str] | None,
+    steps: int,
+    names: tuple[str, ...],
     *fields: np.ndarray,
-) -> list[np.ndarray]:  # fmt: skip
+) -> list[np.ndarray]:
     """Return room for the states before each step: of every client, their mean, or for none."""
     return [
         np.empty(
-            (steps if record and (among is None or name in among) else 0,
-             1 if record == "mean" else len(x), *x.shape[1:]),
+            (
+                steps if record and (among is None or name in among) else 0,
+                1 if record == "mean" else len(x),
+                *x.shape[1:],
+            ),
             x.dtype,
         )
         for name, x in zip(names, fields, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def tensors(kind: Any, fields: list[np.ndarray]) -> Any:
@@ -178,9 +195,15 @@ def inner(
 
 @numba.njit(cache=True)
 def huber(
-    z: np.ndarray, at: float, slope: float, curve: float, knee: float, factor: float,
-    size: np.ndarray, out: np.ndarray,
-) -> None:  # fmt: skip
+    z: np.ndarray,
+    at: float,
+    slope: float,
+    curve: float,
+    knee: float,
+    factor: float,
+    size: np.ndarray,
+    out: np.ndarray,
+) -> None:
     """Add factor·∇H(z − at·e) to out, [rows, replicates]; size is room for norms."""
     rows, replicates = z.shape
     for r in range(replicates):
@@ -209,9 +232,13 @@ def fill(out: np.ndarray, number: float) -> None:
 
 @numba.njit(cache=True)
 def outer(
-    y: np.ndarray, zeta: np.ndarray, c: np.ndarray, own: np.ndarray, size: np.ndarray,
+    y: np.ndarray,
+    zeta: np.ndarray,
+    c: np.ndarray,
+    own: np.ndarray,
+    size: np.ndarray,
     out: np.ndarray,
-) -> None:  # fmt: skip
+) -> None:
     """Put ∇f_k(y; ζ) in out, [inner_dim, replicates]."""
     fill(out, c[ONE] - c[ONE])
     huber(y, own[TARGET], c[SLOPE], c[CURVE], c[KNEE], c[ONE], size, out)

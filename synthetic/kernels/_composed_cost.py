@@ -95,9 +95,14 @@ class Counted:
         return float(elements if self.single(law) else elements * self.replicates)
 
     def round(
-        self, algorithm: Any, step: Work, laws: Sequence[Law | None], fields: Sequence[int],
-        sent: int, real: int,
-    ) -> Cost:  # fmt: skip
+        self,
+        algorithm: Any,
+        step: Work,
+        laws: Sequence[Law | None],
+        fields: Sequence[int],
+        sent: int,
+        real: int,
+    ) -> Cost:
         """Return the cost of a round.
 
         Args:

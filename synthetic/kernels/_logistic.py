@@ -9,8 +9,6 @@ a product of factors in (1, 2], taken ``CHUNK`` at a time so that it stays below
 at most (number of scores)·ε, that is the mean loss by ε beside what the scores' own rounding does.
 """
 
-from __future__ import annotations
-
 from math import factorial, log
 from typing import Any
 

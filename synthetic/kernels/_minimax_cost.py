@@ -1,7 +1,5 @@
 """What rounds in which both variables of a minimax problem move at every step ask of a machine."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from driftproof.toolkit.kernels.registry import Cost

@@ -6,8 +6,6 @@ whatever the number of replicates (``tile_of_lanes``). A lane's matrices have to
 for all steps of a round, which bounds their size.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numba
@@ -34,9 +32,16 @@ def serves(of: Data, replicates: int) -> bool:
 
 
 def local_steps(
-    oracles: Any, of: Data, w: np.ndarray, shares: np.ndarray, xi: Stream, numbers: np.ndarray,
-    first: int, steps: int, ends: np.ndarray,
-) -> np.ndarray:  # fmt: skip
+    oracles: Any,
+    of: Data,
+    w: np.ndarray,
+    shares: np.ndarray,
+    xi: Stream,
+    numbers: np.ndarray,
+    first: int,
+    steps: int,
+    ends: np.ndarray,
+) -> np.ndarray:
     """Take local steps of all clients; return their weighted mean, [2d, replicates].
 
     The other arguments are those of ``_minimax_round.local_steps``.
@@ -64,10 +69,19 @@ def _in_lanes(matrices: np.ndarray) -> np.ndarray:
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _groups(
-    begin: int, end: int, w: np.ndarray, matrices: np.ndarray, offsets: np.ndarray,
-    shares: np.ndarray, xi: Stream, numbers: np.ndarray, first: int, steps: int, ends: np.ndarray,
+    begin: int,
+    end: int,
+    w: np.ndarray,
+    matrices: np.ndarray,
+    offsets: np.ndarray,
+    shares: np.ndarray,
+    xi: Stream,
+    numbers: np.ndarray,
+    first: int,
+    steps: int,
+    ends: np.ndarray,
     sums: np.ndarray,
-) -> None:  # fmt: skip
+) -> None:
     """Take the steps of the clients of some groups."""
     _, dim, _, lanes = matrices.shape
     rows, replicates = 2 * dim, w.shape[2]
@@ -139,6 +153,15 @@ def _step(
             places = after + row * lanes, before + row * lanes, others
             entries = g * dim * dim * lanes + i * down, down, along
             tile_of_lanes(
-                z, places, lanes, matrices, entries, dim, fixed, row, keep, gain,
+                z,
+                places,
+                lanes,
+                matrices,
+                entries,
+                dim,
+                fixed,
+                row,
+                keep,
+                gain,
                 (min(ROWS, dim - i), 1),
-            )  # fmt: skip
+            )

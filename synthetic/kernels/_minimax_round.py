@@ -5,8 +5,6 @@ row at a time, and stay in a cache for all steps of the round (``_minimax_steps`
 added up in fixed groups of neighbours, so the bits do not depend on the number of threads.
 """
 
-from __future__ import annotations
-
 import numba
 import numpy as np
 
@@ -28,10 +26,18 @@ FEW = 4
 
 @numba.njit(cache=True, parallel=True, error_model="numpy")
 def local_steps(
-    w: np.ndarray, matrices: np.ndarray, offsets: np.ndarray, shares: np.ndarray,
-    xi: Stream, numbers: np.ndarray, first: int, steps: int, diagonal: bool, ends: np.ndarray,
+    w: np.ndarray,
+    matrices: np.ndarray,
+    offsets: np.ndarray,
+    shares: np.ndarray,
+    xi: Stream,
+    numbers: np.ndarray,
+    first: int,
+    steps: int,
+    diagonal: bool,
+    ends: np.ndarray,
     sums: np.ndarray,
-) -> None:  # fmt: skip
+) -> None:
     """Take local steps of all clients; add Σ_i share_i·z_i of each group to ``sums``.
 
     Args:

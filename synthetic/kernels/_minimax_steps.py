@@ -15,8 +15,6 @@ They share their arguments: A_i is ``matrices[k]``; ``fixed`` [2d] is 0 and η·
 [steps, 0, …]; ``own`` are the replicates that z has. The last step's z is ``z[steps % 2]``.
 """
 
-from __future__ import annotations
-
 import numba
 import numpy as np
 
@@ -28,9 +26,15 @@ KEEP_X, KEEP_Y, STEP, NOISE = range(4)
 
 @numba.njit(error_model="numpy")
 def steps_by_tiles(
-    z: np.ndarray, matrices: np.ndarray, fixed: np.ndarray, numbers: np.ndarray, steps: int,
-    draws: np.ndarray, k: int, own: np.ndarray,
-) -> None:  # fmt: skip
+    z: np.ndarray,
+    matrices: np.ndarray,
+    fixed: np.ndarray,
+    numbers: np.ndarray,
+    steps: int,
+    draws: np.ndarray,
+    k: int,
+    own: np.ndarray,
+) -> None:
     """Step z [2, 2d, width], old and new in turn: x' by A_iᵀ and y, y' by A_i and x."""
     _, rows, width = z.shape
     dim, lanes = rows // 2, BYTES // z.itemsize
@@ -50,19 +54,32 @@ def steps_by_tiles(
                     here = (half * dim + i) * width + v * lanes
                     others = (1 - half) * dim * width + v * lanes
                     tile(
-                        z, (new + here, old + here, old + others), width,
-                        matrices, entries, dim, fixed, half * dim + i, keep, gain,
+                        z,
+                        (new + here, old + here, old + others),
+                        width,
+                        matrices,
+                        entries,
+                        dim,
+                        fixed,
+                        half * dim + i,
+                        keep,
+                        gain,
                         (min(ROWS, dim - i), min(VECTORS, vectors - v)),
-                    )  # fmt: skip
+                    )
         if draws.shape[1] > 0:
             _shaken(z, 1 - t % 2, numbers[NOISE], draws[t], own)
 
 
 @numba.njit(error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def steps_of_one(
-    z: np.ndarray, a: np.ndarray, fixed: np.ndarray, numbers: np.ndarray, steps: int,
-    draws: np.ndarray, own: np.ndarray,
-) -> None:  # fmt: skip
+    z: np.ndarray,
+    a: np.ndarray,
+    fixed: np.ndarray,
+    numbers: np.ndarray,
+    steps: int,
+    draws: np.ndarray,
+    own: np.ndarray,
+) -> None:
     """Step one replicate, z [2, 2d]: four rows of A_i at a time, for A_i x and for A_iᵀy."""
     dim, step, zero = len(a), numbers[STEP], z.dtype.type(0)
     whole = dim // 4
@@ -103,9 +120,15 @@ def steps_of_one(
 
 @numba.njit(error_model="numpy")
 def steps_diagonal(
-    z: np.ndarray, matrices: np.ndarray, fixed: np.ndarray, numbers: np.ndarray, steps: int,
-    draws: np.ndarray, k: int, own: np.ndarray,
-) -> None:  # fmt: skip
+    z: np.ndarray,
+    matrices: np.ndarray,
+    fixed: np.ndarray,
+    numbers: np.ndarray,
+    steps: int,
+    draws: np.ndarray,
+    k: int,
+    own: np.ndarray,
+) -> None:
     """Step z [2, 2d, width] where A_i is diagonal: x_j and y_j move each other alone."""
     dim = len(fixed) // 2
     for t in range(steps):

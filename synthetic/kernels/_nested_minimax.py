@@ -1,7 +1,5 @@
 r"""What fused rounds on f_i = −[½‖y‖² − b_iᵀy + yᵀA_i x] + (λ/2)‖x‖² share: data and cohorts."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -9,8 +9,6 @@ The numbers are the plain steps' to the kernel's tolerance: the sums are trees, 
 log(1 + e^{−|s|}) and not log1p. Draws are the plain steps' to the bit.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
@@ -77,8 +75,9 @@ def _local_steps(
             label = tl.load(labels + drawn, mask=taken, other=0.0)
             row = tl.load(
                 rows + drawn[:, None, None] * dim + i[None, :, :],
-                mask=taken[:, None, None] & (i < dim)[None, :, :], other=0.0,
-            )  # fmt: skip
+                mask=taken[:, None, None] & (i < dim)[None, :, :],
+                other=0.0,
+            )
             score = label * tl.sum(tl.sum(row * x[None, :, :], 1), 1)
             small = tl.exp(-tl.abs(score))
             loss = tl.maximum(-score, 0.0) + tl.log(1.0 + small)

@@ -10,8 +10,6 @@ kernel's tolerance: a product is summed in the order of the tensor cores, in the
 ("ieee": no TF32, whose 10 bits would break it).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
@@ -108,10 +106,10 @@ def _local_steps(
                 row, client = noise * (i == 0).to(u.dtype), k + tl.arange(0, 1)
                 u += row * philox.sign_mean(
                     stream, first + t, client, tile, cumulative, 0, 2, BATCH, R
-                ).to(u.dtype)  # fmt: skip
+                ).to(u.dtype)
                 v += row * philox.sign_mean(
                     stream, first + t, client, tile, cumulative, 1, 2, BATCH, R
-                ).to(u.dtype)  # fmt: skip
+                ).to(u.dtype)
             tl.store(there + at, x - eta * u, mask=present)
             tl.store(there + dim * replicates + at, y - eta * v, mask=present)
         tl.debug_barrier()

@@ -13,8 +13,6 @@ a whole warp shares a: it adds the wrong half, and a kernel drew other signs on 
 sizes, wherever the block was not 0. ``tests/test_triton.py`` looks for such products.
 """
 
-from __future__ import annotations
-
 import triton
 import triton.language as tl
 
@@ -63,9 +61,17 @@ def uniform(word: tl.tensor) -> tl.tensor:
 
 
 @triton.jit
-def sign_mean(stream: tl.tensor, step: tl.tensor, clients: tl.tensor, first: tl.tensor,
-              cumulative: tl.tensor, ELEMENT: tl.constexpr, ELEMENTS: tl.constexpr,
-              BATCH: tl.constexpr, REPLICATES: tl.constexpr) -> tl.tensor:  # fmt: skip
+def sign_mean(
+    stream: tl.tensor,
+    step: tl.tensor,
+    clients: tl.tensor,
+    first: tl.tensor,
+    cumulative: tl.tensor,
+    ELEMENT: tl.constexpr,
+    ELEMENTS: tl.constexpr,
+    BATCH: tl.constexpr,
+    REPLICATES: tl.constexpr,
+) -> tl.tensor:
     """Return one element of SignMean(BATCH, (ELEMENTS,)), float64 of [clients, REPLICATES].
 
     Args:
@@ -93,9 +99,15 @@ def sign_mean(stream: tl.tensor, step: tl.tensor, clients: tl.tensor, first: tl.
 
 
 @triton.jit
-def sample_numbers(stream: tl.tensor, step: tl.tensor, client: tl.tensor, places: tl.tensor,
-                   replicate: tl.tensor, count: tl.tensor,
-                   batch: tl.tensor) -> tl.tensor:  # fmt: skip
+def sample_numbers(
+    stream: tl.tensor,
+    step: tl.tensor,
+    client: tl.tensor,
+    places: tl.tensor,
+    replicate: tl.tensor,
+    count: tl.tensor,
+    batch: tl.tensor,
+) -> tl.tensor:
     """Return the numbers at some places of an Indices(…, batch), int64 of the places' shape.
 
     Args:

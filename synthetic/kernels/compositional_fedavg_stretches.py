@@ -5,9 +5,6 @@ the embedding's evaluation of g_k and ∇g_k at the new x is kept for the next s
 step takes there once more: half of the sines, the same numbers.
 """
 
-from __future__ import annotations
-
-from collections.abc import Collection
 from typing import Any
 
 import numba
@@ -39,9 +36,8 @@ def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
     many_rounds=True,
 )
 def advance(
-    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0,
-    among: Collection[str] | None = None,
-) -> tuple[Any, float, Any]:  # fmt: skip
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, **how: Any
+) -> tuple[Any, float, Any]:
     """Equal to ``steps`` repetitions of ``CompositionalFedAvg.step``."""
     first, period, dtype = ctx.t, algorithm.local_steps, state.x.numpy().dtype
     sizes = np.array([algorithm.step_size_at(t) for t in range(first, first + steps)], dtype)
@@ -54,16 +50,24 @@ def advance(
     embeddings = {"case-1": 0, "case-2": averages + (first == 0), "every-step": steps}
     ctx.rounds += averages + embeddings[algorithm.sharing]
     ctx.reals += averages * state.x.shape[1] + embeddings[algorithm.sharing] * state.y.shape[1]
-    return composed.advanced(
-        loop, ctx, state, own, steps, period, record=record, among=among, jitter=jitter
-    )
+    return composed.advanced(loop, ctx, state, own, steps, period, record=record, **how)
 
 
 @numba.njit(cache=True, nogil=True)
 def _steps(
-    x: np.ndarray, y: np.ndarray, xs: np.ndarray, ys: np.ndarray, c: np.ndarray, own: np.ndarray,
-    sizes: np.ndarray, sharing: int, first: int, steps: int, period: int, seed: np.ndarray,
-) -> None:  # fmt: skip
+    x: np.ndarray,
+    y: np.ndarray,
+    xs: np.ndarray,
+    ys: np.ndarray,
+    c: np.ndarray,
+    own: np.ndarray,
+    sizes: np.ndarray,
+    sharing: int,
+    first: int,
+    steps: int,
+    period: int,
+    seed: np.ndarray,
+) -> None:
     """Move x and y, [clients, rows, replicates], in place."""
     clients, dim, replicates = x.shape
     rank = min(dim, y.shape[1])

@@ -5,9 +5,6 @@ over the clients, since the embedding is averaged between them: g_k at x and at 
 then the moves. Draws are made for some steps ahead, into a tile that stays in a cache.
 """
 
-from __future__ import annotations
-
-from collections.abc import Collection
 from typing import Any
 
 import numba
@@ -40,9 +37,8 @@ def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
     many_rounds=True,
 )
 def advance(
-    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0,
-    among: Collection[str] | None = None,
-) -> tuple[Any, float, Any]:  # fmt: skip
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, **how: Any
+) -> tuple[Any, float, Any]:
     """Equal to ``steps`` repetitions of ``FedDRO.step``."""
     first, period = ctx.t, algorithm.local_steps
     dtype = state.x.numpy().dtype
@@ -55,9 +51,7 @@ def advance(
     averages = (first + steps) // period - first // period
     ctx.rounds += averages + steps
     ctx.reals += averages * state.x.shape[1] + steps * state.y.shape[1]
-    return composed.advanced(
-        _steps, ctx, state, own, steps, period, record=record, among=among, jitter=jitter
-    )
+    return composed.advanced(_steps, ctx, state, own, steps, period, record=record, **how)
 
 
 @numba.njit(cache=True, nogil=True)

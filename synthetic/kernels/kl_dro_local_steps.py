@@ -16,8 +16,6 @@ reads batch·dim gathered reals. The limit is taken as if they came from memory;
 stay in the second-level cache, so a kernel may pass it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numba
@@ -73,9 +71,17 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     w = np.array(state.w.permute(0, 2, 1).numpy(), order="C")  # a copy, to be moved in place
     real, mean = w.dtype.type, algorithm.batch * oracles.temperature
     norms = _local_steps(
-        model.rows.numpy(), model.row_labels.numpy(), model.starts.numpy().ravel(), stream, first,
-        steps, w, real(algorithm.step_size / mean), real(1 / mean), real(1),
-    )  # fmt: skip
+        model.rows.numpy(),
+        model.row_labels.numpy(),
+        model.starts.numpy().ravel(),
+        stream,
+        first,
+        steps,
+        w,
+        real(algorithm.step_size / mean),
+        real(1 / mean),
+        real(1),
+    )
     ctx.t = first + steps - 1
     moved = torch.from_numpy(w).permute(0, 2, 1)
     (moved,) = cohort.average(moved)
@@ -97,9 +103,17 @@ def _in_triton(*of: Any) -> Any:
 
 @numba.njit(parallel=True, cache=True, error_model="numpy")
 def _local_steps(
-    rows: np.ndarray, labels: np.ndarray, starts: np.ndarray, stream: Stream, first: int,
-    steps: int, w: np.ndarray, move: float, mean: float, one: float,
-) -> np.ndarray:  # fmt: skip
+    rows: np.ndarray,
+    labels: np.ndarray,
+    starts: np.ndarray,
+    stream: Stream,
+    first: int,
+    steps: int,
+    w: np.ndarray,
+    move: float,
+    mean: float,
+    one: float,
+) -> np.ndarray:
     """Move w [clients, replicates, dim] in place; return the largest ‖w‖² met by each.
 
     Each (client, replicate) is one loop, so the result does not depend on the number of threads.

@@ -5,9 +5,6 @@ client's step reads and writes x, u and m once: they stay in the first-level cac
 a few hundred reals at 64 replicates.
 """
 
-from __future__ import annotations
-
-from collections.abc import Collection
 from typing import Any
 
 import numba
@@ -43,9 +40,8 @@ def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
     many_rounds=True,
 )
 def advance(
-    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0,
-    among: Collection[str] | None = None,
-) -> tuple[Any, float, Any]:  # fmt: skip
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, **how: Any
+) -> tuple[Any, float, Any]:
     """Equal to ``steps`` repetitions of ``LocalSCGDM.step``."""
     first, p, dtype = ctx.t, algorithm.local_steps, state.x.numpy().dtype
     xi = ctx.stream(oracles.inner_law(1), "xi", first, steps)
@@ -54,18 +50,21 @@ def advance(
     zeta = ctx.stream(None if single else outer_law, "zeta", first, steps)
     eta = algorithm.step_size
     rates = np.array(
-        [1 - algorithm.inner_momentum * eta, algorithm.inner_momentum * eta,
-         1 - algorithm.momentum * eta, algorithm.momentum * eta, algorithm.step_factor * eta],
+        [
+            1 - algorithm.inner_momentum * eta,
+            algorithm.inner_momentum * eta,
+            1 - algorithm.momentum * eta,
+            algorithm.momentum * eta,
+            algorithm.step_factor * eta,
+        ],
         dtype,
-    )  # fmt: skip
+    )
     sent = np.array([name in algorithm.averaged for name in ("x", "u", "m")])
     own = xi, zeta, single, *composed.numbers(oracles, dtype), rates, sent
     averages = ((first + steps) // p - first // p) if sent.any() else 0
     ctx.rounds += averages
     ctx.reals += averages * sum(x.shape[1] for x, now in zip(state, sent, strict=True) if now)
-    return composed.advanced(
-        _steps, ctx, state, own, steps, p, record=record, among=among, jitter=jitter
-    )
+    return composed.advanced(_steps, ctx, state, own, steps, p, record=record, **how)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -11,8 +11,6 @@ The numbers are the plain steps' to the tolerance below: each product is summed 
 own (``_minimax_steps``), the average over clients in fixed groups, whatever the threads.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 
@@ -30,10 +28,6 @@ MOST_ROWS, MOST_SIGNS = 1024, 64
 """On a GPU: rows of x, and signs of a mean, at most."""
 
 
-def _accepts(algorithm: Any, problem: Any) -> bool:
-    return problem.radius is None  # nobody asks for the largest norm met
-
-
 def _cost(algorithm: Any, problem: Any, replicates: int, size: int) -> Cost:
     """Count every client's words: those beyond the cohort draw too."""
     law = problem.oracles(torch.float64, "cpu", range(1)).field_law(algorithm.batch)
@@ -46,7 +40,7 @@ def _cost(algorithm: Any, problem: Any, replicates: int, size: int) -> Cost:
     algorithm="fedavg",
     problem=("quadratic-minimax", "random-minimax"),
     rows=lambda oracles: {"w": 2 * oracles.upper_dim},
-    accepts=_accepts,
+    accepts=lambda algorithm, problem: problem.radius is None,  # else the norms met are asked for
     cost=_cost,
     # sums of d products in another order: 42 units at most in 400 random rounds of up to 30 steps
     # with d up to 200, growing with both; a wrong term is off by more than 10⁶
@@ -77,13 +71,22 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
         if in_lanes:
             mean = _minimax_lanes.local_steps(
                 oracles, of, at, shares, xi, numbers, begin, now, ends
-            )  # fmt: skip
+            )
         else:
             sums = np.zeros((min(clients, GROUPS), rows, replicates), kind)
             local_steps(
-                at, of.matrices, of.offsets, shares, xi, numbers, begin, now, of.diagonal, ends,
+                at,
+                of.matrices,
+                of.offsets,
+                shares,
+                xi,
+                numbers,
+                begin,
+                now,
+                of.diagonal,
+                ends,
                 sums,
-            )  # fmt: skip
+            )
             with np.errstate(all="ignore"):  # the federation tells what is not finite
                 mean = sums.sum(0) / shares.sum(0)
         at = ends

@@ -11,8 +11,6 @@ is diagonal no entry moves another client's, so ``WIDE`` of them step together.
 mean over the cohort in the order of its members.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numba
@@ -63,9 +61,15 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
 
 @numba.njit(cache=True)
 def _local_steps(
-    x: np.ndarray, y: np.ndarray, matrices: np.ndarray, offsets: np.ndarray, chosen: np.ndarray,
-    moves: np.ndarray, steps: int, alternating: bool,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    x: np.ndarray,
+    y: np.ndarray,
+    matrices: np.ndarray,
+    offsets: np.ndarray,
+    chosen: np.ndarray,
+    moves: np.ndarray,
+    steps: int,
+    alternating: bool,
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the chosen clients' mean x and y after their local steps, [rows, replicates] each."""
     size, replicates = chosen.shape
     rows, columns = matrices.shape[1:]
@@ -97,9 +101,15 @@ def _local_steps(
 
 @numba.njit(cache=True)
 def _diagonal_steps(
-    x: np.ndarray, y: np.ndarray, lines: np.ndarray, offsets: np.ndarray, chosen: np.ndarray,
-    moves: np.ndarray, steps: int, alternating: bool,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    x: np.ndarray,
+    y: np.ndarray,
+    lines: np.ndarray,
+    offsets: np.ndarray,
+    chosen: np.ndarray,
+    moves: np.ndarray,
+    steps: int,
+    alternating: bool,
+) -> tuple[np.ndarray, np.ndarray]:
     """The same for diagonal A_i, lines [clients, rows]: no entry moves another one's."""
     size, replicates = chosen.shape
     rows = len(x)

@@ -16,8 +16,6 @@ client, stay in registers for all steps of a call.
 as torch's products need not be, and joins the gradient as one term.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numba

@@ -87,10 +87,14 @@ class FairLosses(NetworkProblem, CompositionProblem):
                 "give [samples, groups] for every client, in the order of the data",
             )
         counted = [
-            np.column_stack([np.ones(len(y)) if self.reference == "everybody" else y,
-                             rows.astype(bool) & (y == 1)[:, None]])
+            np.column_stack(
+                [
+                    np.ones(len(y)) if self.reference == "everybody" else y,
+                    rows.astype(bool) & (y == 1)[:, None],
+                ]
+            )
             for y, rows in zip(self.data.targets, self.groups, strict=True)
-        ]  # fmt: skip
+        ]
         shares = np.mean([columns.mean(0) for columns in counted], 0)
         if not shares.all():
             raise DriftproofError(

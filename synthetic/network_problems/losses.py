@@ -30,9 +30,7 @@ def square(outputs: Tensor, targets: Tensor) -> Tensor:
     return (outputs - targets.reshape(outputs.shape)).square().sum(1)
 
 
-LOSSES: dict[str, Loss] = {
-    "cross-entropy": cross_entropy, "logistic": logistic, "square": square,
-}  # fmt: skip
+LOSSES: dict[str, Loss] = {"cross-entropy": cross_entropy, "logistic": logistic, "square": square}
 
 
 def loss_called(name: str) -> Loss:

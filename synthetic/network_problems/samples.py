@@ -200,7 +200,9 @@ def piece_of(dimensions: int) -> int:
 def _padded(parts: Sequence[np.ndarray], length: int) -> Tensor:
     """Return arrays [samples, …] beside each other, those shorter filled with their first row."""
     together = np.stack(
-        [np.concatenate([p, np.repeat(p[:1], length - len(p), 0)]) if len(p) < length else p
-         for p in parts]
-    )  # fmt: skip
+        [
+            np.concatenate([p, np.repeat(p[:1], length - len(p), 0)]) if len(p) < length else p
+            for p in parts
+        ]
+    )
     return torch.from_numpy(together)

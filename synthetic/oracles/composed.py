@@ -4,8 +4,6 @@ The formulas stand in the problems that fill in the parts: ``bounded_composition
 ``averaged_composition`` and ``bias_amplification`` in ``synthetic.problems``.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.pieces.huber import huber_gradient, huber_value
+from driftproof.synthetic.building_blocks.huber import huber_gradient, huber_value
 from driftproof.toolkit.draws import Law, SignMean
 from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
 

@@ -1,11 +1,9 @@
 """Oracles of KL-robust objectives over clients with a linear model."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.pieces.linear_model import LinearModel
+from driftproof.synthetic.building_blocks.linear_model import LinearModel
 from driftproof.toolkit.composition import NoOuterNoise
 from driftproof.toolkit.draws import Law
 from driftproof.toolkit.errors import DriftproofError

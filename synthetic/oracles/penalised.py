@@ -6,8 +6,6 @@ r"""Oracles of robust objectives over samples, Φ = h + f(g) with means over the
 What Φ is a robust form of, and its constants: ``synthetic.problems.penalised_dro``.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -12,14 +12,12 @@ Many members lie beside each other in the last axis, [..., members]: then a run 
 for each of them. One member may have any number of replicates.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.pieces.parts import Parts
+from driftproof.synthetic.building_blocks.parts import Parts
 from driftproof.toolkit.draws import CoinMean, Law
 from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
 

@@ -22,8 +22,6 @@ Many members lie beside each other in the last axis, [..., members]: then a run 
 for each of them. One member may have any number of replicates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -31,7 +29,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.pieces.parts import Parts
+from driftproof.synthetic.building_blocks.parts import Parts
 from driftproof.toolkit.draws import CoinMean, Law
 
 
@@ -70,9 +68,13 @@ class LevelOracles:
         return self._of.of_y.integral(y) - self._starts[1]
 
     def _with_noise(
-        self, values: Tensor, draw: Tensor | None, noises: list[str], name: str,
+        self,
+        values: Tensor,
+        draw: Tensor | None,
+        noises: list[str],
+        name: str,
         factor: Callable[[], Tensor] | None = None,
-    ) -> Tensor:  # fmt: skip
+    ) -> Tensor:
         """Return values [clients, dim, replicates] with a noise on the first coordinate.
 
         Args:

@@ -49,7 +49,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.pieces.pairs import pair_signs
+from driftproof.synthetic.building_blocks.pairs import pair_signs
 from driftproof.toolkit.composition import CompositionProblem, NoPlainPart
 from driftproof.toolkit.draws import Law, SignMean
 from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
@@ -168,11 +168,17 @@ class AnalyticMAML(CompositionProblem):
     distance: NonNegative = 1.0
 
     notation = {
-        "K": "clients", "n": "tasks", "d": "dim", "lambda_": "adaptation", "L_1": "task_smoothness",
-        "L_2": "task_hessian_smoothness", "G": "task_gradient_bound",
-        "sigma_1": "task_gradient_noise", "sigma_2": "task_hessian_noise",
+        "K": "clients",
+        "n": "tasks",
+        "d": "dim",
+        "lambda_": "adaptation",
+        "L_1": "task_smoothness",
+        "L_2": "task_hessian_smoothness",
+        "G": "task_gradient_bound",
+        "sigma_1": "task_gradient_noise",
+        "sigma_2": "task_hessian_noise",
         "sigma_2F": "task_hessian_frobenius_noise",
-    }  # fmt: skip
+    }
     oracle_type = AnalyticMAMLOracles
 
     @classmethod

@@ -6,7 +6,7 @@ embeddings of the first r coordinates, e the first unit vector and clients in pa
 
 * g_k(x) = P ψ_k(Qᵀx) ± o e, ψ_k(u) = (1 ± ρ)s[(1 − c)u + (c/k) sin(ku)] by coordinates, with c = ½
   and k = 2·inner_curvature/((1 + ρ)s) (c = 0 if the curvature is 0);
-* f(y) = H(y), the radial Huber function (``synthetic.pieces.huber``) of outer slope and curvature;
+* f(y) = H(y), the radial Huber function (``building_blocks.huber``) of outer slope and curvature;
 * h_k(x) = H_h(x) ± κ e·x, H_h of plain slope and curvature (slope 0: h_k is the tilt alone).
 
 **Noise**, signs ±1: g_k(x; ζ) = g_k(x) + v ζ_1 e + a ζ_2 sin(e·x) e and
@@ -34,8 +34,8 @@ from functools import cached_property
 
 import numpy as np
 
+from driftproof.synthetic.building_blocks.pairs import pair_signs
 from driftproof.synthetic.oracles.composed import BoundedOracles, Parts, parts_of
-from driftproof.synthetic.pieces.pairs import pair_signs
 from driftproof.toolkit.composition import CompositionProblem
 from driftproof.toolkit.parameters import BelowOne, NonNegative, Parameters, Positive, PositiveInt
 from driftproof.toolkit.problem import Solution, problem
@@ -100,11 +100,18 @@ class AveragedComposition(AveragedParameters, CompositionProblem):
             cls(clients=1),
             cls(clients=3, dim=3, inner_dim=2, inner_heterogeneity=0.5, inner_offset=0.7),
             cls(
-                clients=2, dim=2, inner_dim=3, inner_curvature=0.7, inner_heterogeneity=0.3,
-                plain_slope=0.5, plain_tilt=0.2, inner_value_noise=0.1, inner_gradient_noise=0.2,
+                clients=2,
+                dim=2,
+                inner_dim=3,
+                inner_curvature=0.7,
+                inner_heterogeneity=0.3,
+                plain_slope=0.5,
+                plain_tilt=0.2,
+                inner_value_noise=0.1,
+                inner_gradient_noise=0.2,
                 plain_noise=0.3,
             ),
-        ]  # fmt: skip
+        ]
 
     @cached_property
     def signs(self) -> np.ndarray:
@@ -165,11 +172,19 @@ class AveragedComposition(AveragedParameters, CompositionProblem):
     def parts(self) -> Parts:
         """The numbers of its oracles."""
         return parts_of(
-            self.clients, self.dim, self.inner_dim, scales=self.scales,
-            offsets=self.inner_offset * self.signs, tilts=self.plain_tilt * self.signs,
-            inner_slope=float(self.scales.max()), inner_curvature=self.inner_curvature,
-            outer_slope=self.outer_slope, outer_curvature=self.outer_curvature,
-            value_noise=self.inner_value_noise, gradient_noise=self.inner_gradient_noise,
-            plain_slope=self.plain_slope, plain_curvature=self.plain_curvature,
+            self.clients,
+            self.dim,
+            self.inner_dim,
+            scales=self.scales,
+            offsets=self.inner_offset * self.signs,
+            tilts=self.plain_tilt * self.signs,
+            inner_slope=float(self.scales.max()),
+            inner_curvature=self.inner_curvature,
+            outer_slope=self.outer_slope,
+            outer_curvature=self.outer_curvature,
+            value_noise=self.inner_value_noise,
+            gradient_noise=self.inner_gradient_noise,
+            plain_slope=self.plain_slope,
+            plain_curvature=self.plain_curvature,
             plain_noise=self.plain_noise,
-        )  # fmt: skip
+        )

@@ -33,9 +33,11 @@ SLOPES = {"slopes": (2.0, -1.0), "offsets": (1.0, 1.0, 1.0)}
 OFFSETS = {"slopes": (0.0, 1.0), "offsets": (2.0, -1.0, -1.0)}
 OUTER_SLOPE = {"slopes": 3.0, "offsets": 1.0}
 MINIMUM = {
-    ("slopes", "averaged"): (-1.0, 0.0), ("slopes", "client-wise"): (0.2, 0.2),
-    ("offsets", "averaged"): (0.0, 0.0), ("offsets", "client-wise"): (0.5, 0.75),
-}  # fmt: skip
+    ("slopes", "averaged"): (-1.0, 0.0),
+    ("slopes", "client-wise"): (0.2, 0.2),
+    ("offsets", "averaged"): (0.0, 0.0),
+    ("offsets", "client-wise"): (0.5, 0.75),
+}
 
 
 @problem(
@@ -111,10 +113,16 @@ class BiasAmplification(CompositionProblem):
         a, bound = self.slopes, self.outer_slope
         steep = float(np.abs(a).max())
         quiet = (
-            "inner_smoothness", "inner_mean_smoothness", "inner_gradient_noise",
-            "inner_value_noise", "outer_gradient_noise", "plain_smoothness",
-            "plain_gradient_noise", "plain_gradient_heterogeneity", "plain_gradient_bound",
-        )  # fmt: skip
+            "inner_smoothness",
+            "inner_mean_smoothness",
+            "inner_gradient_noise",
+            "inner_value_noise",
+            "outer_gradient_noise",
+            "plain_smoothness",
+            "plain_gradient_noise",
+            "plain_gradient_heterogeneity",
+            "plain_gradient_bound",
+        )
         return dict.fromkeys(quiet, 0.0) | {
             "inner_gradient_bound": steep,
             "inner_gradient_moment": steep,
@@ -140,6 +148,10 @@ class BiasAmplification(CompositionProblem):
     def parts(self) -> Parts:
         """The numbers of its oracles."""
         return parts_of(
-            self.clients, 1, 1, scales=self.slopes, offsets=self.offsets,
+            self.clients,
+            1,
+            1,
+            scales=self.slopes,
+            offsets=self.offsets,
             outer_slope=self.outer_slope,
-        )  # fmt: skip
+        )

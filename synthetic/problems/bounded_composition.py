@@ -7,7 +7,7 @@ is lost by not turning them),
 * inner f^i(w) = P ψ_i(Qᵀw), ψ_i(u) = s_i[(1 − c)u + (c/k) sin(ku)] by coordinates, c = ½,
   k = 2·inner_curvature/inner_slope (c = 0 if the curvature is 0): ψ' ∈ [0, s_i], |ψ''| ≤ s_i c k;
 * outer g^i(y) = H(y − b_i) ± O(y − a e), H and O radial Huber functions
-  (``synthetic.pieces.huber``) and e the first unit vector. Clients come in pairs with equal s,
+  (``building_blocks.huber``) and e the first unit vector. Clients come in pairs with equal s,
   opposite targets ±b and opposite signs of O; an odd client out has b = 0 and no O. Hence O
   cancels from F: clients may curve much more than their average. An ``inner_offset`` o adds ±o e
   to the inner map of a pair: in F it moves the targets to ±(b − o), so that with o = b all F^i
@@ -41,8 +41,8 @@ from functools import cached_property
 
 import numpy as np
 
+from driftproof.synthetic.building_blocks.pairs import pair_signs
 from driftproof.synthetic.oracles.composed import BoundedOracles, Parts, parts_of
-from driftproof.synthetic.pieces.pairs import pair_signs
 from driftproof.toolkit.composition import CompositionProblem
 from driftproof.toolkit.parameters import BelowOne, NonNegative, Positive, PositiveInt
 from driftproof.toolkit.problem import Solution, problem
@@ -107,12 +107,18 @@ class BoundedComposition(CompositionProblem):
             cls(clients=1),
             cls(clients=3, dim=3, inner_dim=2, heterogeneity=1.0, inner_heterogeneity=0.5),
             cls(
-                clients=2, dim=2, inner_dim=3, inner_curvature=0.7, inner_value_noise=0.1,
-                inner_gradient_noise=0.2, outer_gradient_noise=0.3, heterogeneity=0.5,
+                clients=2,
+                dim=2,
+                inner_dim=3,
+                inner_curvature=0.7,
+                inner_value_noise=0.1,
+                inner_gradient_noise=0.2,
+                outer_gradient_noise=0.3,
+                heterogeneity=0.5,
             ),
             cls(clients=2, opposition_slope=1.0, opposition_curvature=3.0, opposition_centre=1.5),
             cls(clients=3, heterogeneity=1.0, inner_offset=0.4, inner_gradient_noise=0.3),
-        ]  # fmt: skip
+        ]
 
     @cached_property
     def scales(self) -> np.ndarray:
@@ -179,12 +185,21 @@ class BoundedComposition(CompositionProblem):
     def parts(self) -> Parts:
         """The numbers of its oracles."""
         return parts_of(
-            self.clients, self.dim, self.inner_dim, scales=self.scales,
-            offsets=self.inner_offset * self.signs, targets=self.heterogeneity * self.signs,
-            opposition=self.signs, inner_slope=self.inner_slope,
-            inner_curvature=self.inner_curvature, outer_slope=self.outer_slope,
-            outer_curvature=self.outer_curvature, opposition_slope=self.opposition_slope,
+            self.clients,
+            self.dim,
+            self.inner_dim,
+            scales=self.scales,
+            offsets=self.inner_offset * self.signs,
+            targets=self.heterogeneity * self.signs,
+            opposition=self.signs,
+            inner_slope=self.inner_slope,
+            inner_curvature=self.inner_curvature,
+            outer_slope=self.outer_slope,
+            outer_curvature=self.outer_curvature,
+            opposition_slope=self.opposition_slope,
             opposition_curvature=self.opposition_curvature,
-            opposition_centre=self.opposition_centre, value_noise=self.inner_value_noise,
-            gradient_noise=self.inner_gradient_noise, outer_noise=self.outer_gradient_noise,
-        )  # fmt: skip
+            opposition_centre=self.opposition_centre,
+            value_noise=self.inner_value_noise,
+            gradient_noise=self.inner_gradient_noise,
+            outer_noise=self.outer_gradient_noise,
+        )

@@ -26,7 +26,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.pieces.pairs import pair_signs
+from driftproof.synthetic.building_blocks.pairs import pair_signs
 from driftproof.toolkit.oracles import ClientVectors, on_every_client
 from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt
 from driftproof.toolkit.problem import Problem, Solution, problem

@@ -127,11 +127,20 @@ class CompositionalBilevel(AveragedParameters, BilevelProblem):
         """Return members with affine and with curved inner functions, a plain part, noise."""
         return [
             cls(clients=3, dim=2, inner_dim=2, inner_heterogeneity=0.5, inner_offset=0.7),
-            cls(clients=2, dim=2, inner_dim=3, inner_curvature=0.7, inner_heterogeneity=0.3,
-                plain_slope=0.5, plain_tilt=0.2, inner_value_noise=0.1, inner_gradient_noise=0.2,
-                plain_noise=0.3),
+            cls(
+                clients=2,
+                dim=2,
+                inner_dim=3,
+                inner_curvature=0.7,
+                inner_heterogeneity=0.3,
+                plain_slope=0.5,
+                plain_tilt=0.2,
+                inner_value_noise=0.1,
+                inner_gradient_noise=0.2,
+                plain_noise=0.3,
+            ),
             cls(clients=2, dim=3, inner_dim=1, inner_value_noise=0.2, plain_tilt=0.3),
-        ]  # fmt: skip
+        ]
 
     @cached_property
     def composition(self) -> AveragedComposition:

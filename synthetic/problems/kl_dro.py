@@ -36,10 +36,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from driftproof.synthetic.building_blocks.linear_model import LinearModel
+from driftproof.synthetic.building_blocks.losses import LOSSES
 from driftproof.synthetic.certificates.robust_logistic import logistic_optimum
 from driftproof.synthetic.oracles.dro import DROOracles, robust_weights, saddle_value
-from driftproof.synthetic.pieces.linear_model import LinearModel
-from driftproof.synthetic.pieces.losses import LOSSES
 from driftproof.toolkit.composition import CompositionProblem
 from driftproof.toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
 from driftproof.toolkit.problem import Solution, problem

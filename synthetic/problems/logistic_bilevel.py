@@ -48,9 +48,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from driftproof.synthetic.building_blocks.pairs import pair_signs
+from driftproof.synthetic.building_blocks.reflections import reflections
 from driftproof.synthetic.certificates.logistic import enclosed, newton, shares
-from driftproof.synthetic.pieces.pairs import pair_signs
-from driftproof.synthetic.pieces.reflections import reflections
 from driftproof.toolkit.bilevel import BilevelProblem
 from driftproof.toolkit.draws import Indices, Law
 from driftproof.toolkit.oracles import LowerVector, UpperVector
@@ -186,10 +186,19 @@ class LogisticBilevel(BilevelProblem):
         """Return members with an enclosed and with an exact inf F, and one without noise."""
         return [
             cls(clients=2, dim=2, lower_dim=2, samples=3, validation=6, data_seed=2),
-            cls(clients=3, dim=2, lower_dim=3, samples=3, validation=2, ridge=0.7,
-                cross_heterogeneity=0.4, regulariser=0.2, feature_bound=1.5),
+            cls(
+                clients=3,
+                dim=2,
+                lower_dim=3,
+                samples=3,
+                validation=2,
+                ridge=0.7,
+                cross_heterogeneity=0.4,
+                regulariser=0.2,
+                feature_bound=1.5,
+            ),
             cls(clients=2, dim=2, lower_dim=1, samples=4, validation=4, noise="none"),
-        ]  # fmt: skip
+        ]
 
     @property
     def upper_dim(self) -> int:

@@ -13,7 +13,7 @@ by its own reflection; c_i = ±heterogeneity·e plus e; e_i alternates between 0
 with κ = s, or s/γ in the robust form.
 
 **Constants**, for ‖w‖ ≤ B = ball. An inner value y has y − c_i = (I − ηA_i)(w − c_i) − ηsξe. Let
-D_i(p, q) be the most that ‖A_i^p |I − ηA_i|^q (w − c_i)‖ can be (``synthetic.pieces.farthest``). So
+D_i(p, q) be the most that ‖A_i^p |I − ηA_i|^q (w − c_i)‖ can be (``building_blocks.farthest``). So
 ‖A_i(y − c_i)‖ ≤ S_i = D_i(1, 1) + largest·ηs and ‖A_i^½(y − c_i)‖ ≤ V_i = D_i(½, 1) +
 √largest·ηs; both sets of y are convex, and f_i(y) ≤ V_i²/2 + e_i.
 
@@ -39,9 +39,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from driftproof.synthetic.building_blocks.farthest import farthest
+from driftproof.synthetic.building_blocks.pairs import pair_signs
 from driftproof.synthetic.certificates.smooth import minimise_smooth_on_ball
-from driftproof.synthetic.pieces.farthest import farthest
-from driftproof.synthetic.pieces.pairs import pair_signs
 from driftproof.toolkit.composition import CompositionProblem, NoPlainPart
 from driftproof.toolkit.draws import Law, SignMean
 from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
@@ -156,9 +156,11 @@ class MAML(CompositionProblem):
     def examples(cls) -> list[MAML]:
         """Return both forms, with noise and without."""
         return [
-            cls(), cls(clients=3, dim=3, gradient_noise=0.2), cls(form="exp", offset=0.5),
+            cls(),
+            cls(clients=3, dim=3, gradient_noise=0.2),
+            cls(form="exp", offset=0.5),
             cls(clients=3, dim=2, form="exp", gradient_noise=0.2, adaptation=1.5),
-        ]  # fmt: skip
+        ]
 
     @property
     def radius(self) -> float:
@@ -228,8 +230,10 @@ class MAML(CompositionProblem):
         steep = self.reaches(1.0, 1.0) + self.largest * moved
         constants = {
             "inner_gradient_bound": float(np.abs(1 - self.adaptation * self.spectrum).max()),
-            "inner_smoothness": 0.0, "inner_gradient_noise": 0.0, "inner_value_noise": moved,
-        }  # fmt: skip
+            "inner_smoothness": 0.0,
+            "inner_gradient_noise": 0.0,
+            "inner_value_noise": moved,
+        }
         if self.form == "average":
             smooth = float(np.linalg.eigvalsh(self.adapted.mean(0)).max())
             outer = (float(steep.max()) + s, self.largest, s, smooth)

@@ -27,8 +27,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.pieces.huber import huber_gradient, huber_value
-from driftproof.synthetic.pieces.pairs import pair_signs
+from driftproof.synthetic.building_blocks.huber import huber_gradient, huber_value
+from driftproof.synthetic.building_blocks.pairs import pair_signs
 from driftproof.toolkit.composition import CompositionProblem, NoOuterNoise, NoPlainPart
 from driftproof.toolkit.draws import Law, SignMean
 from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback

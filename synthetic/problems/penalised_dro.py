@@ -134,9 +134,12 @@ class PenalisedDRO(CompositionProblem):
     data_seed: NonNegativeInt = 0
 
     notation = {
-        "lambda_": "penalty", "K": "clients", "R": "feature_bound", "B": "ball",
+        "lambda_": "penalty",
+        "K": "clients",
+        "R": "feature_bound",
+        "B": "ball",
         "D_ell": "loss_depth",
-    }  # fmt: skip
+    }
     outer_everywhere = False
     oracle_type = LogisticOracles
     inside = True
@@ -252,9 +255,12 @@ class PenalisedDRO(CompositionProblem):
         """The certified optimum of (3) on the ball, which is convex for every λ."""
         shares = np.eye(len(self.every_row))
         return logistic_optimum(
-            self.every_row, shares, ball=self.ball, penalty=self.penalty,
+            self.every_row,
+            shares,
+            ball=self.ball,
+            penalty=self.penalty,
             divergence="kl" if self.divergence == "kl" else "chi2",
-        )  # fmt: skip
+        )
 
     def losses(self, x: np.ndarray) -> np.ndarray:
         """Return every sample's loss at x, [m]."""

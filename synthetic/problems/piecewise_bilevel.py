@@ -17,14 +17,14 @@ first entry of ∇_x f_i: σ_x ξ_1; of ∇_y f_i: σ_y ξ_2; of ∇_y g_i: v ξ
 (p/κ) ξ_5 sin κx_1, the gradient of a sample of g_i: its Hessian has n ξ_4 cos κy_1 more, its cross
 derivative p ξ_5 cos κx_1.
 
-**Constants and optimum**: ``synthetic.pieces.piecewise_levels``, with inf F found cell by cell.
+**Constants and optimum**: ``building_blocks.piecewise_levels``, with inf F found cell by cell.
 """
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from driftproof.synthetic.pieces.curves import (
+from driftproof.synthetic.building_blocks.curves import (
     AROUND_TWO,
     Curve,
     Curves,
@@ -34,7 +34,7 @@ from driftproof.synthetic.pieces.curves import (
     Wave,
     straight,
 )
-from driftproof.synthetic.pieces.piecewise_levels import PiecewiseLevels
+from driftproof.synthetic.building_blocks.piecewise_levels import PiecewiseLevels
 from driftproof.toolkit.parameters import Positive, PositiveInt, RarerHalf
 from driftproof.toolkit.problem import problem
 

@@ -10,14 +10,14 @@ may curve against each other, bend anywhere and differ in any way.
 f_k(x; ξ) = f_k(x) + ξ(v + (a/κ) sin κx_1) e, g_k(y; ζ) = g_k(y) + σζy_1 and
 h_k(x; ξ) = h_k(x) + σ_h ξx_1.
 
-**Constants and optimum**: ``synthetic.pieces.piecewise_problem``, with inf F found cell by cell.
+**Constants and optimum**: ``building_blocks.piecewise_problem``, with inf F found cell by cell.
 """
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from driftproof.synthetic.pieces.curves import (
+from driftproof.synthetic.building_blocks.curves import (
     AROUND_TWO,
     Curve,
     Curves,
@@ -27,7 +27,7 @@ from driftproof.synthetic.pieces.curves import (
     Wave,
     straight,
 )
-from driftproof.synthetic.pieces.piecewise_problem import PiecewiseProblem
+from driftproof.synthetic.building_blocks.piecewise_problem import PiecewiseProblem
 from driftproof.toolkit.parameters import Flag, Positive, PositiveInt, RarerHalf
 from driftproof.toolkit.problem import problem
 
@@ -87,9 +87,15 @@ class PiecewiseComposition(PiecewiseProblem):
             cls(),
             cls(inner=inner, outer=outer, offsets=((0.25,), (-1.0,))),
             cls(
-                inner=inner, outer=outer, plain=((other,), (valley,)), value_noise=0.25,
-                gradient_noise=0.5, outer_noise=0.5, plain_noise=0.25, rare=0.25,
+                inner=inner,
+                outer=outer,
+                plain=((other,), (valley,)),
+                value_noise=0.25,
+                gradient_noise=0.5,
+                outer_noise=0.5,
+                plain_noise=0.25,
+                rare=0.25,
             ),
             cls(clients=1, dim=2, inner=((bump, dip),), outer=((valley, other),)),
             cls(inner=inner, outer=((valley,), (valley,)), averaged_inside=True, value_noise=0.5),
-        ]  # fmt: skip
+        ]

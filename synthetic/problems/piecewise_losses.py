@@ -8,7 +8,7 @@ F_k(0) = 0, and the start is 0: another start is another place of the knots.
 **Noise**: ∇F_k(x; ξ) = ∇F_k(x) + σξe with a coin ξ of mean 0 and variance 1, whose rarer side has
 probability ``rare``.
 
-**Constants and optimum**: ``synthetic.pieces.piecewise_problem``, with inf F found cell by cell.
+**Constants and optimum**: ``building_blocks.piecewise_problem``, with inf F found cell by cell.
 """
 
 from __future__ import annotations
@@ -16,16 +16,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
+from driftproof.synthetic.building_blocks.curves import AROUND_TWO, Curve, Curves, Noise
+from driftproof.synthetic.building_blocks.piecewise_problem import PiecewiseProblem
 from driftproof.synthetic.certificates.piecewise import CompositionFunctions, cells, spread_out
-from driftproof.synthetic.pieces.curves import (
-    AROUND_TWO,
-    Curve,
-    Curves,
-    Noise,
-)
-from driftproof.synthetic.pieces.piecewise_problem import PiecewiseProblem
 from driftproof.toolkit.parameters import NonNegative, PositiveInt, RarerHalf
 from driftproof.toolkit.problem import problem
 
@@ -68,7 +63,7 @@ class PiecewiseLosses(PiecewiseProblem):
     unique_if = "gradients whose mean nowhere falls, and rises where it is 0,"
 
     @classmethod
-    def examples(cls) -> list[PiecewiseLosses]:
+    def examples(cls) -> list[Self]:
         """Return bounded gradients that bend against each other, quadratics, and noise."""
         valley = ((-1.0, -1.0), (0.5, 0.5), (2.0, 1.0))
         other = ((-0.5, -1.5), (0.0, -1.0), (0.25, 2.0))

@@ -13,14 +13,14 @@ F'(x) = h̄'(x) + b̄y*(x); F = max_y f̄.
 **Noise**: coins of mean 0 and variance 1, the rarer side with probability ``rare``, add σ_x ξ_1 to
 the first entry of ∇_x f_i and σ_y ξ_2 to that of ∇_y f_i.
 
-**Constants and optimum**: ``synthetic.pieces.piecewise_levels``, with inf F found cell by cell.
+**Constants and optimum**: ``building_blocks.piecewise_levels``, with inf F found cell by cell.
 """
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from driftproof.synthetic.pieces.curves import (
+from driftproof.synthetic.building_blocks.curves import (
     Curve,
     Curves,
     NoiseSize,
@@ -28,7 +28,7 @@ from driftproof.synthetic.pieces.curves import (
     Vectors,
     straight,
 )
-from driftproof.synthetic.pieces.piecewise_levels import PiecewiseLevels
+from driftproof.synthetic.building_blocks.piecewise_levels import PiecewiseLevels
 from driftproof.toolkit.minimax import MinimaxProblem
 from driftproof.toolkit.parameters import PositiveInt, RarerHalf
 from driftproof.toolkit.problem import problem
@@ -83,11 +83,19 @@ class PiecewiseMinimax(PiecewiseLevels, MinimaxProblem):
         return [
             cls(),
             cls(
-                plain=((valley,), (other,)), lower=((gentle,), (steep,)),
-                coupling=((2.0,), (-0.5,)), x_noise=0.5, y_noise=0.25, rare=0.25,
+                plain=((valley,), (other,)),
+                lower=((gentle,), (steep,)),
+                coupling=((2.0,), (-0.5,)),
+                x_noise=0.5,
+                y_noise=0.25,
+                rare=0.25,
             ),
             cls(
-                clients=1, dim=2, lower=((steep, ((0.0, 1.0), (1.0, 1.5))),),
-                plain=((valley, other),), coupling=((-1.0, 0.75),), y_noise=0.5,
+                clients=1,
+                dim=2,
+                lower=((steep, ((0.0, 1.0), (1.0, 1.5))),),
+                plain=((valley, other),),
+                coupling=((-1.0, 0.75),),
+                y_noise=0.5,
             ),
-        ]  # fmt: skip
+        ]

@@ -32,9 +32,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.pieces.huber import huber_gradient, huber_value
-from driftproof.synthetic.pieces.pairs import pair_signs
-from driftproof.synthetic.pieces.reflections import reflections
+from driftproof.synthetic.building_blocks.huber import huber_gradient, huber_value
+from driftproof.synthetic.building_blocks.pairs import pair_signs
+from driftproof.synthetic.building_blocks.reflections import reflections
 from driftproof.toolkit.balls.tensor import Balls
 from driftproof.toolkit.bilevel import BilevelProblem
 from driftproof.toolkit.draws import Law, SignMean

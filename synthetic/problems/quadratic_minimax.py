@@ -28,9 +28,9 @@ from functools import cached_property
 
 import numpy as np
 
+from driftproof.synthetic.building_blocks.pairs import pair_signs
+from driftproof.synthetic.building_blocks.reflections import reflections
 from driftproof.synthetic.oracles.quadratic_minimax import QuadraticMinimaxProblem
-from driftproof.synthetic.pieces.pairs import pair_signs
-from driftproof.synthetic.pieces.reflections import reflections
 from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt, Real
 from driftproof.toolkit.problem import Solution, problem
 

@@ -82,11 +82,17 @@ class RandomMinimax(QuadraticMinimaxProblem):
         return [
             cls(clients=3, dim=3, entry=1.0),
             cls(
-                clients=2, dim=2, matrices_drawn="general", coupling=1.0, regulariser=0.5,
-                centring="none", form="halved", entry=1.0,
+                clients=2,
+                dim=2,
+                matrices_drawn="general",
+                coupling=1.0,
+                regulariser=0.5,
+                centring="none",
+                form="halved",
+                entry=1.0,
             ),
             cls(clients=4, dim=1, centring="clients", partition=1, entry=1.0),
-        ]  # fmt: skip
+        ]
 
     @property
     def _factor(self) -> float:
@@ -123,9 +129,7 @@ class RandomMinimax(QuadraticMinimaxProblem):
         at = torch.from_numpy(self.saddle[0])[:, None]
         value, slope = float(self.objective(at)), float(self.gradient(at).norm())
         gap = slope**2 / (2 * self.constants["strong_convexity"])
-        return Solution(
-            value - gap, value, self.saddle[0], {"method": "closed form", "gap": gap}
-        )  # fmt: skip
+        return Solution(value - gap, value, self.saddle[0], {"method": "closed form", "gap": gap})
 
     def start(self) -> np.ndarray:
         """Return (x_0, y_0), [2·dim]."""

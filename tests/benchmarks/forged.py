@@ -7,8 +7,6 @@ program (``tests.certificates``), and a solver finds its worst case: a certifica
 the right side, a counterexample's must. The files are those of the tests, or of a run's folder.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

@@ -3,8 +3,6 @@
 ``python -m tests.benchmarks.optima [COUNT]`` prints them for COUNT members (1,000) of each family.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable
@@ -26,22 +24,31 @@ def kl_dro(seed: int) -> KLDRO:
     bound, ball = log_uniform(random, 0.3, 3), log_uniform(random, 0.3, 10)
     least = (bound * ball + 1) / 600  # below which (6) overflows
     return KLDRO(
-        clients=int(random.integers(1, 9)), dim=int(random.integers(1, 13)),
-        samples=int(random.integers(1, 31)), form=("exp", "log", "average")[seed % 3],
-        temperature=max(least, log_uniform(random, 0.1, 10)), feature_bound=bound, ball=ball,
-        heterogeneity=log_uniform(random, 0.1, 3), data_seed=seed,
-    )  # fmt: skip
+        clients=int(random.integers(1, 9)),
+        dim=int(random.integers(1, 13)),
+        samples=int(random.integers(1, 31)),
+        form=("exp", "log", "average")[seed % 3],
+        temperature=max(least, log_uniform(random, 0.1, 10)),
+        feature_bound=bound,
+        ball=ball,
+        heterogeneity=log_uniform(random, 0.1, 3),
+        data_seed=seed,
+    )
 
 
 def chi_square(seed: int) -> PenalisedDRO:
     """Return a random member of χ²: λ is 0.03 to 10 times the depth, in half of them above it."""
     random = np.random.default_rng(seed)
     common = {
-        "clients": int(random.integers(1, 6)), "dim": int(random.integers(1, 9)),
-        "samples": int(random.integers(1, 9)), "divergence": "chi-square",
-        "feature_bound": log_uniform(random, 0.3, 3), "ball": log_uniform(random, 0.3, 10),
-        "heterogeneity": log_uniform(random, 0.1, 3), "data_seed": seed,
-    }  # fmt: skip
+        "clients": int(random.integers(1, 6)),
+        "dim": int(random.integers(1, 9)),
+        "samples": int(random.integers(1, 9)),
+        "divergence": "chi-square",
+        "feature_bound": log_uniform(random, 0.3, 3),
+        "ball": log_uniform(random, 0.3, 10),
+        "heterogeneity": log_uniform(random, 0.1, 3),
+        "data_seed": seed,
+    }
     depth = PenalisedDRO(penalty=1e3, **common).depth or 1.0
     times = log_uniform(random, 1.001, 10) if seed % 2 else log_uniform(random, 0.03, 1)
     top = PenalisedDRO(penalty=1e3, **common).loss_range[1]
@@ -53,13 +60,18 @@ def logistic_bilevel(seed: int) -> LogisticBilevel:
     random = np.random.default_rng(seed)
     lower = int(random.integers(1, 6))
     return LogisticBilevel(
-        clients=int(random.integers(1, 6)), dim=lower + int(random.integers(0, 3)),
-        lower_dim=lower, samples=int(random.integers(1, 13)),
-        validation=int(random.integers(1, 13)), feature_bound=log_uniform(random, 0.3, 3),
-        heterogeneity=log_uniform(random, 0.1, 3), ridge=log_uniform(random, 0.05, 2),
+        clients=int(random.integers(1, 6)),
+        dim=lower + int(random.integers(0, 3)),
+        lower_dim=lower,
+        samples=int(random.integers(1, 13)),
+        validation=int(random.integers(1, 13)),
+        feature_bound=log_uniform(random, 0.3, 3),
+        heterogeneity=log_uniform(random, 0.1, 3),
+        ridge=log_uniform(random, 0.05, 2),
         cross=log_uniform(random, 0.3, 3),
-        regulariser=0.0 if seed % 4 else log_uniform(random, 0.01, 1), data_seed=seed,
-    )  # fmt: skip
+        regulariser=0.0 if seed % 4 else log_uniform(random, 0.01, 1),
+        data_seed=seed,
+    )
 
 
 def width_of(known: Solution) -> float:
@@ -94,9 +106,7 @@ if __name__ == "__main__":
     both = widths(chi_square, 2 * members)
     convex = [one for one in both if one[0].solution.certificate["convex"]]
     table("χ², λ ≥ depth", convex)
-    table("χ², any λ: (3)", [
-        (p, width_of(p.robust_optimum), s) for p, _, s in both
-    ])  # fmt: skip
+    table("χ², any λ: (3)", [(p, width_of(p.robust_optimum), s) for p, _, s in both])
     table("χ², λ < depth: Φ", [one for one in both if one not in convex])
     bilevel = widths(logistic_bilevel, members * 4 // 3 + 1)
     table("logistic bilevel, λ = 0", [one for one in bilevel if not one[0].regulariser])

@@ -172,8 +172,10 @@ def largest_exponent() -> float:
     found = []
     for case, fixed in zip(chosen(["w1", "w3"]), ({"dim": 10}, {}), strict=True):
         for name, values in {
-            "replicates": (16, 32, 64), "clients": (50, 200, 800), "rounds": (100, 200, 400),
-        }.items():  # fmt: skip
+            "replicates": (16, 32, 64),
+            "clients": (50, 200, 800),
+            "rounds": (100, 200, 400),
+        }.items():
             sizes = [
                 {"clients": 100, "replicates": 64, "rounds": 100, **fixed, name: v} for v in values
             ]
@@ -224,11 +226,13 @@ def draws_share() -> float:
     (case,) = chosen(["w1"])
     noiseless, noisy = (
         Prepared(
-            case.build(dim=10, replicates=64, noise=noise, batch=8), seed=1, dtype="float64",
+            case.build(dim=10, replicates=64, noise=noise, batch=8),
+            seed=1,
+            dtype="float64",
             rotate=False,
         )
         for noise in (0.0, 0.5)
-    )  # fmt: skip
+    )
     fastest = min(generators("cpu").values(), key=lambda draw: timed(draw, budget=0.3).median)
     calls = [next(iter(made.variants().values())) for made in (noiseless, noisy)]
     quiet, drawn, alone = (t.quartiles[0] for t in timed_in_turn([*calls, fastest]))

@@ -1,7 +1,5 @@
 """The benchmarks: ``pytest --benchmark``. What they gave is in docs/performance.md."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from itertools import count
@@ -23,9 +21,15 @@ from driftproof.verifiers.verify import Settings, judge
 from tests.commands import DRIFTPROOF
 
 PROBLEM = BoundedComposition(
-    clients=10, dim=10, inner_dim=10, inner_curvature=0.5, heterogeneity=1.0,
-    inner_value_noise=0.1, inner_gradient_noise=0.1, outer_gradient_noise=0.1,
-)  # fmt: skip
+    clients=10,
+    dim=10,
+    inner_dim=10,
+    inner_curvature=0.5,
+    heterogeneity=1.0,
+    inner_value_noise=0.1,
+    inner_gradient_noise=0.1,
+    outer_gradient_noise=0.1,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -97,14 +101,20 @@ def test_fednest_minimax_as_in_the_notebook(benchmark):
     """50 of 1,000 clients, 200 rounds of T·50 + 500 local steps, d = 10."""
     problem = RandomMinimax(clients=1000, dim=10, form="halved")
     algorithm = FedNest(
-        inner_calls=10, inner_steps=50, outer_steps=500, terms=0, inner_step_size=1e-3,
-        outer_step_size=1e-3, participation=0.05,
-    )  # fmt: skip
+        inner_calls=10,
+        inner_steps=50,
+        outer_steps=500,
+        terms=0,
+        inner_step_size=1e-3,
+        outer_step_size=1e-3,
+        participation=0.05,
+    )
     benchmark.group = "FedNest minimax, 50 of 1,000 clients, 200 rounds"
     benchmark.pedantic(
         lambda: run(problem, algorithm, sampled_context(problem, ("b",), replicates=1), rounds=200),
-        rounds=3, warmup_rounds=1,
-    )  # fmt: skip
+        rounds=3,
+        warmup_rounds=1,
+    )
 
 
 @pytest.mark.parametrize(

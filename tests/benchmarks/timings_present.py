@@ -3,17 +3,25 @@
 python tests/benchmarks/timings_present.py FILE
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
 
 WANTED = (
-    "a_round[w1", "a_round[w2", "a_round[w3", "a_round[w4", "a_round[fednest-minimax",
-    "a_round_of_the_baseline[w1", "a_round_of_the_baseline[w2", "fednest_minimax_as",
-    "one_local_step", "one_round", "one_verification", "start", "verify_quick",
-)  # fmt: skip
+    "a_round[w1",
+    "a_round[w2",
+    "a_round[w3",
+    "a_round[w4",
+    "a_round[fednest-minimax",
+    "a_round_of_the_baseline[w1",
+    "a_round_of_the_baseline[w2",
+    "fednest_minimax_as",
+    "one_local_step",
+    "one_round",
+    "one_verification",
+    "start",
+    "verify_quick",
+)
 
 
 def main(path: Path) -> int:

@@ -4,8 +4,6 @@ It prints a table of both errors of every kind of judge, then the tables of the 
 draws its power curve into the folder. ``python -m tests.calibration.rates`` prints that of rates.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

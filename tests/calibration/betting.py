@@ -134,8 +134,11 @@ def report(folder):
             ("false claims supported", wrong_supports(judge)),
         ):
             for r in rates:
-                print(f"{name}, {what}, {r.sampler}, m = {r.right}, {r.distance}: "
-                      f"{r.wrong} of {r.claims} = {r.share:.3f}", flush=True)  # fmt: skip
+                print(
+                    f"{name}, {what}, {r.sampler}, m = {r.right}, {r.distance}: "
+                    f"{r.wrong} of {r.claims} = {r.share:.3f}",
+                    flush=True,
+                )
     sheet, axes = canvas()
     points = {"replicates": SIZES}
     for colour, sampler in enumerate(("coin", "beta")):

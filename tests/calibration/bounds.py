@@ -4,8 +4,6 @@ Each family has a right side that the left one attains; δ of it is added, so th
 true for δ ≥ 0 and false for δ < 0, at sizes from 1e-12 to 1e6.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import sympy
 
@@ -27,9 +25,7 @@ def _margin(random, smallest):
 
 def _measured(value):
     """Take a value of x after each step; |x|² before it is measured beside it."""
-    return lambda view: each(
-        "transition", value(view.mean("w")), before=sq(view.before.w.mean(0))
-    )  # fmt: skip
+    return lambda view: each("transition", value(view.mean("w")), before=sq(view.before.w.mean(0)))
 
 
 def _grown(right, delta):
@@ -57,9 +53,13 @@ def exact(statements, seed=0):
             curvature, delta = 1 / step_size, 0.0
         value, right = EXACT[name]
         reached = verdict(
-            Line(curvature=curvature, at=at), step_size, steps, _measured(value),
-            _grown(right, delta), range=lambda c: 10 * (1 + c.x_0**2),
-        )  # fmt: skip
+            Line(curvature=curvature, at=at),
+            step_size,
+            steps,
+            _measured(value),
+            _grown(right, delta),
+            range=lambda c: 10 * (1 + c.x_0**2),
+        )
         yield Judged(f"{name}, δ = {delta:.3g}, x_0 = {at:.3g}", delta >= 0, reached)
 
 
@@ -70,14 +70,16 @@ def _recursion(c):
 EXACT = {
     "a square at its closed form": (sq, lambda c: (1 - c.eta * c.L) ** 2 * c.x_0**2),
     "the size of a start of any sign": (
-        lambda x: x.abs().sum(0), lambda c: sympy.Abs(1 - c.eta * c.L) * sympy.Abs(c.x_0)
+        lambda x: x.abs().sum(0),
+        lambda c: sympy.Abs(1 - c.eta * c.L) * sympy.Abs(c.x_0),
     ),
     "a difference of large numbers": (
-        lambda x: (2 + x + LARGE).sum(0) - LARGE, lambda c: 2 + (1 - c.eta * c.L) * c.x_0
+        lambda x: (2 + x + LARGE).sum(0) - LARGE,
+        lambda c: 2 + (1 - c.eta * c.L) * c.x_0,
     ),
     "both sides 0 at ηL = 1": (sq, lambda c: (1 - c.eta * c.L) * c.measured("before")),
     "the recursion of a square": (sq, _recursion),
-}  # fmt: skip
+}
 """What is measured of x after a step, and a right side that it attains."""
 
 
@@ -109,15 +111,18 @@ def sampled(statements, seed=0):
         if number % 3:
             what = "E x_T² at its closed form"
             reached = verdict(
-                member, 0.1, LONG + 1, _last_square, _grown(_moment, delta),
-                range=_largest,
-            )  # fmt: skip
+                member, 0.1, LONG + 1, _last_square, _grown(_moment, delta), range=_largest
+            )
         else:  # w̄ after a step is w̄ − ηu, so the squares of both are equal
             what, delta = "an equality that holds almost surely", min(delta, 0.0)
             reached = verdict(
-                member, 0.1, LONG + 1, _residual, _less(delta),
+                member,
+                0.1,
+                LONG + 1,
+                _residual,
+                _less(delta),
                 range=lambda c: (-_widest(c), _widest(c)),
-            )  # fmt: skip
+            )
         truth = delta >= 0
         yield Judged(f"{what}, δ = {delta:.3g}, size {size:.3g}", truth, reached)
 
@@ -149,9 +154,8 @@ def given_pasts(statements, seed=0):
         else:
             left, right, largest = _next_square, _more_noise(delta), _twice_the_noise
         reached = verdict(
-            member, 0.1, LONG, left, _grown(right, delta) if rare else right,
-            range=largest,
-        )  # fmt: skip
+            member, 0.1, LONG, left, _grown(right, delta) if rare else right, range=largest
+        )
         yield Judged(f"{rare} first signs agree, δ = {delta:.3g}", delta >= 0, reached)
 
 

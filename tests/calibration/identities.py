@@ -1,7 +1,5 @@
 """Identities and counts with known truth: two numbers that are equal, or are not."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from driftproof.toolkit.cases import Case
@@ -16,9 +14,13 @@ FAMILIES = ("two numbers", "an enclosure", "a vector with components that are 0"
 
 def _claim(kind):
     decorate = comparison(
-        name="calibration/numbers", kind=kind, source="–", statement="x", cases=[Case(Line())],
+        name="calibration/numbers",
+        kind=kind,
+        source="–",
+        statement="x",
+        cases=[Case(Line())],
         right=0,
-    )  # fmt: skip
+    )
     return decorate(lambda case, right: [])
 
 

@@ -136,51 +136,73 @@ COMPOSED = BoundedComposition(
 )
 SADDLE = QuadraticMinimax(gradient_noise=1.0, regulariser=0.5)
 TWO_LEVELS = QuadraticBilevel(
-    hessian_heterogeneity=0.2, upper_slope=0.7, slope=0.1, target_heterogeneity=0.4, tilt=0.1,
-    upper_noise=0.1, lower_value_noise=0.2, lower_curvature_noise=0.1, cross_noise=0.1,
-)  # fmt: skip
+    hessian_heterogeneity=0.2,
+    upper_slope=0.7,
+    slope=0.1,
+    target_heterogeneity=0.4,
+    tilt=0.1,
+    upper_noise=0.1,
+    lower_value_noise=0.2,
+    lower_curvature_noise=0.1,
+    cross_noise=0.1,
+)
 POWER = {
     "local SGD, strongly convex: ‖w̄ − x*‖²": (
-        from_the_minimiser, Case(CONVEX, FedAvg(local_steps=5, step_size=0.1), 100),
+        from_the_minimiser,
+        Case(CONVEX, FedAvg(local_steps=5, step_size=0.1), 100),
     ),
     "heavy ball, strongly convex: ‖w − x*‖²": (
-        from_the_minimiser, Case(CONVEX, HeavyBall(step_size=0.1, momentum=0.5), 100),
+        from_the_minimiser,
+        Case(CONVEX, HeavyBall(step_size=0.1, momentum=0.5), 100),
     ),
     "SCAFFOLD, strongly convex: ‖x − x*‖²": (
-        of_the_server, Case(CONVEX, Scaffold(local_steps=5, step_size=0.03), 100),
+        of_the_server,
+        Case(CONVEX, Scaffold(local_steps=5, step_size=0.03), 100),
     ),
     "ComFedL, Theorem 1: ‖∇F(w̄)‖²": (
-        squared_gradient, Case(COMPOSED, ComFedL(local_steps=5, step_size=0.05), 60),
+        squared_gradient,
+        Case(COMPOSED, ComFedL(local_steps=5, step_size=0.05), 60),
     ),
     "Local-SCGDM, Theorem 3.4: ‖∇F(x̄)‖²": (
-        at_the_mean_x, Case(COMPOSED, LocalSCGDM(local_steps=4, step_size=0.1), 100),
+        at_the_mean_x,
+        Case(COMPOSED, LocalSCGDM(local_steps=4, step_size=0.1), 100),
     ),
     "FedNest, ℓ_{f,0} known: ‖∇F(x̄)‖²": (
-        at_the_mean_x, Case(TWO_LEVELS, FedNest(inner_steps=3, outer_step_size=0.05, terms=3), 60),
+        at_the_mean_x,
+        Case(TWO_LEVELS, FedNest(inner_steps=3, outer_step_size=0.05, terms=3), 60),
     ),
     "FedNest, 20 rounds: ‖ȳ − y*(x̄)‖²": (
-        from_the_response, Case(TWO_LEVELS, FedNest(inner_step_size=0.5, outer_step_size=0.02), 20),
+        from_the_response,
+        Case(TWO_LEVELS, FedNest(inner_step_size=0.5, outer_step_size=0.02), 20),
     ),
     "local SGDA, unbounded: Φ(x̄) − Φ*": (gap, Case(SADDLE, FedAvg(local_steps=5), 60)),
     "the same, momentum on the server, radii": (gap, Case(SADDLE, WithRadii(), 30)),
     "the same, without radii": (gap, Case(SADDLE, WithoutRadii(), 30)),
-}  # fmt: skip
+}
 
 
 def rows(left, case, times=TIMES, profile="full"):
     """Yield times, row and seconds, of right sides that are so many times the mean."""
     whole = bound(
-        name="own/power", source="–", statement="x", cases=[case], right=lambda c: 1 + 0 * c.sigma,
+        name="own/power",
+        source="–",
+        statement="x",
+        cases=[case],
+        right=lambda c: 1 + 0 * c.sigma,
         letters={"sigma": "clients"},
-    )(left)  # fmt: skip
+    )(left)
     blocks = [measure_block(whole, case, 1, number).values for number in range(16)]
     mean = float(np.mean(blocks))
     yield ends(whole, case, whole.forms[0]), mean
     for factor in times:
         made = bound(
-            name="own/power", source="–", statement="x", cases=[case],
-            right=lambda c, right=factor * mean: right + 0 * c.sigma, letters={"sigma": "clients"},
-        )(left)  # fmt: skip
+            name="own/power",
+            source="–",
+            statement="x",
+            cases=[case],
+            right=lambda c, right=factor * mean: right + 0 * c.sigma,
+            letters={"sigma": "clients"},
+        )(left)
         since = time.perf_counter()
         (row,) = judge([made], Settings(profile=profile))
         yield factor, row, time.perf_counter() - since

@@ -1,7 +1,5 @@
 """Symbolic statements with known truth: identities and signs, on domains of every kind."""
 
-from __future__ import annotations
-
 import numpy as np
 import sympy
 
@@ -103,8 +101,16 @@ def _pieces(x, y, n, off, domain):
 
 
 FAMILIES = {
-    "a binomial": _binomial, "a root": _root, "sizes": _size, "a logarithm": _logarithm,
-    "exponentials": _exponential, "cases": _cases, "the larger": _larger, "a square": _square,
-    "a letter's sign": _above, "Bernoulli": _bernoulli, "a convex function": _convex,
+    "a binomial": _binomial,
+    "a root": _root,
+    "sizes": _size,
+    "a logarithm": _logarithm,
+    "exponentials": _exponential,
+    "cases": _cases,
+    "the larger": _larger,
+    "a square": _square,
+    "a letter's sign": _above,
+    "Bernoulli": _bernoulli,
+    "a convex function": _convex,
     "a convex function in pieces": _pieces,
-}  # fmt: skip
+}

@@ -56,9 +56,7 @@ def burn_in(random, x):
     return np.minimum(1.0, x / begin) ** 0.5
 
 
-TRANSIENTS = {
-    "none": pure, "1 + C/T^¼": slow, "1 + C/T^½ + D/T": fast, "burn-in": burn_in,
-}  # fmt: skip
+TRANSIENTS = {"none": pure, "1 + C/T^¼": slow, "1 + C/T^½ + D/T": fast, "burn-in": burn_in}
 
 
 def still(random, mean, size):
@@ -180,8 +178,11 @@ def main(statements):
                     groups[key].append(n / statements)
             cells = ", ".join(f"{key}: {np.mean(x):.3f}" for key, x in groups.items())
             total, worst = statements * len(mine), max(mine.values()) / statements
-            print(f"{name:12} {truth.name:33} supported {sum(mine.values()):5d} of {total}, "
-                  f"at most {worst:.3f} | {cells}", flush=True)  # fmt: skip
+            print(
+                f"{name:12} {truth.name:33} supported {sum(mine.values()):5d} of {total}, "
+                f"at most {worst:.3f} | {cells}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -33,10 +33,13 @@ ORDERS = {
 }
 CONDITIONS = {}
 ASSUMED = [
-    ("lemma-2 lemma-3 lemma-4 theorem-1 theorem-2", {
-        "Assumption 1": "inner_smoothness outer_smoothness objective_smoothness",
-        "Assumption 2": "inner_gradient_bound outer_gradient_bound",
-        "Assumption 3": "inner_gradient_noise inner_value_noise outer_gradient_noise",
-        "Assumption 4": "initial_gap",
-    }),
-]  # fmt: skip
+    (
+        "lemma-2 lemma-3 lemma-4 theorem-1 theorem-2",
+        {
+            "Assumption 1": "inner_smoothness outer_smoothness objective_smoothness",
+            "Assumption 2": "inner_gradient_bound outer_gradient_bound",
+            "Assumption 3": "inner_gradient_noise inner_value_noise outer_gradient_noise",
+            "Assumption 4": "initial_gap",
+        },
+    )
+]

@@ -18,11 +18,7 @@ BOUNDS = {
     "+ smooth**2 * eta**2 * B_g**2 * B_f**2 * drift",
     **{
         ("bias-amplification", f"printed: {reading}"): "bias"
-        for reading in (
-            "on every instance",
-            "on some instance",
-            "from a common start, in Case II",
-        )
+        for reading in ("on every instance", "on some instance", "from a common start, in Case II")
     },
     # j(j − 1)/2 pairs of steps, times G
     ("bias-amplification", "corrected"): "pairs * (eta * smooth)**2 * (1 + L_Phi / smooth)",
@@ -38,13 +34,17 @@ CONDITIONS = {
 }
 SMOOTH = {
     "Assumption 3.2": "outer_smoothness plain_smoothness inner_mean_smoothness "
-    "outer_gradient_bound inner_gradient_moment",
+    "outer_gradient_bound inner_gradient_moment"
 }
 ASSUMED = [
     ("lemma-3.5", SMOOTH),
-    ("theorem-4.1 theorem-4.2 theorem-5.1 corollary-5.2 bias-amplification bias-bound bias-drift",
-     SMOOTH | {
-        "Assumption 3.3": "plain_gradient_noise inner_gradient_noise inner_value_noise",
-        "Assumption 3.4": "plain_gradient_heterogeneity inner_gradient_heterogeneity",
-    }),
-]  # fmt: skip
+    (
+        "theorem-4.1 theorem-4.2 theorem-5.1 corollary-5.2 bias-amplification bias-bound "
+        "bias-drift",
+        SMOOTH
+        | {
+            "Assumption 3.3": "plain_gradient_noise inner_gradient_noise inner_value_noise",
+            "Assumption 3.4": "plain_gradient_heterogeneity inner_gradient_heterogeneity",
+        },
+    ),
+]

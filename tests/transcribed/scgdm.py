@@ -110,18 +110,30 @@ BOUNDS = {
 ORDERS = {}
 CONDITIONS = {
     ("assumptions", "STEP_SIZE"): ("eta", "<", "1 / max(alpha, gamma)"),
-    ("assumptions", "STEP_FACTOR"): ("beta", "<=", "sqrt((1 / 8) / (C_g**4 * L_f**2 / gamma**2"
-                                     "+ C_g**4 * L_f**2 / gamma + L_F**2 / alpha**2))"),
-    ("assumptions", "SMALL_STEP"): ("eta", "<=",
-                                    "min(1, 1 / (2 * beta * (C_g**2 * L_f + C_f * L_g)))"),
-    ("assumptions", "PERIOD"): ("p", "<=", "1 / (4 * beta * eta"
-                                "* sqrt(6 * C_f**2 * L_g**2 + 16 * C_g**4 * L_f**2))"),
-}  # fmt: skip
+    ("assumptions", "STEP_FACTOR"): (
+        "beta",
+        "<=",
+        "sqrt((1 / 8) / (C_g**4 * L_f**2 / gamma**2+ C_g**4 * L_f**2 / gamma + L_F**2 / alpha**2))",
+    ),
+    ("assumptions", "SMALL_STEP"): (
+        "eta",
+        "<=",
+        "min(1, 1 / (2 * beta * (C_g**2 * L_f + C_f * L_g)))",
+    ),
+    ("assumptions", "PERIOD"): (
+        "p",
+        "<=",
+        "1 / (4 * beta * eta* sqrt(6 * C_f**2 * L_g**2 + 16 * C_g**4 * L_f**2))",
+    ),
+}
 ASSUMED = [
-    ("theorem-3.4 corollary-3.5 lemma-4.1 lemma-4.1-proof lemma-4.2 lemma-4.3 lemma-a.1 lemma-a.2 "
-     "potential potential-descent", {
-        "Assumption 3.1": "inner_mean_smoothness outer_mean_smoothness",
-        "Assumption 3.2": "inner_gradient_moment outer_gradient_moment",
-        "Assumption 3.3": "inner_gradient_noise inner_value_noise outer_gradient_noise",
-    }),
-]  # fmt: skip
+    (
+        "theorem-3.4 corollary-3.5 lemma-4.1 lemma-4.1-proof lemma-4.2 lemma-4.3 lemma-a.1 "
+        "lemma-a.2 potential potential-descent",
+        {
+            "Assumption 3.1": "inner_mean_smoothness outer_mean_smoothness",
+            "Assumption 3.2": "inner_gradient_moment outer_gradient_moment",
+            "Assumption 3.3": "inner_gradient_noise inner_value_noise outer_gradient_noise",
+        },
+    )
+]

@@ -249,8 +249,9 @@ def fed_ihgp(
     """
     step = 1.0 / oracles.lower_smoothness
     cohorts = _Alone() if alone else _Cohorts(ctx, of.cohort_size(ctx.clients))
-    p = cohorts.average(0, oracles.upper_grad_y(
-        x, y, ctx.draw(oracles.upper_law(of.batch), "xi-series")))  # fmt: skip
+    p = cohorts.average(
+        0, oracles.upper_grad_y(x, y, ctx.draw(oracles.upper_law(of.batch), "xi-series"))
+    )
     law = oracles.lower_law(of.batch)
     if of.series == "summed":
         p = total = step * p

@@ -17,12 +17,19 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.parameters import NonNegativeInt, PositiveInt
 
 LETTERS = {
-    "p": "local_steps", "eta": "step_size", "K": "clients", "T": "steps",
-    "C_g": "inner_gradient_moment", "C_f": "outer_gradient_moment",
-    "L_g": "inner_mean_smoothness", "L_f": "outer_mean_smoothness",
-    "sigma_g": "inner_gradient_noise", "delta_g": "inner_value_noise",
-    "sigma_f": "outer_gradient_noise", "F_gap": "initial_gap",
-}  # fmt: skip
+    "p": "local_steps",
+    "eta": "step_size",
+    "K": "clients",
+    "T": "steps",
+    "C_g": "inner_gradient_moment",
+    "C_f": "outer_gradient_moment",
+    "L_g": "inner_mean_smoothness",
+    "L_f": "outer_mean_smoothness",
+    "sigma_g": "inner_gradient_noise",
+    "delta_g": "inner_value_noise",
+    "sigma_f": "outer_gradient_noise",
+    "F_gap": "initial_gap",
+}
 """The letters of the Local-SCGDM paper that all of these methods have."""
 
 

@@ -34,11 +34,10 @@ class Adam(Algorithm):
     Where ∇F = x − 2 the first step is α = ½, whatever the gradient, since m = g and v = g²:
 
     >>> from driftproof.synthetic.problems import PiecewiseLosses
-    >>> from driftproof.toolkit.federation import run, sampled_context
+    >>> from driftproof.toolkit.federation import numbers_after
     >>> problem = PiecewiseLosses(clients=1, gradients=((((-9.0, -11.0), (9.0, 7.0)),),))
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> run(problem, Adam(step_size=0.5), ctx, rounds=1).state.w.item()
-    0.5
+    >>> numbers_after(problem, Adam(step_size=0.5), "w")
+    [0.5]
 
     Args:
         step_size: α.
@@ -59,9 +58,14 @@ class Adam(Algorithm):
     batch: PositiveInt = 1
 
     notation = {
-        "alpha": "step_size", "beta_1": "momentum", "beta_2": "memory", "r": "radius",
-        "n": "clients", "T": "rounds", "G": "field_gradient_bound",
-    }  # fmt: skip
+        "alpha": "step_size",
+        "beta_1": "momentum",
+        "beta_2": "memory",
+        "r": "radius",
+        "n": "clients",
+        "T": "rounds",
+        "G": "field_gradient_bound",
+    }
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -2,20 +2,13 @@ r"""ComFedL: local plug-in steps on a composition, averaged every round."""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, Self
+from typing import Literal, Self
 
-from torch import Tensor
-
-from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.algorithm import Context, algorithm, descended
+from driftproof.toolkit.algorithms._one_model import OneModel, State
 from driftproof.toolkit.around import Around, Radii
 from driftproof.toolkit.oracles import Composition
 from driftproof.toolkit.parameters import Positive, PositiveInt, Share
-
-
-class State(NamedTuple):
-    """Each client's model, [clients, dim, replicates]."""
-
-    w: Tensor
 
 
 @algorithm(
@@ -25,7 +18,7 @@ class State(NamedTuple):
     r"\nabla g^i_{\tilde{\mathcal{B}}}(f^i_{\mathcal{B}}(w^i_{s,t})),\; "
     r"\bar w_{s+1} = \tfrac1m \sum_{i\in\mathcal{C}_s} w^i_{s,\tau}",
 )
-class ComFedL(Algorithm):
+class ComFedL(OneModel):
     r"""Compositional federated learning, Algorithm 1 of ComFedL.
 
     The estimator u = ∇g_B̃(f_B(w))ᵀ∇f_B(w) plugs a minibatch mean into ∇g, so it is biased
@@ -34,12 +27,9 @@ class ComFedL(Algorithm):
     One step where F(w) = |w| − ½ beyond 1, so that w goes from 2 to 2 − 0.1:
 
     >>> from driftproof.synthetic.problems import BoundedComposition
-    >>> from driftproof.toolkit.federation import run, sampled_context
-    >>> problem = BoundedComposition()
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, ComFedL(step_size=0.1), ctx, rounds=1).state
-    >>> round(made.w[0].item(), 5)
-    1.9
+    >>> from driftproof.toolkit.federation import numbers_after
+    >>> numbers_after(BoundedComposition(), ComFedL(step_size=0.1), "w")
+    [1.9]
 
     Args:
         local_steps: τ, the synchronisation gap.
@@ -63,13 +53,24 @@ class ComFedL(Algorithm):
 
     needs = "composition"
     notation = {
-        "tau": "local_steps", "eta": "step_size", "b": "batch", "b1": "outer_batch",
-        "n": "clients", "m": "cohort_size", "S": "rounds", "T": "steps",
-        "G_f": "inner_gradient_bound", "G_g": "outer_gradient_bound",
-        "L_f": "inner_smoothness", "L_g": "outer_smoothness", "L": "objective_smoothness",
-        "sigma_1": "inner_gradient_noise", "sigma_2": "inner_value_noise",
-        "sigma_3": "outer_gradient_noise", "F_gap": "initial_gap",
-    }  # fmt: skip
+        "tau": "local_steps",
+        "eta": "step_size",
+        "b": "batch",
+        "b1": "outer_batch",
+        "n": "clients",
+        "m": "cohort_size",
+        "S": "rounds",
+        "T": "steps",
+        "G_f": "inner_gradient_bound",
+        "G_g": "outer_gradient_bound",
+        "L_f": "inner_smoothness",
+        "L_g": "outer_smoothness",
+        "L": "objective_smoothness",
+        "sigma_1": "inner_gradient_noise",
+        "sigma_2": "inner_value_noise",
+        "sigma_3": "outer_gradient_noise",
+        "F_gap": "initial_gap",
+    }
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -79,10 +80,6 @@ class ComFedL(Algorithm):
             cls(local_steps=2, step_size=0.05, branch="special", batch=2),
             cls(local_steps=2, step_size=0.05, samples="independent", participation=0.5),
         ]
-
-    def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
-        """Every client starts at the same point."""
-        return State(ctx.everywhere(start))
 
     def radii(self, around: Around) -> Radii:
         """A direction is no larger than G_fG_g, of whichever minibatch."""

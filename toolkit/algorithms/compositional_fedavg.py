@@ -33,12 +33,9 @@ class CompositionalFedAvg(Algorithm):
     Φ' = (x + 1)/4 = 0.3125; "case-1" goes along (2g_1 − g_2)/2 = ⅛, to 0.2375:
 
     >>> from driftproof.synthetic.problems import BiasAmplification
-    >>> from driftproof.toolkit.federation import run, sampled_context
-    >>> problem = BiasAmplification()
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, CompositionalFedAvg(local_steps=1), ctx, rounds=1).state
-    >>> round(made.x[0].item(), 5)
-    0.21875
+    >>> from driftproof.toolkit.federation import numbers_after
+    >>> numbers_after(BiasAmplification(), CompositionalFedAvg(local_steps=1), "x")
+    [0.21875]
 
     Args:
         local_steps: I.
@@ -57,12 +54,18 @@ class CompositionalFedAvg(Algorithm):
     needs = "composition"
     iterate = "x"
     notation = {
-        "I": "local_steps", "eta": "step_size", "K": "clients", "T": "steps",
-        "B_g": "inner_gradient_moment", "B_f": "outer_gradient_bound",
-        "L_g": "inner_mean_smoothness", "L_f": "outer_smoothness",
-        "Delta_g": "inner_gradient_heterogeneity", "L_Phi": "objective_smoothness",
+        "I": "local_steps",
+        "eta": "step_size",
+        "K": "clients",
+        "T": "steps",
+        "B_g": "inner_gradient_moment",
+        "B_f": "outer_gradient_bound",
+        "L_g": "inner_mean_smoothness",
+        "L_f": "outer_smoothness",
+        "Delta_g": "inner_gradient_heterogeneity",
+        "L_Phi": "objective_smoothness",
         "Phi_gap": "initial_gap",
-    }  # fmt: skip
+    }
 
     @classmethod
     def examples(cls) -> list[CompositionalFedAvg]:

@@ -3,22 +3,16 @@ r"""FedAvg with step sizes that decay like 1/t, and two ways to sample clients."
 from __future__ import annotations
 
 from itertools import count
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import torch
-from torch import Tensor
 
-from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.algorithm import Context, algorithm, descended
+from driftproof.toolkit.algorithms._one_model import OneModel, State
 from driftproof.toolkit.around import Around, Radii
 from driftproof.toolkit.draws import Indices
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import NonNegativeInt, Positive, PositiveInt
-
-
-class State(NamedTuple):
-    """Each client's model, [clients, dim, replicates]."""
-
-    w: Tensor
 
 
 @algorithm(
@@ -28,18 +22,15 @@ class State(NamedTuple):
     r"\eta_t = \frac{\beta}{\gamma+t},\quad "
     r"w_{t+1} = \tfrac1K\sum_{k\in\mathcal{S}_t} w_{t+1}^k \text{ after each } E \text{ steps}",
 )
-class DecayingFedAvg(Algorithm):
+class DecayingFedAvg(OneModel):
     r"""Local SGD whose t-th step, counted from 1, has the size β/(γ + t); p_k = 1/N.
 
     With E = 1, β = 4 and γ = 7 the first step is of ½. Along (x/10 − y, y − 1 + x), from (2, 0):
 
     >>> from driftproof.synthetic.problems import QuadraticMinimax
-    >>> from driftproof.toolkit.federation import run, sampled_context
+    >>> from driftproof.toolkit.federation import numbers_after
     >>> problem = QuadraticMinimax(dim=1, distance=2.0)
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> method = DecayingFedAvg(step_numerator=4.0, step_offset=7.0)
-    >>> made = run(problem, method, ctx, rounds=1).state
-    >>> made.w[0].flatten().tolist()
+    >>> numbers_after(problem, DecayingFedAvg(step_numerator=4.0, step_offset=7.0), "w")
     [1.9, -0.5]
 
     Args:
@@ -60,9 +51,14 @@ class DecayingFedAvg(Algorithm):
     replacement: Literal["with", "without"] = "without"
 
     notation = {
-        "E": "local_steps", "beta": "step_numerator", "gamma": "step_offset", "N": "clients",
-        "K": "cohort_size", "S": "rounds", "mu": "strong_convexity",
-    }  # fmt: skip
+        "E": "local_steps",
+        "beta": "step_numerator",
+        "gamma": "step_offset",
+        "N": "clients",
+        "K": "cohort_size",
+        "S": "rounds",
+        "mu": "strong_convexity",
+    }
     in_mean = True
 
     @classmethod
@@ -77,10 +73,6 @@ class DecayingFedAvg(Algorithm):
     def cohort_size(self, clients: int) -> int:
         """Return K, at most all clients."""
         return min(self.cohort, clients) or clients
-
-    def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> State:
-        """Every client starts at w_1."""
-        return State(ctx.everywhere(start))
 
     def radii(self, around: Around) -> Radii:
         """As of FedAvg, with the step size of each step."""

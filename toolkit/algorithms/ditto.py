@@ -43,11 +43,9 @@ class Ditto(Algorithm):
     term is 0:
 
     >>> from driftproof.synthetic.problems import QuadraticMinimax
-    >>> from driftproof.toolkit.federation import run, sampled_context
+    >>> from driftproof.toolkit.federation import numbers_after
     >>> problem = QuadraticMinimax(dim=1, distance=2.0)
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, Ditto(personal_step_size=0.2), ctx, rounds=1).state
-    >>> [round(x, 5) for x in (*made.w[0].ravel().tolist(), *made.v[0].ravel().tolist())]
+    >>> numbers_after(problem, Ditto(personal_step_size=0.2), "w", "v")
     [1.98, -0.1, 1.96, -0.2]
 
     Args:
@@ -65,9 +63,14 @@ class Ditto(Algorithm):
     batch: PositiveInt = 1
 
     notation = {
-        "tau": "local_steps", "eta": "step_size", "eta_v": "personal_step_size", "b": "batch",
-        "lambda_": "proximity", "K": "clients", "T": "rounds",
-    }  # fmt: skip
+        "tau": "local_steps",
+        "eta": "step_size",
+        "eta_v": "personal_step_size",
+        "b": "batch",
+        "lambda_": "proximity",
+        "K": "clients",
+        "T": "rounds",
+    }
 
     @classmethod
     def examples(cls) -> list[Ditto]:

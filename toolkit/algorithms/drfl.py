@@ -45,11 +45,8 @@ class DRFL(Algorithm):
     A large γ puts all weight on the client whose loss is larger:
 
     >>> from driftproof.synthetic.problems import KLDRO
-    >>> from driftproof.toolkit.federation import run, sampled_context
-    >>> problem = KLDRO(clients=2, form="average")
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, DRFL(weight_step=1e3), ctx, rounds=1).state
-    >>> made.weights[0].flatten().tolist()
+    >>> from driftproof.toolkit.federation import numbers_after
+    >>> numbers_after(KLDRO(clients=2, form="average"), DRFL(weight_step=1e3), "weights")
     [1.0, 0.0]
 
     Args:
@@ -68,9 +65,15 @@ class DRFL(Algorithm):
 
     needs = "losses"
     notation = {
-        "tau": "local_steps", "eta": "step_size", "b": "batch", "n": "clients", "m": "cohort_size",
-        "gamma": "weight_step", "S": "rounds", "T": "steps",
-    }  # fmt: skip
+        "tau": "local_steps",
+        "eta": "step_size",
+        "b": "batch",
+        "n": "clients",
+        "m": "cohort_size",
+        "gamma": "weight_step",
+        "S": "rounds",
+        "T": "steps",
+    }
 
     @classmethod
     def examples(cls) -> list[DRFL]:

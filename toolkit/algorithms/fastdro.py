@@ -2,23 +2,18 @@ r"""FastDRO: gradients of a minibatch's own robust loss, in parallel over the cl
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.algorithm import Context, algorithm, descended
+from driftproof.toolkit.algorithms._one_model import OneModel, State
 from driftproof.toolkit.oracles import SampleLosses
 from driftproof.toolkit.parameters import One, Positive, PositiveInt
 
 Divergence: TypeAlias = Literal["kl", "chi-square"]
-
-
-class State(NamedTuple):
-    """The model, [clients, dim, replicates], the same on every client."""
-
-    w: Tensor
 
 
 @algorithm(
@@ -28,7 +23,7 @@ class State(NamedTuple):
     statement=r"w^{t+1} = w^t - \eta\sum_{j} q_j\nabla\ell_j(w^t), \quad q \in "
     r"\arg\max_q\sum_j q_j\ell_j(w^t) - \lambda D(q, \mathbf{1}/n)",
 )
-class FastDRO(Algorithm):
+class FastDRO(OneModel):
     r"""Minibatch gradients of distributionally robust losses, from samples ℓ_1, …, ℓ_n.
 
     The weights q are the exact maximum over the minibatch, so the step is along a gradient of the
@@ -67,18 +62,12 @@ class FastDRO(Algorithm):
     size: Positive = 0.5
 
     needs = "samples"
-    notation = {
-        "eta": "step_size", "b": "batch", "K": "clients", "S": "rounds", "T": "steps",
-    }  # fmt: skip
+    notation = {"eta": "step_size", "b": "batch", "K": "clients", "S": "rounds", "T": "steps"}
 
     @classmethod
     def examples(cls) -> list[FastDRO]:
         """Return a member for each divergence."""
         return [cls(batch=2), cls(batch=3, divergence="chi-square", size=0.1)]
-
-    def init(self, ctx: Context, oracles: SampleLosses, start: Tensor) -> State:
-        """Every client starts at the same point."""
-        return State(ctx.everywhere(start))
 
     def step(self, ctx: Context, oracles: SampleLosses, state: State) -> State:
         """Share the losses, weigh them, share the gradients."""

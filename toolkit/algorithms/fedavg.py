@@ -34,11 +34,8 @@ class FedAvg(Algorithm):
     One step along the field (x/10 − y, y − 1 + x), from (2, 0):
 
     >>> from driftproof.synthetic.problems import QuadraticMinimax
-    >>> from driftproof.toolkit.federation import run, sampled_context
-    >>> problem = QuadraticMinimax(dim=1, distance=2.0)
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, FedAvg(step_size=0.1), ctx, rounds=1).state
-    >>> made.w[0].flatten().tolist()
+    >>> from driftproof.toolkit.federation import numbers_after
+    >>> numbers_after(QuadraticMinimax(dim=1, distance=2.0), FedAvg(step_size=0.1), "w")
     [1.98, -0.1]
 
     Args:
@@ -57,11 +54,20 @@ class FedAvg(Algorithm):
     weighting: Literal["uniform", "samples"] = "uniform"
 
     notation = {
-        "tau": "local_steps", "eta": "step_size", "b": "batch", "n": "clients", "m": "cohort_size",
-        "S": "rounds", "T": "steps", "L": "objective_smoothness", "F_gap": "initial_gap",
-        "mu": "strong_convexity", "G": "field_gradient_bound", "sigma": "field_gradient_noise",
+        "tau": "local_steps",
+        "eta": "step_size",
+        "b": "batch",
+        "n": "clients",
+        "m": "cohort_size",
+        "S": "rounds",
+        "T": "steps",
+        "L": "objective_smoothness",
+        "F_gap": "initial_gap",
+        "mu": "strong_convexity",
+        "G": "field_gradient_bound",
+        "sigma": "field_gradient_noise",
         "ell": "field_smoothness",
-    }  # fmt: skip
+    }
     in_mean = True
 
     @classmethod

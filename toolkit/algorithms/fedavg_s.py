@@ -32,12 +32,10 @@ class FedAvgS(Algorithm):
     From (2, 0), ∇_y f = 1 − y − x = −1, then ∇_x f = x/10 − y = 0.3 at the new y:
 
     >>> from driftproof.synthetic.problems import QuadraticMinimax
-    >>> from driftproof.toolkit.federation import run, sampled_context
+    >>> from driftproof.toolkit.federation import numbers_after
     >>> problem = QuadraticMinimax(dim=1, distance=2.0)
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, FedAvgS(order="alternating"), ctx, rounds=1).state
-    >>> round(made.x[0].item(), 5), round(made.y[0].item(), 5)
-    (1.97, -0.1)
+    >>> numbers_after(problem, FedAvgS(order="alternating"), "x", "y")
+    [1.97, -0.1]
 
     Args:
         local_steps: τ, steps of both variables between averages.
@@ -58,10 +56,16 @@ class FedAvgS(Algorithm):
     needs = "minimax"
     iterate = "x"
     notation = {
-        "tau": "local_steps", "beta": "inner_step_size", "alpha": "outer_step_size", "b": "batch",
-        "m": "clients", "S": "cohort_size", "K": "rounds", "L": "objective_smoothness",
+        "tau": "local_steps",
+        "beta": "inner_step_size",
+        "alpha": "outer_step_size",
+        "b": "batch",
+        "m": "clients",
+        "S": "cohort_size",
+        "K": "rounds",
+        "L": "objective_smoothness",
         "F_gap": "initial_gap",
-    }  # fmt: skip
+    }
     in_mean = True
 
     @classmethod
@@ -75,6 +79,10 @@ class FedAvgS(Algorithm):
     def init(self, ctx: Context, oracles: Bilevel, start: Tensor) -> State:
         """Every client starts at the same (x⁰, y⁰)."""
         return State(*levels(ctx, oracles, start))
+
+    def anywhere(self, ctx: Context, oracles: Bilevel, start: Tensor, own: Tensor) -> State:
+        """Begin anywhere: a round leaves nothing but (x, y)."""
+        return self.init(ctx, oracles, start)
 
     def radii(self, around: Around) -> Radii:
         """Bound ‖(x, y) − z‖ by both parts' lengths; a step of one field by ``stepped``.

@@ -36,12 +36,9 @@ class FedDRO(Algorithm):
     One step of size 0.1 at x = ¼ for g_1 = 2x, g_2 = 1 − x, f'(y) = y: Φ' = (x + 1)/4 = 0.3125:
 
     >>> from driftproof.synthetic.problems import BiasAmplification
-    >>> from driftproof.toolkit.federation import run, sampled_context
-    >>> problem = BiasAmplification()
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, FedDRO(step_size=0.1), ctx, rounds=1).state
-    >>> round(made.x[0].item(), 5)
-    0.21875
+    >>> from driftproof.toolkit.federation import numbers_after
+    >>> numbers_after(BiasAmplification(), FedDRO(step_size=0.1), "x")
+    [0.21875]
 
     Args:
         local_steps: I, steps between model averages.

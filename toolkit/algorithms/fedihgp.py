@@ -40,12 +40,10 @@ class FedIHGP(Nested):
     one term alone would be 2/ℓ_{g,1} = 1.23607:
 
     >>> from driftproof.synthetic.problems import QuadraticBilevel
-    >>> from driftproof.toolkit.federation import run, sampled_context
+    >>> from driftproof.toolkit.federation import numbers_after
     >>> problem = QuadraticBilevel(dim=1, lower_dim=1, offset=0.0, target=0.0)
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, FedIHGP(terms=50, series="summed"), ctx, rounds=1).state
-    >>> round(made.p[0].item(), 5)
-    2.0
+    >>> numbers_after(problem, FedIHGP(terms=50, series="summed"), "p")
+    [2.0]
     """
 
     terms: PositiveInt = 5

@@ -25,12 +25,10 @@ class FedInn(Nested):
     One step where f = ½y², g = ½y² − xy and (x_0, y_0) = (1, 2): ∇_y g = 1:
 
     >>> from driftproof.synthetic.problems import QuadraticBilevel
-    >>> from driftproof.toolkit.federation import run, sampled_context
+    >>> from driftproof.toolkit.federation import numbers_after
     >>> problem = QuadraticBilevel(dim=1, lower_dim=1, offset=0.0, target=0.0)
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, FedInn(inner_step_size=0.1), ctx, rounds=1).state
-    >>> round(made.y[0].item(), 5)
-    1.9
+    >>> numbers_after(problem, FedInn(inner_step_size=0.1), "y")
+    [1.9]
 
     Args:
         variance_reduced: False leaves q out: FedAvg on y, "SGD on y" in FedNest's table.

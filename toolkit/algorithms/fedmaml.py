@@ -29,12 +29,9 @@ class FedMAML(ComFedL):
     their mean, 1:
 
     >>> from driftproof.synthetic.problems import MAML
-    >>> from driftproof.toolkit.federation import run, sampled_context
-    >>> problem = MAML(dim=1)
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, FedMAML(step_size=0.1), ctx, rounds=1).state
-    >>> round(made.w[0].item(), 5)
-    0.049
+    >>> from driftproof.toolkit.federation import numbers_after
+    >>> numbers_after(MAML(dim=1), FedMAML(step_size=0.1), "w")
+    [0.049]
 
     Args:
         local_steps: τ.
@@ -49,9 +46,13 @@ class FedMAML(ComFedL):
     samples: Literal["independent"] = "independent"
 
     notation = {
-        "tau": "local_steps", "beta": "step_size", "n": "clients", "K": "rounds", "b": "batch",
+        "tau": "local_steps",
+        "beta": "step_size",
+        "n": "clients",
+        "K": "rounds",
+        "b": "batch",
         "m": "cohort_size",
-    }  # fmt: skip
+    }
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -20,12 +20,10 @@ class FedNestSGD(Nested):
     Two clients alike take FedNest's steps: y = 2 − 0.1, x = 1 − 0.1·1.9/ℓ_{g,1}, ℓ_{g,1} = 1.61803:
 
     >>> from driftproof.synthetic.problems import QuadraticBilevel
-    >>> from driftproof.toolkit.federation import run, sampled_context
+    >>> from driftproof.toolkit.federation import numbers_after
     >>> problem = QuadraticBilevel(dim=1, lower_dim=1, offset=0.0, target=0.0)
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, FedNestSGD(terms=1), ctx, rounds=1).state
-    >>> round(made.y[0].item(), 5), round(made.x[0].item(), 5)
-    (1.9, 0.88257)
+    >>> numbers_after(problem, FedNestSGD(terms=1), "y", "x")
+    [1.9, 0.88257]
     """
 
     reduces_inner = False

@@ -25,12 +25,10 @@ class FedOut(Nested):
     p = y/ℓ_{g,1} = 2/1.61803, and ∇²_xy g = −1:
 
     >>> from driftproof.synthetic.problems import QuadraticBilevel
-    >>> from driftproof.toolkit.federation import run, sampled_context
+    >>> from driftproof.toolkit.federation import numbers_after
     >>> problem = QuadraticBilevel(dim=1, lower_dim=1, offset=0.0, target=0.0)
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, FedOut(terms=1), ctx, rounds=1).state
-    >>> round(made.x[0].item(), 5)
-    0.87639
+    >>> numbers_after(problem, FedOut(terms=1), "x")
+    [0.87639]
     """
 
     in_mean = True

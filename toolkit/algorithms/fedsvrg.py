@@ -34,11 +34,8 @@ class FedSVRG(Algorithm):
     One step along the field (x/10 − y, y − 1 + x), from (2, 0):
 
     >>> from driftproof.synthetic.problems import QuadraticMinimax
-    >>> from driftproof.toolkit.federation import run, sampled_context
-    >>> problem = QuadraticMinimax(dim=1, distance=2.0)
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, FedSVRG(step_size=0.1), ctx, rounds=1).state
-    >>> made.x[0].flatten().tolist()
+    >>> from driftproof.toolkit.federation import numbers_after
+    >>> numbers_after(QuadraticMinimax(dim=1, distance=2.0), FedSVRG(step_size=0.1), "x")
     [1.98, -0.1]
 
     Args:
@@ -54,11 +51,20 @@ class FedSVRG(Algorithm):
     participation: Share = 1.0
 
     iterate = "x"
+    limits = {"own": "minimiser", "along": "zero"}
     notation = {
-        "tau": "local_steps", "alpha": "step_size", "b": "batch", "m": "clients",
-        "S": "cohort_size", "K": "rounds", "L": "objective_smoothness", "F_gap": "initial_gap",
-        "mu": "strong_convexity", "ell": "field_smoothness", "sigma": "field_gradient_noise",
-    }  # fmt: skip
+        "tau": "local_steps",
+        "alpha": "step_size",
+        "b": "batch",
+        "m": "clients",
+        "S": "cohort_size",
+        "K": "rounds",
+        "L": "objective_smoothness",
+        "F_gap": "initial_gap",
+        "mu": "strong_convexity",
+        "ell": "field_smoothness",
+        "sigma": "field_gradient_noise",
+    }
     in_mean = True
 
     @classmethod
@@ -73,6 +79,12 @@ class FedSVRG(Algorithm):
         """Every client starts at the same point."""
         x = ctx.everywhere(start)
         return State(x, x, torch.zeros_like(x))
+
+    def anywhere(  # type: ignore[override] # one more vector that it remembers
+        self, ctx: Context, oracles: GradientField, start: Tensor, own: Tensor, along: Tensor
+    ) -> State:
+        """Where the last round began, and its direction, are whatever they were."""
+        return State(ctx.everywhere(start), *ctx.average(own, along))
 
     def radii(self, around: Around) -> Radii:
         r"""Steps are ``reduced`` ones, c being the cohort's mean of samples at x^k.

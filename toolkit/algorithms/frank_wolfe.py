@@ -2,19 +2,10 @@ r"""Frank–Wolfe, the conditional gradient method, on one machine."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from torch import Tensor
-
-from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
+from driftproof.toolkit.algorithm import Context, algorithm
+from driftproof.toolkit.algorithms._one_model import OneModel, State
 from driftproof.toolkit.oracles import Proximal
 from driftproof.toolkit.parameters import One
-
-
-class State(NamedTuple):
-    """The point, [clients, dim, replicates]."""
-
-    w: Tensor
 
 
 @algorithm(
@@ -23,7 +14,7 @@ class State(NamedTuple):
     statement=r"v_k \in \arg\min_{v\in Q}\langle v, \nabla f(x_k)\rangle,\; "
     r"x_{k+1} = x_k + \tfrac{2}{k+2}(v_k - x_k)",
 )
-class FrankWolfe(Algorithm):
+class FrankWolfe(OneModel):
     r"""Steps towards the point of the set that is least along the gradient.
 
     >>> from driftproof.classes import indicator, over, plus, smooth_convex
@@ -35,10 +26,6 @@ class FrankWolfe(Algorithm):
 
     needs = "compact-set"
     notation = {"n": "clients", "T": "rounds", "L": "objective_smoothness", "D": "diameter"}
-
-    def init(self, ctx: Context, oracles: Proximal, start: Tensor) -> State:
-        """Begin in the set."""
-        return State(ctx.everywhere(start))
 
     def step(self, ctx: Context, oracles: Proximal, state: State) -> State:
         """One step of size 2/(k + 2)."""

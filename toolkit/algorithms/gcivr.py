@@ -49,12 +49,9 @@ class GCIVR(Algorithm):
     One step of size 0.1 at x = ¼ for g_1 = 2x, g_2 = 1 − x, f'(y) = y: Φ' = (x + 1)/4 = 0.3125:
 
     >>> from driftproof.synthetic.problems import BiasAmplification
-    >>> from driftproof.toolkit.federation import run, sampled_context
-    >>> problem = BiasAmplification()
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, GCIVR(step_size=0.1), ctx, rounds=1).state
-    >>> round(made.x[0].item(), 5)
-    0.21875
+    >>> from driftproof.toolkit.federation import numbers_after
+    >>> numbers_after(BiasAmplification(), GCIVR(step_size=0.1), "x")
+    [0.21875]
 
     Args:
         local_steps: 1, as a round is one step.
@@ -73,10 +70,18 @@ class GCIVR(Algorithm):
     needs = "composition"
     iterate = "x"
     notation = {
-        "eta": "step_size", "tau": "epoch_steps", "b": "batch", "K": "clients", "T": "steps",
-        "B_g": "inner_gradient_bound", "B_f": "outer_gradient_bound", "L_g": "inner_smoothness",
-        "L_f": "outer_smoothness", "L_Phi": "objective_smoothness", "Phi_gap": "initial_gap",
-    }  # fmt: skip
+        "eta": "step_size",
+        "tau": "epoch_steps",
+        "b": "batch",
+        "K": "clients",
+        "T": "steps",
+        "B_g": "inner_gradient_bound",
+        "B_f": "outer_gradient_bound",
+        "L_g": "inner_smoothness",
+        "L_f": "outer_smoothness",
+        "L_Phi": "objective_smoothness",
+        "Phi_gap": "initial_gap",
+    }
 
     @classmethod
     def examples(cls) -> list[GCIVR]:

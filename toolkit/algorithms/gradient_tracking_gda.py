@@ -47,11 +47,9 @@ class GradientTrackingGDA(Algorithm):
     are (0.348, 1.37) and (0.248, 0.39); corrected by (0, ∓½), (0.348, 0.87) and (0.248, 0.89):
 
     >>> from driftproof.synthetic.problems import QuadraticMinimax
-    >>> from driftproof.toolkit.federation import run, sampled_context
+    >>> from driftproof.toolkit.federation import numbers_after
     >>> problem = QuadraticMinimax(dim=1, distance=2.0, heterogeneity=0.5)
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, GradientTrackingGDA(local_steps=2, step_size=0.1), ctx, rounds=1).state
-    >>> [round(number, 5) for number in made.z[0].ravel().tolist()]
+    >>> numbers_after(problem, GradientTrackingGDA(local_steps=2, step_size=0.1), "z")
     [1.9502, -0.188]
 
     Args:
@@ -63,10 +61,15 @@ class GradientTrackingGDA(Algorithm):
     step_size: Positive = 0.1
 
     iterate = "z"
+    limits = {"own": "gradient"}
     notation = {
-        "K": "local_steps", "eta": "step_size", "m": "clients", "T": "rounds",
-        "L": "field_smoothness", "F_gap": "initial_gap",
-    }  # fmt: skip
+        "K": "local_steps",
+        "eta": "step_size",
+        "m": "clients",
+        "T": "rounds",
+        "L": "field_smoothness",
+        "F_gap": "initial_gap",
+    }
 
     @classmethod
     def examples(cls) -> list[GradientTrackingGDA]:
@@ -77,6 +80,10 @@ class GradientTrackingGDA(Algorithm):
         """Every client starts at the same point."""
         z = ctx.everywhere(start)
         return State(z, torch.zeros_like(z))
+
+    def anywhere(self, ctx: Context, oracles: GradientField, start: Tensor, own: Tensor) -> State:
+        """As a round begins, the corrections of the last one, which add up to 0."""
+        return State(ctx.everywhere(start), ctx.average(own)[0] - own)
 
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One local step; the first of a round shares the gradients, the last the models."""

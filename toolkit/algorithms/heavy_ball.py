@@ -31,11 +31,10 @@ class HeavyBall(Algorithm):
     Where ∇F = x − 2, from 0 with α = β = ½: 0, 1, then 1 + ½ + ½(1 − 0) = 2.
 
     >>> from driftproof.synthetic.problems import PiecewiseLosses
-    >>> from driftproof.toolkit.federation import run, sampled_context
+    >>> from driftproof.toolkit.federation import numbers_after
     >>> problem = PiecewiseLosses(clients=1, gradients=((((-9.0, -11.0), (9.0, 7.0)),),))
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> run(problem, HeavyBall(step_size=0.5, momentum=0.5), ctx, rounds=2).state.w.item()
-    2.0
+    >>> numbers_after(problem, HeavyBall(step_size=0.5, momentum=0.5), "w", rounds=2)
+    [2.0]
 
     Args:
         step_size: α.
@@ -48,10 +47,16 @@ class HeavyBall(Algorithm):
     momentum: BelowOne = 0.5
     batch: PositiveInt = 1
 
+    limits = {"own": "minimiser"}
     notation = {
-        "alpha": "step_size", "beta": "momentum", "n": "clients", "T": "rounds",
-        "L": "objective_smoothness", "mu": "strong_convexity", "F_gap": "initial_gap",
-    }  # fmt: skip
+        "alpha": "step_size",
+        "beta": "momentum",
+        "n": "clients",
+        "T": "rounds",
+        "L": "objective_smoothness",
+        "mu": "strong_convexity",
+        "F_gap": "initial_gap",
+    }
     in_mean = True
 
     @classmethod

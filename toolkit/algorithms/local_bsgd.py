@@ -38,12 +38,9 @@ class LocalBSGD(TaskSampling):
     One step of size 0.1 at x = ¼: (2g_1 − g_2)/2 = ⅛ for g_1 = 2x and g_2 = 1 − x, f'(y) = y:
 
     >>> from driftproof.synthetic.problems import BiasAmplification
-    >>> from driftproof.toolkit.federation import run, sampled_context
-    >>> problem = BiasAmplification()
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, LocalBSGD(step_size=0.1), ctx, rounds=1).state
-    >>> round(made.x[0].item(), 5)
-    0.2375
+    >>> from driftproof.toolkit.federation import numbers_after
+    >>> numbers_after(BiasAmplification(), LocalBSGD(step_size=0.1), "x")
+    [0.2375]
 
     Args:
         local_steps: p, local steps a round.

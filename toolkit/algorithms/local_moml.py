@@ -41,12 +41,9 @@ class LocalMOML(TaskSampling):
     Two steps where f' = 1, from x = 2: u is 2, then the mean of 2 and 1.9:
 
     >>> from driftproof.synthetic.problems import BoundedComposition
-    >>> from driftproof.toolkit.federation import run, sampled_context
-    >>> problem = BoundedComposition()
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, LocalMOML(step_size=0.1), ctx, rounds=2).state
-    >>> round(made.x[0].item(), 5), round(made.u[0].item(), 5)
-    (1.8, 1.95)
+    >>> from driftproof.toolkit.federation import numbers_after
+    >>> numbers_after(BoundedComposition(), LocalMOML(step_size=0.1), "x", "u", rounds=2)
+    [1.8, 1.95]
 
     Args:
         local_steps: p, local steps a round.
@@ -76,7 +73,7 @@ class LocalMOML(TaskSampling):
             cls(local_steps=3, step_size=0.05),
             cls(local_steps=2, step_size=0.05, inner_momentum=0.7, batch=2),
             cls(local_steps=2, step_size=0.05, task_blocks=2, sampled_tasks=1),
-        ]  # fmt: skip
+        ]
 
     def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
         """Every client starts at the same point, with a first sample of its inner value."""

@@ -39,12 +39,9 @@ class LocalSCGD(TaskSampling):
     Two steps where f' = 1, from x = 2: u is 2, then the mean of 2 and 1.9:
 
     >>> from driftproof.synthetic.problems import BoundedComposition
-    >>> from driftproof.toolkit.federation import run, sampled_context
-    >>> problem = BoundedComposition()
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, LocalSCGD(step_size=0.1), ctx, rounds=2).state
-    >>> round(made.x[0].item(), 5), round(made.u[0].item(), 5)
-    (1.8, 1.95)
+    >>> from driftproof.toolkit.federation import numbers_after
+    >>> numbers_after(BoundedComposition(), LocalSCGD(step_size=0.1), "x", "u", rounds=2)
+    [1.8, 1.95]
 
     Args:
         local_steps: p, local steps a round.
@@ -80,11 +77,16 @@ class LocalSCGD(TaskSampling):
         """Return a member for each reading of ∇f's place and sample, and one that samples tasks."""
         return [
             cls(local_steps=3, step_size=0.05),
-            cls(local_steps=2, step_size=0.05, inner_momentum=0.8, evaluate_at="after",
-                outer_batch=2),
+            cls(
+                local_steps=2,
+                step_size=0.05,
+                inner_momentum=0.8,
+                evaluate_at="after",
+                outer_batch=2,
+            ),
             cls(local_steps=2, step_size=0.05, task_blocks=2, sampled_tasks=1),
             cls(local_steps=2, step_size=0.05, samples="one"),
-        ]  # fmt: skip
+        ]
 
     def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
         """Every client starts at the same point, with a first sample of its inner value."""

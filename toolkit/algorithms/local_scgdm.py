@@ -41,12 +41,9 @@ class LocalSCGDM(TaskSampling):
     is shared after it:
 
     >>> from driftproof.synthetic.problems import BiasAmplification
-    >>> from driftproof.toolkit.federation import run, sampled_context
-    >>> problem = BiasAmplification()
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, LocalSCGDM(local_steps=1, step_size=0.1), ctx, rounds=1).state
-    >>> round(made.x[0].item(), 5), round(made.u[0].item(), 5)
-    (0.2375, 0.625)
+    >>> from driftproof.toolkit.federation import numbers_after
+    >>> numbers_after(BiasAmplification(), LocalSCGDM(local_steps=1, step_size=0.1), "x", "u")
+    [0.2375, 0.625]
 
     Args:
         local_steps: p.

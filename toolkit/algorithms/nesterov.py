@@ -32,10 +32,8 @@ class Nesterov(Algorithm):
     convex ones (1 − √(μ/L))/(1 + √(μ/L)). The first step is gradient descent's:
 
     >>> from driftproof.synthetic.problems import QuadraticMinimax
-    >>> from driftproof.toolkit.federation import run, sampled_context
-    >>> problem = QuadraticMinimax(dim=1, distance=2.0)
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> run(problem, Nesterov(), ctx, rounds=1).state.w[0].flatten().tolist()
+    >>> from driftproof.toolkit.federation import numbers_after
+    >>> numbers_after(QuadraticMinimax(dim=1, distance=2.0), Nesterov(), "w")
     [1.98, -0.1]
 
     Args:
@@ -51,10 +49,16 @@ class Nesterov(Algorithm):
     momentum: BelowOne = 0.5
     batch: PositiveInt = 1
 
+    limits = {"own": "minimiser"}
     notation = {
-        "eta": "step_size", "n": "clients", "T": "rounds", "L": "objective_smoothness",
-        "mu": "strong_convexity", "F_gap": "initial_gap", "m": "momentum",
-    }  # fmt: skip
+        "eta": "step_size",
+        "n": "clients",
+        "T": "rounds",
+        "L": "objective_smoothness",
+        "mu": "strong_convexity",
+        "F_gap": "initial_gap",
+        "m": "momentum",
+    }
     in_mean = True
 
     @classmethod

@@ -83,9 +83,13 @@ class PDSGD(Algorithm):
 
     needs = "samples"
     notation = {
-        "eta": "step_size", "rho": "dual_step", "lambda_": "dual_penalty", "K": "clients",
-        "S": "rounds", "T": "steps",
-    }  # fmt: skip
+        "eta": "step_size",
+        "rho": "dual_step",
+        "lambda_": "dual_penalty",
+        "K": "clients",
+        "S": "rounds",
+        "T": "steps",
+    }
 
     @classmethod
     def examples(cls) -> list[PDSGD]:

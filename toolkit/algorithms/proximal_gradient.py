@@ -43,10 +43,15 @@ class ProximalGradient(Algorithm):
     accelerated: Flag = False
 
     needs = "proximal"
+    limits = {"own": "minimiser"}
     notation = {
-        "eta": "step_size", "n": "clients", "T": "rounds", "L": "objective_smoothness",
-        "mu": "strong_convexity", "F_gap": "initial_gap",
-    }  # fmt: skip
+        "eta": "step_size",
+        "n": "clients",
+        "T": "rounds",
+        "L": "objective_smoothness",
+        "mu": "strong_convexity",
+        "F_gap": "initial_gap",
+    }
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -2,19 +2,10 @@ r"""The proximal point method: implicit steps."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from torch import Tensor
-
-from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
+from driftproof.toolkit.algorithm import Context, algorithm
+from driftproof.toolkit.algorithms._one_model import OneModel, State
 from driftproof.toolkit.oracles import Proximal
 from driftproof.toolkit.parameters import One, Positive
-
-
-class State(NamedTuple):
-    """The point, [clients, dim, replicates]."""
-
-    w: Tensor
 
 
 @algorithm(
@@ -22,7 +13,7 @@ class State(NamedTuple):
     source="Rockafellar 1976, with a constant step",
     statement=r"x_{k+1} = \arg\min_z F(z) + \tfrac1{2\eta}\|z - x_k\|^2",
 )
-class ProximalPoint(Algorithm):
+class ProximalPoint(OneModel):
     r"""Each client's own implicit step, and the mean of these: with one client it is Rockafellar's.
 
     With several it is FedProx whose local problems are solved exactly (Li et al. 2020), every
@@ -41,17 +32,12 @@ class ProximalPoint(Algorithm):
 
     needs = "implicit"
     notation = {
-        "eta": "step_size", "n": "clients", "T": "rounds", "mu": "strong_convexity",
+        "eta": "step_size",
+        "n": "clients",
+        "T": "rounds",
+        "mu": "strong_convexity",
         "F_gap": "initial_gap",
-    }  # fmt: skip
-
-    def init(self, ctx: Context, oracles: Proximal, start: Tensor) -> State:
-        """Every client starts at the same point."""
-        return State(ctx.everywhere(start))
-
-    def anywhere(self, ctx: Context, oracles: Proximal, start: Tensor, own: Tensor) -> State:
-        """Begin anywhere: a round leaves nothing but the iterate."""
-        return State(ctx.everywhere(start))
+    }
 
     def step(self, ctx: Context, oracles: Proximal, state: State) -> State:
         """One implicit step, then the mean."""

@@ -61,9 +61,15 @@ class QFedAvg(Algorithm):
 
     needs = "losses"
     notation = {
-        "tau": "local_steps", "eta": "step_size", "b": "batch", "n": "clients", "m": "cohort_size",
-        "q": "fairness", "S": "rounds", "T": "steps",
-    }  # fmt: skip
+        "tau": "local_steps",
+        "eta": "step_size",
+        "b": "batch",
+        "n": "clients",
+        "m": "cohort_size",
+        "q": "fairness",
+        "S": "rounds",
+        "T": "steps",
+    }
 
     @classmethod
     def examples(cls) -> list[QFedAvg]:

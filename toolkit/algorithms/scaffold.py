@@ -54,11 +54,9 @@ class Scaffold(Algorithm):
     by option II c_1 is their mean:
 
     >>> from driftproof.synthetic.problems import QuadraticMinimax
-    >>> from driftproof.toolkit.federation import run, sampled_context
+    >>> from driftproof.toolkit.federation import numbers_after
     >>> problem = QuadraticMinimax(dim=1, distance=2.0, heterogeneity=0.5)
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, Scaffold(local_steps=2, step_size=0.1), ctx, rounds=1).state
-    >>> [round(number, 5) for number in made.own_control[0].ravel().tolist()]
+    >>> numbers_after(problem, Scaffold(local_steps=2, step_size=0.1), "own_control")
     [0.3115, 1.41]
 
     Args:
@@ -79,11 +77,20 @@ class Scaffold(Algorithm):
     participation: Share = 1.0
 
     iterate = "y"
+    limits = {"own": "gradient"}
     notation = {
-        "K": "local_steps", "eta_l": "step_size", "eta_g": "server_step_size", "N": "clients",
-        "S": "cohort_size", "R": "rounds", "b": "batch", "beta": "objective_smoothness",
-        "mu": "strong_convexity", "sigma": "field_gradient_noise", "F_gap": "initial_gap",
-    }  # fmt: skip
+        "K": "local_steps",
+        "eta_l": "step_size",
+        "eta_g": "server_step_size",
+        "N": "clients",
+        "S": "cohort_size",
+        "R": "rounds",
+        "b": "batch",
+        "beta": "objective_smoothness",
+        "mu": "strong_convexity",
+        "sigma": "field_gradient_noise",
+        "F_gap": "initial_gap",
+    }
     in_mean = True
 
     @classmethod
@@ -120,10 +127,11 @@ class Scaffold(Algorithm):
         x, far, error = around.start, around.start, around.slope
         for t in count():
             yield {
-                "y": far, "x": x + around.size,
+                "y": far,
+                "x": x + around.size,
                 "own_control": min(around.slope + error, around.largest),
                 "control": min(shared.slope + error, around.largest),
-            }  # fmt: skip
+            }
             if t % self.local_steps == 0:
                 push = shared.slope + shared.rise(x) + 2 * error
                 apart = total = 0.0

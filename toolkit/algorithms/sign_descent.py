@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from itertools import accumulate, repeat
 from math import sqrt
-from typing import NamedTuple, Self
+from typing import Self
 
 import torch
-from torch import Tensor
 
-from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
+from driftproof.toolkit.algorithm import Context, algorithm
+from driftproof.toolkit.algorithms._one_model import OneModel, State
 from driftproof.toolkit.around import Around, Radii
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import One, Positive, PositiveInt
-
-
-class State(NamedTuple):
-    """The model, [clients, dim, replicates]."""
-
-    w: Tensor
 
 
 @algorithm(
@@ -26,17 +20,16 @@ class State(NamedTuple):
     source="Bernstein et al. 2018, Algorithm 1",
     statement=r"x_{k+1} = x_k - \delta\,\mathrm{sign}(\tilde g_k)",
 )
-class SignDescent(Algorithm):
+class SignDescent(OneModel):
     r"""Each coordinate moves by δ, against the sign of a minibatch gradient.
 
     Where ∇F = x − 2, from 0 with δ = ½:
 
     >>> from driftproof.synthetic.problems import PiecewiseLosses
-    >>> from driftproof.toolkit.federation import run, sampled_context
+    >>> from driftproof.toolkit.federation import numbers_after
     >>> problem = PiecewiseLosses(clients=1, gradients=((((-9.0, -11.0), (9.0, 7.0)),),))
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> run(problem, SignDescent(step_size=0.5), ctx, rounds=3).state.w.item()
-    1.5
+    >>> numbers_after(problem, SignDescent(step_size=0.5), "w", rounds=3)
+    [1.5]
 
     Args:
         step_size: δ.
@@ -48,19 +41,20 @@ class SignDescent(Algorithm):
     batch: PositiveInt = 1
 
     notation = {
-        "delta": "step_size", "n_k": "batch", "n": "clients", "K": "rounds",
-        "L": "objective_smoothness", "sigma": "field_gradient_noise", "F_gap": "initial_gap",
+        "delta": "step_size",
+        "n_k": "batch",
+        "n": "clients",
+        "K": "rounds",
+        "L": "objective_smoothness",
+        "sigma": "field_gradient_noise",
+        "F_gap": "initial_gap",
         "G": "field_gradient_bound",
-    }  # fmt: skip
+    }
 
     @classmethod
     def examples(cls) -> list[Self]:
         """Return members with one sample and with two."""
         return [cls(), cls(batch=2)]
-
-    def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> State:
-        """Begin at the start."""
-        return State(ctx.everywhere(start))
 
     def radii(self, around: Around) -> Radii:
         """Each of the d coordinates moves by δ at most."""

@@ -46,12 +46,10 @@ class StocBiO(Algorithm):
     the series comes to [∇²_yy g]^{-1}∇_y f = 1.9:
 
     >>> from driftproof.synthetic.problems import QuadraticBilevel
-    >>> from driftproof.toolkit.federation import run, sampled_context
+    >>> from driftproof.toolkit.federation import numbers_after
     >>> problem = QuadraticBilevel(dim=1, lower_dim=1, offset=0.0, target=0.0)
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, StocBiO(terms=50), ctx, rounds=1).state
-    >>> round(made.y[0].item(), 5), round(made.x[0].item(), 5)
-    (1.9, 0.81)
+    >>> numbers_after(problem, StocBiO(terms=50), "y", "x")
+    [1.9, 0.81]
 
     Args:
         local_steps: 1, as a round is one k.
@@ -73,11 +71,19 @@ class StocBiO(Algorithm):
     needs = "bilevel"
     iterate = "x"
     notation = {
-        "K": "rounds", "D": "inner_calls", "Q": "terms", "beta": "inner_step_size",
-        "alpha": "outer_step_size", "eta": "series_step", "b": "batch", "m": "clients",
-        "mu_g": "lower_strong_convexity", "ell_g1": "lower_smoothness",
-        "L": "objective_smoothness", "F_gap": "initial_gap",
-    }  # fmt: skip
+        "K": "rounds",
+        "D": "inner_calls",
+        "Q": "terms",
+        "beta": "inner_step_size",
+        "alpha": "outer_step_size",
+        "eta": "series_step",
+        "b": "batch",
+        "m": "clients",
+        "mu_g": "lower_strong_convexity",
+        "ell_g1": "lower_smoothness",
+        "L": "objective_smoothness",
+        "F_gap": "initial_gap",
+    }
     in_mean = True
 
     @classmethod

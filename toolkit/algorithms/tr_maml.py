@@ -50,12 +50,9 @@ class TRMAML(Algorithm):
     A large η_p puts all weight on the task whose loss is larger:
 
     >>> from driftproof.synthetic.problems import MAML
-    >>> from driftproof.toolkit.federation import run, sampled_context
-    >>> problem = MAML(dim=1)
-    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
-    >>> made = run(problem, TRMAML(weight_step=10.0), ctx, rounds=1).state
-    >>> round(made.w[0].item(), 5), made.weights[0].flatten().tolist()
-    (0.049, [1.0, 0.0])
+    >>> from driftproof.toolkit.federation import numbers_after
+    >>> numbers_after(MAML(dim=1), TRMAML(weight_step=10.0), "w", "weights")
+    [0.049, 1.0, 0.0]
 
     Args:
         local_steps: τ.
@@ -73,9 +70,13 @@ class TRMAML(Algorithm):
 
     needs = "outer-losses"
     notation = {
-        "tau": "local_steps", "eta_w": "step_size", "eta_p": "weight_step", "n": "clients",
-        "S": "rounds", "T": "steps",
-    }  # fmt: skip
+        "tau": "local_steps",
+        "eta_w": "step_size",
+        "eta_p": "weight_step",
+        "n": "clients",
+        "S": "rounds",
+        "T": "steps",
+    }
 
     @classmethod
     def examples(cls) -> list[TRMAML]:

@@ -104,8 +104,18 @@ def _CONSTANTS(sympy: Any) -> dict[Any, arb]:  # noqa: N802 - numbers, by what s
 
 
 _FUNCTIONS: Mapping[str, Callable[..., arb]] = {
-    "exp": arb.exp, "log": arb.log, "sin": arb.sin, "cos": arb.cos, "tan": arb.tan,
-    "sinh": arb.sinh, "cosh": arb.cosh, "tanh": arb.tanh, "Abs": abs, "LambertW": arb.lambertw,
-    "floor": arb.floor, "ceiling": arb.ceil,
-    "Max": lambda *xs: reduce(arb.max, xs), "Min": lambda *xs: reduce(arb.min, xs),
-}  # fmt: skip
+    "exp": arb.exp,
+    "log": arb.log,
+    "sin": arb.sin,
+    "cos": arb.cos,
+    "tan": arb.tan,
+    "sinh": arb.sinh,
+    "cosh": arb.cosh,
+    "tanh": arb.tanh,
+    "Abs": abs,
+    "LambertW": arb.lambertw,
+    "floor": arb.floor,
+    "ceiling": arb.ceil,
+    "Max": lambda *xs: reduce(arb.max, xs),
+    "Min": lambda *xs: reduce(arb.min, xs),
+}

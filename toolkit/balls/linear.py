@@ -1,7 +1,5 @@
 """Sums, norms, products of matrices and linear systems of balls."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

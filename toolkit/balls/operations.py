@@ -1,7 +1,5 @@
 """Operations on balls entry by entry: arithmetic, functions, comparisons, choices."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

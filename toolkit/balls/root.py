@@ -1,7 +1,5 @@
 """The minimiser of a strongly convex function, enclosed from its gradient."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -17,9 +15,11 @@ STEPS = 4
 
 
 def enclosed_minimiser(
-    near: Tensor, gradient: Callable[[Tensor], Tensor], hessian: Callable[[Tensor], Tensor],
+    near: Tensor,
+    gradient: Callable[[Tensor], Tensor],
+    hessian: Callable[[Tensor], Tensor],
     modulus: float,
-) -> Balls:  # fmt: skip
+) -> Balls:
     """Return balls that contain argmin g, [dim, replicates], one minimiser a replicate.
 
     g is μ-strongly convex, so its minimiser is within ‖∇g(y)‖/μ of any y: Newton's steps make that

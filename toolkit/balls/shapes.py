@@ -1,7 +1,5 @@
 """Balls put into tensors: constants, copies, and sums of what falls on one place."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

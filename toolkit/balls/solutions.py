@@ -1,7 +1,5 @@
 """What a problem knows of inf F and of where it is attained, in balls."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
@@ -13,7 +11,7 @@ from flint import arb
 from driftproof.toolkit.balls.operations import hull, root
 from driftproof.toolkit.balls.tensor import Balls, RefusedError, lift
 from driftproof.toolkit.oracles import has_term, on_every_client
-from driftproof.toolkit.problem import STORED, P, Solution, supposing
+from driftproof.toolkit.problem import STORED, P, Solution, with_overrides
 
 UNKNOWN = "nothing says how far the minimiser may be off"
 """Why a measure of a minimiser is refused: it is what a solver returned."""
@@ -31,7 +29,7 @@ def enclosing(problem: P) -> P:
     Without r or L, inf F lies between the solution's ends, which were rounded.
     """
     solution = cached_property(lambda _: _enclosed(problem))
-    return supposing(problem, solution=solution, minimiser=property(_minimiser))
+    return with_overrides(problem, solution=solution, minimiser=property(_minimiser))
 
 
 def _minimiser(problem: Any) -> Balls:

@@ -143,9 +143,13 @@ def _apart(a: arb, b: arb) -> bool:
 
 
 _OPPOSITE = {
-    operator.lt: operator.ge, operator.le: operator.gt, operator.gt: operator.le,
-    operator.ge: operator.lt, operator.eq: _apart, _apart: operator.eq,
-}  # fmt: skip
+    operator.lt: operator.ge,
+    operator.le: operator.gt,
+    operator.gt: operator.le,
+    operator.ge: operator.lt,
+    operator.eq: _apart,
+    _apart: operator.eq,
+}
 
 
 def decided(of: Callable[[Any, Any], Any], a: arb, b: arb) -> bool | None:

@@ -56,7 +56,9 @@ def _split(path: Path) -> Split:
     if len(wrong):
         at = int(wrong[0])
         raise wrong_at(
-            path, at * records.shape[1], f"coarse label {coarse[at]} of the fine label {fine[at]}",
+            path,
+            at * records.shape[1],
+            f"coarse label {coarse[at]} of the fine label {fine[at]}",
             f"{group_of[fine[at]]}, as at its first image",
-        )  # fmt: skip
+        )
     return Split(records[:, 2:], fine, FULL, coarse)

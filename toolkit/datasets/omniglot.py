@@ -36,8 +36,15 @@ UNSEEN = re.compile(r"(?:.*/)?(?:\.DS_Store|Thumbs\.db|\._[^/]*)")
 """What file managers leave behind."""
 PNG_HEAD = struct.pack(">8sI4sIIBB", b"\x89PNG\r\n\x1a\n", 13, b"IHDR", SIDE, SIDE, 1, 0)
 """How the PNG file of a 1-bit grey image of 105 × 105 begins: it is not decoded otherwise."""
-BROKEN = (OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error,
-          Image.DecompressionBombError)  # fmt: skip
+BROKEN = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    EOFError,
+    struct.error,
+    zlib.error,
+    Image.DecompressionBombError,
+)
 """What Pillow raises for broken files."""
 
 Character = tuple[str, int]
@@ -58,9 +65,7 @@ class Omniglot(DataSet):
     A class is a character, a group an alphabet. The test has other characters than the training.
     """
 
-    some = (
-        "images_background.zip", "images_background_small1.zip", "images_background_small2.zip",
-    )  # fmt: skip
+    some = ("images_background.zip", "images_background_small1.zip", "images_background_small2.zip")
     optional = ("images_evaluation.zip",)
     stored = "zipped or unpacked"
 
@@ -88,9 +93,8 @@ class Omniglot(DataSet):
         train = {(alphabet, number) for alphabet, number, _ in read["train"][0]}
         held = f"{len(train):,} characters of {len({a for a, _ in train})} alphabets to train on"
         return Data(
-            f"Omniglot, {held}", len(characters), (SIDE, SIDE), splits,
-            group_names=tuple(alphabets),
-        )  # fmt: skip
+            f"Omniglot, {held}", len(characters), (SIDE, SIDE), splits, group_names=tuple(alphabets)
+        )
 
     def sample(self, folder: Path) -> None:
         """Write a character or two an archive; the small sets share one."""

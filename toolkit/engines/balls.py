@@ -5,8 +5,6 @@ taken for what they are, hyperparameters too, and the noise's values and probabi
 fractions that their doubles stand for (1/3, not its nearest double).
 """
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 from collections.abc import Callable
@@ -29,12 +27,12 @@ from driftproof.toolkit.engines.batched import BatchedContext
 from driftproof.toolkit.engines.enumerated import EnumeratedContext, Key
 from driftproof.toolkit.measure import Measure, Moment, Reduction
 from driftproof.toolkit.problem import Problem
-from driftproof.toolkit.rationals import meant
+from driftproof.toolkit.rationals import nearest_fraction
 from driftproof.toolkit.ratios import Ratio
 
 ATOMS = 256
 """The most outcomes of the noise that are run in balls."""
-_meant = np.frompyfunc(lambda x: meant(float(x)), 1, 1)
+_meant = np.frompyfunc(lambda x: nearest_fraction(float(x)), 1, 1)
 
 
 class _InBalls(BatchedContext):

@@ -1,7 +1,5 @@
 """Conditional expectations: the noise of one step, enumerated for every past at once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

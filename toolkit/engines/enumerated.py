@@ -66,9 +66,13 @@ class EnumeratedContext(BatchedContext):
     def enumerate(self, dtype: torch.dtype = torch.float64, copies: int = 1) -> EnumeratedContext:
         """Return the context that runs all atoms found by this counting run."""
         return EnumeratedContext(
-            self.clients, limit=self._limit, dtype=dtype, device=self.device, atoms=self._digits,
+            self.clients,
+            limit=self._limit,
+            dtype=dtype,
+            device=self.device,
+            atoms=self._digits,
             copies=copies,
-        )  # fmt: skip
+        )
 
     def repeated(self, firsts: Sequence[int]) -> EnumeratedContext:
         """Return the context in which a replicate has its draws again from each of some steps on.
@@ -78,8 +82,9 @@ class EnumeratedContext(BatchedContext):
         made = EnumeratedContext(self.clients, limit=self._limit, atoms=self._digits)
         made._digits = {
             (name, step + first, client, index): digit
-            for (name, step, client, index), digit in self._digits.items() for first in firsts
-        }  # fmt: skip
+            for (name, step, client, index), digit in self._digits.items()
+            for first in firsts
+        }
         return made
 
     @property

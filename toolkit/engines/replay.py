@@ -12,16 +12,19 @@ class is needed, so the replay is the same for every class, term, set, online lo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from driftproof.toolkit.algorithm import MORE_VECTORS
 from driftproof.toolkit.errors import UndecidableError
 from driftproof.toolkit.gram.exact import GramForm, Second, Vector
 from driftproof.toolkit.gram.tensor import LARGEST, REFUSED, SIZES, GramForms, GramVector, Unknown
+from driftproof.toolkit.ratios import Ratio
 
 RTOL = 1e-9
 """How near doubles come to exact numbers, relative to the terms of the sum that is compared."""
@@ -136,6 +139,7 @@ class Assignment:
         self.vectors, self.values, self._saddle = vectors, values, saddle
         self._products: np.ndarray | None = None
         self._size = float(np.abs(vectors).max())
+        self.at: Mapping[str, Fraction] = {}  # of the letters in coefficients
 
     @classmethod
     def generic(
@@ -170,10 +174,14 @@ class Assignment:
         largest = 0.0
         for *place, _, r in np.ndindex(entries.shape):
             for j, c in entries[(*place, 0, r)].coefficients.items():
-                made[(*place, slice(None), r)] += float(c) * self.vectors[j, :, r]
-                largest = max(largest, abs(float(c)))
+                factor = self._number(c)
+                made[(*place, slice(None), r)] += factor * self.vectors[j, :, r]
+                largest = max(largest, abs(factor))
         part = self._part(entries)
         return np.ascontiguousarray(made[..., part, :]), largest * self._size
+
+    def _number(self, of: Any) -> float:
+        return float(of.at(self.at) if isinstance(of, Ratio) else of)
 
     def _part(self, entries: np.ndarray) -> slice:
         """Return the coordinates of x, of y, or of both."""
@@ -188,9 +196,9 @@ class Assignment:
         made, largest = np.zeros(entries.shape), 0.0
         for place in np.ndindex(entries.shape):
             r, of = place[-1] if place else 0, cast("GramForm", entries[place])
-            terms = [float(q) * self._products[j, k, r] for (j, k), q in of.gram.items()]
-            terms += [float(a) * self.values[j] for j, a in of.values.items()]
-            terms.append(float(of.constant))
+            terms = [self._number(q) * self._products[j, k, r] for (j, k), q in of.gram.items()]
+            terms += [self._number(a) * self.values[j] for j, a in of.values.items()]
+            terms.append(self._number(of.constant))
             made[place] = sum(terms)
             largest = max(largest, *map(abs, terms))
         return made, largest
@@ -220,6 +228,8 @@ class Assignment:
             return
         wanted, terms = self._of(known)
         got = np.asarray(given.detach() if isinstance(given, Tensor) else given, dtype=float)
+        if self._saddle and got.ndim > 1 and not wanted.any():  # 0 of x, of y, or of both
+            wanted = wanted[..., : got.shape[-2], :]
         try:
             wanted, got = np.broadcast_arrays(wanted, got)
         except ValueError:
@@ -245,8 +255,11 @@ class Assignment:
         Raises:
             UndecidableError: it cannot be that one.
         """
-        pairs = [(of, np.asarray(to)) for of, to in zip(first, state, strict=True)
-                 if isinstance(of, Unknown)]  # fmt: skip
+        pairs = [
+            (of, np.asarray(to))
+            for of, to in zip(first, state, strict=True)
+            if isinstance(of, Unknown)
+        ]
         names = sorted({j for of, _ in pairs for v in of.entries.flat for j in v.coefficients})
         spaces = {True, False} if self._saddle else {False}
         for r, second in np.ndindex(self.vectors.shape[-1], len(spaces)):
@@ -273,7 +286,8 @@ class Assignment:
             raise UndecidableError(
                 "a round that begins in a state that is not one of the algorithm's anywhere",
                 "in anywhere(ctx, oracles, start, own) all states that a round can begin with",
-                "make of start and own what differs between states, and ask no oracle",
+                f"let {', '.join(first._fields)} differ as they do between rounds, and ask no "
+                f"oracle: {MORE_VECTORS}",
             ) from error
 
 

@@ -21,8 +21,6 @@ algorithm may begin in another way.
 Where cohorts are sampled, a paper's own maps of its clients give the recursion (``of_cohort``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -165,10 +163,10 @@ class SecondMoments(Recursion):
         It may be taken of the states at the start of each round, or after each step where a round
         is one step.
         """
-        rounds = self.case.rounds
+        rounds, steps = self.case.rounds, self.case.algorithm.local_steps
         assert rounds is not None
         last, axes = self._quadratic(left, rounds - 1)
-        if axes != ("round",) and (axes != ("transition",) or self._local_steps != 1):
+        if axes != ("round",) and (axes != ("transition",) or steps != 1):
             raise _refused(self.case, f"a left side taken at {axes}")
         first = 0 if np.any(self._quadratic(left, 0)[0]) else self._first(left, rounds)
         if not np.allclose(self._quadratic(left, first)[0], last, rtol=AGREES, atol=0):
@@ -176,10 +174,6 @@ class SecondMoments(Recursion):
         shift = axes == ("transition",)  # states 1 … K instead of 0 … K − 1
         total = self._summed(rounds + shift) - self._summed(first + shift)
         return float(last @ total / rounds)
-
-    @property
-    def _local_steps(self) -> int:
-        return int(self.case.algorithm.local_steps)
 
     def _summed(self, rounds: int) -> np.ndarray:
         """Return Σ_{k<rounds} vec P_k, by doubling."""
@@ -227,8 +221,12 @@ class SecondMoments(Recursion):
         for (i, j), two in zip(pairs, value[2 * count + 1 :], strict=False):
             q[i, j] = q[j, i] = (two - up[i] - up[j] + zero) / 2
         full = np.append(random, np.ones((1, TRIALS)), 0)
-        _agree(self.case, value[-TRIALS:], np.einsum("ik,ij,jk->k", full, q, full),
-               "a left side that is not quadratic in the iterates")  # fmt: skip
+        _agree(
+            self.case,
+            value[-TRIALS:],
+            np.einsum("ik,ij,jk->k", full, q, full),
+            "a left side that is not quadratic in the iterates",
+        )
         coefficients: np.ndarray = q.reshape(-1)
         return coefficients, taken.axes
 
@@ -283,9 +281,10 @@ def _maps(case: Case, fields: tuple[str, ...], *, free: bool, rounds: int) -> Ma
     which = np.tile(np.repeat(np.arange(runs), per), len(outcomes))
     switched = {key: (which == j + 1).astype(float) for j, key in enumerate(signs)}
     images = after(
-        np.tile(unit, len(outcomes) * runs) if free else None, width,
+        np.tile(unit, len(outcomes) * runs) if free else None,
+        width,
         given(switched, np.repeat(np.arange(len(outcomes)), runs * per)),
-    ).reshape(count, len(outcomes), runs, per)  # fmt: skip
+    ).reshape(count, len(outcomes), runs, per)
     affine = np.zeros((len(outcomes), runs, count + 1, count + 1))
     affine[:, :, :-1, -1] = np.moveaxis(images[..., 0], 0, -1)
     if free:
@@ -299,17 +298,24 @@ def _maps(case: Case, fields: tuple[str, ...], *, free: bool, rounds: int) -> Ma
     factors, full = np.ones((runs, TRIALS)), np.append(z, np.ones((1, TRIALS)), 0)
     factors[1:] = np.array(list(drawn.values())).reshape(len(signs), TRIALS)
     predicted = np.einsum("jr,rjab,br->ar", factors, affine[picked], full)[:-1]
-    _agree(case, after(z if free else None, TRIALS, given(drawn, picked)), predicted,
-           "a round that is not affine in the state and in each sign")  # fmt: skip
+    _agree(
+        case,
+        after(z if free else None, TRIALS, given(drawn, picked)),
+        predicted,
+        "a round that is not affine in the state and in each sign",
+    )
     chances = [np.prod([supports[i][1][o] for i, o in enumerate(out)]) for out in outcomes]
     variances = [1.0, *(_variance(laws[key], key[2]) for key in signs)]
     return Maps(affine, np.outer(chances, variances))
 
 
 def _from(
-    case: Case, fields: tuple[str, ...], points: np.ndarray | None, width: int,
+    case: Case,
+    fields: tuple[str, ...],
+    points: np.ndarray | None,
+    width: int,
     given: Mapping[Key, Any],
-) -> tuple[Probing, Any, Any]:  # fmt: skip
+) -> tuple[Probing, Any, Any]:
     """Return a context, a state whose fields are the points (None: the start), and oracles."""
     algorithm, problem = case.algorithm, case.problem
     assert algorithm is not None
@@ -363,6 +369,7 @@ def _agree(case: Case, seen: np.ndarray, predicted: np.ndarray, what: str) -> No
 
 def _refused(case: Case, what: str) -> DriftproofError:
     return DriftproofError(
-        f"{case}: {what}", "a quadratic problem whose draws enter a round one by one",
+        f"{case}: {what}",
+        "a quadratic problem whose draws enter a round one by one",
         "leave out the noise of second derivatives, say, or measure runs instead",
-    )  # fmt: skip
+    )

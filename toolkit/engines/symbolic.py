@@ -21,17 +21,10 @@ from driftproof.toolkit.algorithm import Algorithm, Collective
 from driftproof.toolkit.draws import Law, TooManyAtoms
 from driftproof.toolkit.engines.balls import exactly
 from driftproof.toolkit.engines.enumerated import EnumeratedContext, Key
-from driftproof.toolkit.engines.replay import (
-    RTOL,
-    Asked,
-    Assignment,
-    Playback,
-    Transcript,
-    unlike,
-)
-from driftproof.toolkit.engines.round_number import REMEDY, RoundNumber, place_of
+from driftproof.toolkit.engines.replay import RTOL, Asked, Assignment, Playback, Transcript, unlike
+from driftproof.toolkit.engines.round_number import REMEDY, ROUND, RoundNumber, place_of
 from driftproof.toolkit.errors import DriftproofError, UndecidableError
-from driftproof.toolkit.gram.exact import GramForm, Vector
+from driftproof.toolkit.gram.exact import DIVISORS, GramForm, Vector, is_positive
 from driftproof.toolkit.gram.tensor import (
     LARGEST,
     REFUSED,
@@ -43,7 +36,7 @@ from driftproof.toolkit.gram.tensor import (
 )
 from driftproof.toolkit.measure import MOMENTS, Measure, Moment, Reduction
 from driftproof.toolkit.oracles import OFFERS
-from driftproof.toolkit.rationals import INEXACT, meant
+from driftproof.toolkit.rationals import INEXACT, nearest_fraction
 from driftproof.toolkit.ratios import Ratio
 from driftproof.toolkit.recorder import Recorder, same
 from driftproof.toolkit.untouched import contents, in_place, written
@@ -83,7 +76,8 @@ class SymbolicContext(EnumeratedContext):
     @property
     def t(self) -> Any:
         """The number of the step."""
-        return self._t if self._of_all is None else RoundNumber(self._t, self.local_steps)
+        of, tau = self._of_all, self.local_steps
+        return self._t if of is None else RoundNumber(self._t, tau, of.counted)
 
     @t.setter
     def t(self, number: int) -> None:
@@ -120,10 +114,11 @@ class SymbolicContext(EnumeratedContext):
         place = place_of(step) if type(step) is RoundNumber else -1
         if not self._t - self._t % self.local_steps <= place <= self._t:
             raise refused(
-                "a draw that is not made in the round itself", REMEDY,
+                "a draw that is not made in the round itself",
+                REMEDY,
                 "since= between the round's first step and ctx.t, so that the state in which a "
                 "round begins is independent of its draws",
-            )  # fmt: skip
+            )
         return _Place(place)
 
     def everywhere(self, x: Tensor) -> Tensor:
@@ -136,7 +131,7 @@ class SymbolicContext(EnumeratedContext):
         chances = [Fraction(1)] * self.replicates
         for key, law in self.laws.items():
             stride, radix = self._digits[key]
-            each = [meant(float(p)) for p in law.support(key[2])[1]]
+            each = [nearest_fraction(float(p)) for p in law.support(key[2])[1]]
             chances = [p * each[j // stride % radix] for j, p in enumerate(chances)]
         return chances
 
@@ -166,6 +161,7 @@ class SymbolicRun:
         inexact: a number that is a decimal for lack of a short fraction ("": there is none).
         replay: run the text in doubles, with numbers for the unknown vectors, [vectors, dim], and
             values; return the comparisons as ``measures`` has them, in numbers.
+        remembers: whether the first state is made of more than x_0.
     """
 
     problem: Any
@@ -175,6 +171,7 @@ class SymbolicRun:
     state: Any
     inexact: str
     replay: Callable[[Any, Any], list[Comparison]]
+    remembers: bool
 
 
 def run_symbolically(
@@ -208,6 +205,7 @@ def run_symbolically(
         )
     REFUSED.clear()
     INEXACT.clear()
+    DIVISORS.clear()
     LARGEST[0] = 0
     try:
         run = _Run(problem, algorithm, rounds, left, ours)
@@ -222,6 +220,12 @@ def run_symbolically(
             "take fewer rounds or clients, or participation=1",
         ) from error
     _raise_what_was_refused()
+    if run.problem.asked.counted and not all(map(is_positive, DIVISORS)):
+        raise UndecidableError(
+            f"{type(algorithm).__name__}, which divides by a polynomial in t that may be 0",
+            "polynomials without a coefficient below 0",
+            "divide by t + 1 or t + 3, say",
+        )
     if not any(isinstance(value, Ratio) for value in algorithm.values().values()):
         run.replay_generically()
         _raise_what_was_refused()
@@ -243,9 +247,14 @@ class _Run:
     """
 
     def __init__(
-        self, problem: Any, algorithm: Algorithm, rounds: int, left: Callable[[Any], Any],
-        ours: bool, atoms: dict[Key, tuple[int, int]] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        problem: Any,
+        algorithm: Algorithm,
+        rounds: int,
+        left: Callable[[Any], Any],
+        ours: bool,
+        atoms: dict[Key, tuple[int, int]] | None = None,
+    ) -> None:
         self.algorithm, self.rounds = algorithm, rounds
         self.problem = self._fresh(problem)
         self.left, self.ours, self.name = left, ours, type(algorithm).__name__
@@ -257,6 +266,8 @@ class _Run:
         """Return the class with nothing asked yet, which knows what implicit steps are of."""
         made = problem.fresh()
         made.asked.needs = self.algorithm.needs
+        made.asked.counted = any("counted" in of.parameters for of in made.relations)
+        made.asked.remember(self.algorithm.remembered(), self.algorithm.limits)
         return made
 
     def _context(
@@ -276,9 +287,9 @@ class _Run:
         oracles = Asked(problem.oracles(ctx.dtype, ctx.device, ctx.local), self.asks, "oracles")
         self.start = _start_of(problem)
         self.first = _begun(problem, method, ctx, oracles, self.start)
-        apart = problem.begins_anywhere and not self.all_rounds
-        own = {j for v in asked.own for j in v.coefficients} if apart else set()
-        if own and not any(own & _unknowns_in(of) for of in self.first):
+        own = {j for v in asked.own for j in v.coefficients}
+        remembers = any(own & _unknowns_in(of) for of in self.first)
+        if own and not self.all_rounds and not remembers:
             raise UndecidableError(
                 f"{self.name}.anywhere, which leaves out own",
                 "two runs that are compared, one from start and one from own",
@@ -310,12 +321,18 @@ class _Run:
         measures = taker.result(self.chances)
         everything = [of for _, one, parts in measures for of in (one, *parts.values())]
         if asked.solvable and not asked.check_origin([] if self.ours else everything):
+            if asked.check_origin([]):
+                whole = 'torch.cat((view.mean("x"), view.mean("y"))) - ' * asked.saddle
+                raise DriftproofError(
+                    f"a measure of {self.name} that depends on where the origin is",
+                    "distances of points: of a class x* may be anywhere",
+                    f"write {whole}view.minimiser for x*{', which is (x*, y*)' * asked.saddle}",
+                )
             raise DriftproofError(
-                f"{self.name}, or a measure of it, that depends on where the origin is",
+                f"{self.name}, whose steps depend on where the origin is",
                 "steps that move with x_0 and x*, as along gradients: of a class x* may be "
                 "anywhere",
-                "write view.minimiser for x* in the measure; judge a method that shrinks its "
-                "iterate, as by weight decay, on cases",
+                "judge a method that shrinks its iterate, as by weight decay, on cases",
             )
         if asked.regretted and asked.regretted != set(range(problem.clients)):
             raise DriftproofError(
@@ -336,13 +353,27 @@ class _Run:
             measures = _mapped(measures, known)
         inexact = repr(INEXACT[0]) if INEXACT else ""
         return SymbolicRun(
-            problem, measures, ctx.replicates, self.first, self.last, inexact, self.replay
+            problem,
+            measures,
+            ctx.replicates,
+            self.first,
+            self.last,
+            inexact,
+            self.replay,
+            remembers,
         )
 
     def rounds_from(
-        self, ctx: Any, problem: Any, oracles: Any, method: Algorithm, state: Any, taker: _Taker,
-        numbers: Sequence[Any], first: int = 0,
-    ) -> Any:  # fmt: skip
+        self,
+        ctx: Any,
+        problem: Any,
+        oracles: Any,
+        method: Algorithm,
+        state: Any,
+        taker: _Taker,
+        numbers: Sequence[Any],
+        first: int = 0,
+    ) -> Any:
         """Make the rounds from a state on.
 
         Args:
@@ -421,9 +452,11 @@ class _Run:
             state = doubles.begun(*self.init)
             anywhere = Assignment.generic(*self.unknowns, self.ctx.replicates, seed=-1 % 2**32)
             after = Assignment.generic(*self.unknowns, self.ctx.replicates, seed=0)
+            anywhere.at = {ROUND.letters[0]: Fraction(1)}
             after.continued(self.first, anywhere(tuple(self.last)))
         for seed, first in enumerate(firsts, 1):
             numbers = Assignment.generic(*self.unknowns, self.ctx.replicates, seed=seed)
+            numbers.at = {ROUND.letters[0]: Fraction(rounds[seed - 1])}
             if self.all_rounds:
                 numbers.continued(self.first, state)
             taken, state = doubles.replayed(numbers, first, state)
@@ -455,8 +488,9 @@ class _Run:
         replicates, minima = self.ctx.replicates, np.zeros(len(asked.classes))
         numbers = Assignment(
             np.repeat(known[:, :, None], replicates, 2),
-            np.concatenate([np.array(values, dtype=float), minima]), asked.saddle,
-        )  # fmt: skip
+            np.concatenate([np.array(values, dtype=float), minima]),
+            asked.saddle,
+        )
         REFUSED.clear()
         with sizes(known.shape[1], dim):
             first = type(self.first)(*numbers(tuple(self.first)))
@@ -513,9 +547,15 @@ class _Doubles:
                 numbers.compare(tuple(run.first), tuple(state), 0, f"{self.said} begins with")
             s = first // run.algorithm.local_steps
             state = run.rounds_from(
-                self.ctx, Asked(run.problem, self._looks, "problem"), self._oracles,
-                self._algorithm, state, taker, range(s, s + run.rounds), first,
-            )  # fmt: skip
+                self.ctx,
+                Asked(run.problem, self._looks, "problem"),
+                self._oracles,
+                self._algorithm,
+                state,
+                taker,
+                range(s, s + run.rounds),
+                first,
+            )
         self._asks.end()
         if not run.ours:
             self._looks.end()
@@ -548,8 +588,7 @@ def _unknowns_in(of: Any) -> set[int]:
 
 def _start_of(problem: Any) -> tuple[Tensor, ...]:
     """Return x_0; and what clients remember, of a run that begins anywhere."""
-    own = (problem.unknown_own,) if problem.begins_anywhere else ()
-    return problem.unknown_start, *own
+    return problem.unknown_start, *problem.unknown_own
 
 
 def _begun(

@@ -12,7 +12,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeAlias, TypeVar
 
-from driftproof.toolkit.ratios import Ratio, vanishes
+from driftproof.toolkit.ratios import Ratio, Subtracts, vanishes
+
+DIVISORS: list[Ratio] = []
+"""What a run has divided by that has letters."""
 
 Number: TypeAlias = Fraction | int
 K = TypeVar("K")
@@ -33,6 +36,17 @@ def _sum(
     return {key: coefficient for key, coefficient in total.items() if not vanishes(coefficient)}
 
 
+def is_positive(of: Ratio) -> bool:
+    """Say whether no coefficient is below 0, and one is above: where letters are above 0 it is."""
+    return bool(of.top) and all(c > 0 for p in (of.top, of.bottom) for _, c in p.terms())
+
+
+def _reciprocal(of: Any) -> Any:
+    if isinstance(of, Ratio):
+        DIVISORS.append(of)
+    return 1 / of
+
+
 def _equal(one: Mapping[K, Fraction], two: Mapping[K, Fraction]) -> bool:
     return not _sum(one, two, -1)
 
@@ -47,7 +61,7 @@ class Second(int):
 
 
 @dataclass(frozen=True, eq=False)
-class Vector:
+class Vector(Subtracts):
     """Σ_j c_j b_j.
 
     >>> x, g = Vector.basis(0), Vector.basis(1)
@@ -83,15 +97,6 @@ class Vector:
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> Any:
-        return self + -1 * other
-
-    def __rsub__(self, other: Any) -> Any:
-        return -1 * self + other
-
-    def __neg__(self) -> Vector:
-        return Vector(_sum({}, self.coefficients, -1))
-
     def __mul__(self, other: Any) -> Any:
         """Return a multiple of it, or its inner product with another vector."""
         if isinstance(other, GramForm):
@@ -111,7 +116,7 @@ class Vector:
 
     def __truediv__(self, other: Any) -> Vector:
         divisor = other.as_number if isinstance(other, GramForm) else exact(other)
-        return Vector(_sum({}, self.coefficients, 1 / divisor))
+        return Vector(_sum({}, self.coefficients, _reciprocal(divisor)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Vector) and _equal(self.coefficients, other.coefficients)
@@ -121,7 +126,7 @@ class Vector:
 
 
 @dataclass(frozen=True, eq=False)
-class GramForm:
+class GramForm(Subtracts):
     """Σ_{j≤k} q_jk G_jk + Σ_j a_j F_j + c, affine in the Gram matrix and the values.
 
     The entry of the symmetric matrix Q of ⟨Q, G⟩ is q_jj on the diagonal and q_jk/2 off it.
@@ -175,16 +180,6 @@ class GramForm:
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> Any:
-        return self + -1 * other
-
-    def __rsub__(self, other: Any) -> Any:
-        return -1 * self + other
-
-    def __neg__(self) -> GramForm:
-        scaled: GramForm = self * -1
-        return scaled
-
     def __mul__(self, other: Any) -> Any:
         """Return a multiple: one of the two is a constant.
 
@@ -205,11 +200,11 @@ class GramForm:
 
     def __truediv__(self, other: Any) -> GramForm:
         divisor = other.as_number if isinstance(other, GramForm) else exact(other)
-        scaled: GramForm = self * (1 / divisor)
+        scaled: GramForm = self * _reciprocal(divisor)
         return scaled
 
     def __rtruediv__(self, other: Any) -> Any:
-        return other * (1 / self.as_number)
+        return other * _reciprocal(self.as_number)
 
     @property
     def as_number(self) -> Fraction:

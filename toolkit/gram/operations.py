@@ -1,7 +1,5 @@
 """The functions of torch that are linear in vectors, and the product of two vectors."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -14,13 +12,7 @@ import torch
 from driftproof.toolkit.carrier import arithmetic
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm, Second, Vector
-from driftproof.toolkit.gram.tensor import (
-    GramVector,
-    Unknown,
-    entries_of,
-    of_entries,
-    refused,
-)
+from driftproof.toolkit.gram.tensor import GramVector, Unknown, entries_of, of_entries, refused
 
 
 def _is_open(*operands: Any) -> bool:

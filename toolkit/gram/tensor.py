@@ -30,7 +30,7 @@ from torch import Tensor
 from driftproof.toolkit.carrier import Carrier
 from driftproof.toolkit.errors import UndecidableError
 from driftproof.toolkit.gram.exact import GramForm, Vector
-from driftproof.toolkit.rationals import decimal, meant
+from driftproof.toolkit.rationals import decimal, nearest_fraction
 from driftproof.toolkit.ratios import vanishes
 
 SIZES: dict[str, Any] = {"dimension": 7, "upper": 3, "unit": 1.0}
@@ -241,7 +241,7 @@ def part_of(entries: np.ndarray, *, second: bool) -> np.ndarray:
     return parts
 
 
-_meant = np.frompyfunc(lambda x: meant(float(x)), 1, 1)
+_meant = np.frompyfunc(lambda x: nearest_fraction(float(x)), 1, 1)
 _decimal = np.frompyfunc(decimal, 1, 1)
 
 

@@ -6,8 +6,6 @@ the kernels share: beside this file, or among the user's caches where the packag
 to.
 """
 
-from __future__ import annotations
-
 import atexit
 import hashlib
 import os

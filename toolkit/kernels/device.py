@@ -1,7 +1,5 @@
 """What kernels ask of the host: what is made once a run, small tensors kept on a GPU."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, lru_cache

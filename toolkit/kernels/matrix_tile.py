@@ -47,9 +47,19 @@ WIDTH_BYTES = 256
 
 
 def _tile(
-    typing: Any, z: Any, places: Any, width: Any, a: Any, entries: Any, depth: Any, fixed: Any,
-    row: Any, keep: Any, gain: Any, shape: Any,
-) -> Any:  # fmt: skip
+    typing: Any,
+    z: Any,
+    places: Any,
+    width: Any,
+    a: Any,
+    entries: Any,
+    depth: Any,
+    fixed: Any,
+    row: Any,
+    keep: Any,
+    gain: Any,
+    shape: Any,
+) -> Any:
     """Write one tile of Z'.
 
     Args:
@@ -68,9 +78,19 @@ def _tile(
 
 
 def _tile_of_lanes(
-    typing: Any, z: Any, places: Any, width: Any, a: Any, entries: Any, depth: Any, fixed: Any,
-    row: Any, keep: Any, gain: Any, shape: Any,
-) -> Any:  # fmt: skip
+    typing: Any,
+    z: Any,
+    places: Any,
+    width: Any,
+    a: Any,
+    entries: Any,
+    depth: Any,
+    fixed: Any,
+    row: Any,
+    keep: Any,
+    gain: Any,
+    shape: Any,
+) -> Any:
     """Write one tile of Z' of one vector, each lane of which has a matrix of its own.
 
     The arguments are those of ``tile``. Every entry of A and of ``fixed`` is a vector: both have

@@ -4,8 +4,6 @@ The loop gives up Python's lock and is compiled once, for one thread: threads of
 where numba's parallel loops would compile it a second time. The values do not depend on the parts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -21,9 +19,14 @@ TOGETHER = 8
 
 
 def over_replicates(
-    loop: Callable[..., None], fields: Sequence[np.ndarray], path: Sequence[np.ndarray],
-    rest: tuple[Any, ...], steps: int, *, whole: bool,
-) -> list[np.ndarray]:  # fmt: skip
+    loop: Callable[..., None],
+    fields: Sequence[np.ndarray],
+    path: Sequence[np.ndarray],
+    rest: tuple[Any, ...],
+    steps: int,
+    *,
+    whole: bool,
+) -> list[np.ndarray]:
     """Return moved copies of fields, and fill their path in place.
 
     Args:

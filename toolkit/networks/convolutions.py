@@ -62,8 +62,9 @@ class FourConvolutions(Network):
             }
             channels, sides = self.filters, [max(side // 2, 1) for side in sides]
         return shapes | {
-            "last.weight": (outputs, channels * sides[0] * sides[1]), "last.bias": (outputs,)
-        }  # fmt: skip
+            "last.weight": (outputs, channels * sides[0] * sides[1]),
+            "last.bias": (outputs,),
+        }
 
     def __call__(self, parameters: Mapping[str, Tensor], inputs: Tensor) -> Tensor:
         """Return the last layer's outputs."""

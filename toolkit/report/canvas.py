@@ -1,7 +1,5 @@
 """What all plots are drawn with: the sheet, its axes and legend, and the files that it becomes."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -95,9 +93,14 @@ def _legend(axes: Any) -> None:
     columns = 2 if max(map(len, labels)) <= BESIDE and len(labels) > 1 else 1
     below(axes.figure, LINE * ceil(len(labels) / columns))
     axes.legend(
-        handles, list(map(_as_it_is, labels)), fontsize=8, ncols=columns, frameon=False,
-        loc="upper center", bbox_to_anchor=(0.45, -0.4 / _inches(axes)),
-    )  # fmt: skip
+        handles,
+        list(map(_as_it_is, labels)),
+        fontsize=8,
+        ncols=columns,
+        frameon=False,
+        loc="upper center",
+        bbox_to_anchor=(0.45, -0.4 / _inches(axes)),
+    )
 
 
 def below(sheet: Any, inches: float) -> None:

@@ -4,8 +4,6 @@ A view is made of a run's head and rows; the rows may be those on record
 (``verifiers.in_print.errata.on_record``).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

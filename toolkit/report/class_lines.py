@@ -4,8 +4,6 @@ Each point is a case of its own, with its own certificate. Cases that differ in 
 make a line; with the local steps the step size may change too, so that ητ stays.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite

@@ -1,7 +1,5 @@
 """What changed between two verifications: verdicts, rows that came or went, tightness."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The page and the plots of an experiment."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from functools import partial
@@ -18,10 +16,11 @@ def write_experiment(out: Path, head: Mapping[str, Any]) -> None:
     texts = {
         "experiment.json": json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False),
         "index.html": document(
-            "experiment.html.j2", head=head,
+            "experiment.html.j2",
+            head=head,
             panels=drawn_panels(head["panels"], partial(file_name, head)),
         ),
-    }  # fmt: skip
+    }
 
     colours = colours_of(head["panels"])
 

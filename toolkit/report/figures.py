@@ -95,10 +95,15 @@ class Figure:
         power = {-0.5: f"√{size}", -1: size}.get(exponent, f"{size}^{-exponent:g}")
         label = "left ÷ order" if logs or not exponent else f"left · {power}"
         return Figure(
-            self.name + SCALED, self.row, f"{label}: flat if the order is right", self.x_label,
-            label, "x", Points(self.points.x, mean, low, high),
+            self.name + SCALED,
+            self.row,
+            f"{label}: flat if the order is right",
+            self.x_label,
+            label,
+            "x",
+            Points(self.points.x, mean, low, high),
             {"mean": label, "band": self.labels["band"]},
-        )  # fmt: skip
+        )
 
     @property
     def is_lower(self) -> bool:
@@ -201,11 +206,16 @@ def _panels(slug: str, rows: Sequence[Row]) -> list[Figure]:
     shown = replace(rows[0], lhs=None, instance={}, case={})
     return [
         Figure(
-            f"{slug}-{name}", shown, panel["title"], panel["x_label"], panel["y_label"],
-            panel["log"], panel=panel,
+            f"{slug}-{name}",
+            shown,
+            panel["title"],
+            panel["x_label"],
+            panel["y_label"],
+            panel["log"],
+            panel=panel,
         )
         for name, panel in made.items()
-    ]  # fmt: skip
+    ]
 
 
 def _certified(row: Row) -> bool:
@@ -226,17 +236,28 @@ def _merged(rows: Sequence[Row]) -> Figure:
     row = replace(shown, case={"label": label}, instance={})
     if equated(shown):
         return Figure(
-            "", row, f"{_title(row)}, certified distance between the two sides",
-            "comparison, in order of distance", "relative distance", "y", points,
+            "",
+            row,
+            f"{_title(row)}, certified distance between the two sides",
+            "comparison, in order of distance",
+            "relative distance",
+            "y",
+            points,
             {"mean": "distance", "bound": "margin"},
-        )  # fmt: skip
+        )
     sides = [*points.low, *points.bound]
     wide = bool(sides) and min(sides) > 0 and max(sides) > 100 * min(sides)
     return Figure(
-        "", row, _title(row), "comparison, in order of left over right", "both sides",
-        "y" if wide else "", points, {"mean": "left side", "band": "its certified enclosure"},
+        "",
+        row,
+        _title(row),
+        "comparison, in order of left over right",
+        "both sides",
+        "y" if wide else "",
+        points,
+        {"mean": "left side", "band": "its certified enclosure"},
         apart=True,
-    )  # fmt: skip
+    )
 
 
 def _distances(rows: Sequence[Row]) -> Points:
@@ -249,10 +270,11 @@ def _sides(rows: Sequence[Row]) -> Points:
     """Return the two sides of every comparison of a bound, in ascending order of their ratio."""
     points = [
         point
-        for row in rows if isinstance(of := row.series, Compared)
+        for row in rows
+        if isinstance(of := row.series, Compared)
         for point in zip(of.low, of.high, of.bound, strict=True)
         if all(map(drawable, point))
-    ]  # fmt: skip
+    ]
     points.sort(key=lambda p: p[0] / max(abs(p[2]), NOTHING))
     low, high, bound = ([p[k] for p in points] for k in range(3))
     return Points(list(range(1, len(points) + 1)), low, low, high, bound)
@@ -337,8 +359,14 @@ def _local_slopes(axes: Any, x: Sequence[float], y: Sequence[float]) -> None:
         if x[k] >= step * x[last]:
             slope = log(y[k] / y[last]) / log(x[k] / x[last])
             axes.text(
-                sqrt(x[k] * x[last]), 0.95, f"{slope:.2f}".replace("-", "−"), fontsize=7,
-                color="0.35", ha="center", va="top", transform=axes.get_xaxis_transform(),
-            )  # fmt: skip
+                sqrt(x[k] * x[last]),
+                0.95,
+                f"{slope:.2f}".replace("-", "−"),
+                fontsize=7,
+                color="0.35",
+                ha="center",
+                va="top",
+                transform=axes.get_xaxis_transform(),
+            )
             last = k
     axes.plot([], [], " ", label="numbers: local slopes")

@@ -1,7 +1,5 @@
 """Writes a report's files, all or nothing."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The table of verdicts, a line for each form, as a terminal and a notebook show it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from driftproof.toolkit.groups import Group, grouped
@@ -17,9 +15,14 @@ SPARE = ("evidence", "cases")
 def cells(group: Group) -> list[str]:
     """Return a form's line of the table."""
     return [
-        group.claim, group.title, str(group.verdict), group.evidence or "–", group.cases,
-        group.tightness, notes(group),
-    ]  # fmt: skip
+        group.claim,
+        group.title,
+        str(group.verdict),
+        group.evidence or "–",
+        group.cases,
+        group.tightness,
+        notes(group),
+    ]
 
 
 def notes(group: Group) -> str:
@@ -63,8 +66,9 @@ def meaning(rows: Sequence[Row], folder: str) -> list[str]:
         lines.append("SUPPORTED means: on these cases.")
     lines += [
         f"SUPPORTED by {kind} evidence is proved {kind.proves}."
-        for kind in Evidence if kind.proves and kind in seen
-    ]  # fmt: skip
+        for kind in Evidence
+        if kind.proves and kind in seen
+    ]
     if any(row.proofs for row in supported):
         lines[-1] += f" A check without a solver: driftproof check {folder}/certificates/*"
     return lines

@@ -4,8 +4,6 @@ Unicode's own data say most of what is needed: é is e and an acute accent, ² i
 η is called eta. What is left is a table of operators.
 """
 
-from __future__ import annotations
-
 import unicodedata
 
 SPECIAL = {
@@ -32,18 +30,38 @@ OPERATORS = {
 }  # fmt: skip
 """What stands in formulas and is no letter of a decomposition."""
 ACCENTS = {
-    "\u0300": ("`", "grave"), "\u0301": ("'", "acute"), "\u0302": ("^", "hat"),
-    "\u0303": ("~", "tilde"), "\u0304": ("=", "bar"), "\u0305": ("=", "bar"),
-    "\u0306": ("u", "breve"), "\u0307": (".", "dot"), "\u0308": ('"', "ddot"),
-    "\u030a": ("r", "mathring"), "\u030b": ("H", "acute"), "\u030c": ("v", "check"),
-    "\u0327": ("c", "underline"), "\u0328": ("k", "underline"),
-}  # fmt: skip
+    "\u0300": ("`", "grave"),
+    "\u0301": ("'", "acute"),
+    "\u0302": ("^", "hat"),
+    "\u0303": ("~", "tilde"),
+    "\u0304": ("=", "bar"),
+    "\u0305": ("=", "bar"),
+    "\u0306": ("u", "breve"),
+    "\u0307": (".", "dot"),
+    "\u0308": ('"', "ddot"),
+    "\u030a": ("r", "mathring"),
+    "\u030b": ("H", "acute"),
+    "\u030c": ("v", "check"),
+    "\u0327": ("c", "underline"),
+    "\u0328": ("k", "underline"),
+}
 """Combining marks: the accent in text, and in a formula."""
 GREEK = {"OMEGA": "omega", "LAMDA": "lambda"}
 LATIN = {
-    "Alpha": "A", "Beta": "B", "Epsilon": "E", "Zeta": "Z", "Eta": "H", "Iota": "I", "Kappa": "K",
-    "Mu": "M", "Nu": "N", "Omicron": "O", "Rho": "P", "Tau": "T", "Chi": "X",
-}  # fmt: skip
+    "Alpha": "A",
+    "Beta": "B",
+    "Epsilon": "E",
+    "Zeta": "Z",
+    "Eta": "H",
+    "Iota": "I",
+    "Kappa": "K",
+    "Mu": "M",
+    "Nu": "N",
+    "Omicron": "O",
+    "Rho": "P",
+    "Tau": "T",
+    "Chi": "X",
+}
 """Greek capitals that LaTeX takes from the Latin alphabet."""
 
 

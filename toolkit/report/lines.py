@@ -1,7 +1,5 @@
 """Formulas on as many lines as a column has room for."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """LaTeX to MathML, and the font of formulas (STIX Two Math, OFL)."""
 
-from __future__ import annotations
-
 import base64
 import re
 from functools import cache

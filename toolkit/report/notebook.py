@@ -4,8 +4,6 @@ A plot is an SVG image whose text is in the page. As an image it can run nothing
 and its ids are its own, however many plots a notebook has.
 """
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,9 +40,13 @@ def shown_verdicts(
         if over_cases is not None:
             plots[claim].insert(0, {"title": claim, "address": address(svg(over_cases))})
     return _filled(
-        "verdicts.html.j2", claims=claims.values(), in_full=bool(entries),
-        notes=notes, plots=plots, sentences=list(sentences),
-    )  # fmt: skip
+        "verdicts.html.j2",
+        claims=claims.values(),
+        in_full=bool(entries),
+        notes=notes,
+        plots=plots,
+        sentences=list(sentences),
+    )
 
 
 def shown_run(

@@ -1,7 +1,5 @@
 """The page: one HTML file with everything in it, made from a run's head and rows."""
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from collections import Counter
@@ -24,6 +22,7 @@ from driftproof.toolkit.report.typeset import (
     inline,
     letter,
     letters,
+    safe,
     spelled,
     typeset,
 )
@@ -47,11 +46,20 @@ def render(head: Mapping[str, Any], rows: Sequence[Row]) -> str:
     counts = dict.fromkeys(Verdict, 0) | Counter(one.verdict for one in sentences(own))
     drawn = {name: [_drawn(f) for f in of_claim] for name, of_claim in figures(rows).items()}
     return document(
-        "page.html.j2", head=head, claims=claims, counts=counts, figures=drawn, printed=printed,
-        findings=findings(own), others=len(printed) - len(own), severities=SEVERITIES,
-        by_severity=by_severity(own), papers=by_paper(claims.values()),
-        references=references(claims.values()), evidence=Evidence,
-    )  # fmt: skip
+        "page.html.j2",
+        head=head,
+        claims=claims,
+        counts=counts,
+        figures=drawn,
+        printed=printed,
+        findings=findings(own),
+        others=len(printed) - len(own),
+        severities=SEVERITIES,
+        by_severity=by_severity(own),
+        papers=by_paper(claims.values()),
+        references=references(claims.values()),
+        evidence=Evidence,
+    )
 
 
 def document(template: str, **facts: Any) -> str:
@@ -59,8 +67,8 @@ def document(template: str, **facts: Any) -> str:
     scripts = asset("uPlot.iife.min.js") + asset("page.js")
     page = filled(
         template,
-        style=_safe(asset("uPlot.min.css") + asset("page.css")),
-        scripts=_safe(scripts),
+        style=safe(asset("uPlot.min.css") + asset("page.css")),
+        scripts=safe(scripts),
         policy=_policy(scripts),
         **facts,
     )
@@ -77,10 +85,17 @@ def filled(template: str, **facts: Any) -> str:
     )
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "sort_keys": True}
     environment.filters |= {
-        "number": number, "inline": inline, "block": displayed, "slug": _slug,
-        "letter": letter, "letters": letters, "typeset": typeset, "described": described,
-        "gist": first_sentence, "spelled": spelled,
-    }  # fmt: skip
+        "number": number,
+        "inline": inline,
+        "block": displayed,
+        "slug": _slug,
+        "letter": letter,
+        "letters": letters,
+        "typeset": typeset,
+        "described": described,
+        "gist": first_sentence,
+        "spelled": spelled,
+    }
     return environment.get_template(template).render(**facts)
 
 
@@ -133,12 +148,6 @@ def first_sentence(text: str) -> str:
     'It holds, e.g. for d = 1.5.'
     """
     return re.split(r"(?<=[.!?]) (?=[A-Z“])", text, maxsplit=1)[0]
-
-
-def _safe(text: str) -> Any:
-    from markupsafe import Markup
-
-    return Markup(text)
 
 
 def _slug(name: str) -> str:

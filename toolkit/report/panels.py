@@ -1,7 +1,5 @@
 """Plots of many curves, each with the interval of its mean: an experiment's, and some claims'."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from itertools import cycle
 from pathlib import Path
@@ -49,10 +47,15 @@ def drawn(panel: Mapping[str, Any], colours: Mapping[str, str] | None = None) ->
         mean, low, high = (np.array(curve[key], dtype=float) for key in ("mean", "low", "high"))
         few = np.isfinite(mean).sum() < MARKED_POINTS  # 0 too: matplotlib cannot space no marks
         axes.plot(
-            curve["x"], mean, color=colour, ls=DASHES[place % len(DASHES)], ms=4,
-            marker=MARKERS[place % len(MARKERS)], markevery=1 if few else (0.03 * (place + 1), 0.2),
+            curve["x"],
+            mean,
+            color=colour,
+            ls=DASHES[place % len(DASHES)],
+            ms=4,
+            marker=MARKERS[place % len(MARKERS)],
+            markevery=1 if few else (0.03 * (place + 1), 0.2),
             label=curve["label"] + curve.get("told", ""),
-        )  # fmt: skip
+        )
         axes.fill_between(curve["x"], low, high, color=colour, alpha=0.15, lw=0)  # None: a gap
     finish(axes, panel["title"], panel["x_label"], panel["y_label"], panel["log"])
     if note := panel.get("note"):

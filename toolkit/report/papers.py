@@ -1,19 +1,11 @@
 """A run paper by paper: what became of each, the worst findings first, and citations."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from driftproof.toolkit.report.claim_view import ClaimView, Reference
-from driftproof.toolkit.statements import (
-    Statement,
-    badness,
-    by_severity,
-    sentences,
-    worst_first,
-)
+from driftproof.toolkit.statements import Statement, badness, by_severity, sentences, worst_first
 from driftproof.toolkit.verdict import Verdict
 
 

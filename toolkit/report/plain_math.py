@@ -1,7 +1,5 @@
 """LaTeX as a terminal can show it: the letters of Unicode, with brackets around fractions."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Any

@@ -85,8 +85,14 @@ def csv_of(columns: Mapping[str, Sequence[Any]]) -> str:
 
 
 UNREADABLE = (
-    OSError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
-)  # fmt: skip
+    OSError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 """What is raised of a results.json that is none."""
 
 

@@ -1,7 +1,5 @@
 """The plot of both sides over all cases: a point above the diagonal has the left side larger."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import isfinite
 from typing import Any
@@ -40,9 +38,14 @@ def sides(rows: Sequence[Row]) -> Any | None:
         of_verdict = [(x, y) for x, y, v in shown if v is verdict]
         if of_verdict:
             axes.scatter(
-                *zip(*of_verdict, strict=True), s=40, c=colour, marker=marker, alpha=0.6,
-                lw=0, label=f"{verdict}: {len(of_verdict)}",
-            )  # fmt: skip
+                *zip(*of_verdict, strict=True),
+                s=40,
+                c=colour,
+                marker=marker,
+                alpha=0.6,
+                lw=0,
+                label=f"{verdict}: {len(of_verdict)}",
+            )
     title = f"{rows[0].claim}, all forms: both sides on each case"
     finish(axes, title, "right side", "left side", "xy")
     return sheet

@@ -5,8 +5,6 @@ columns that the caller can spare are left out, and it says which. What cannot b
 over the edge: a name that is cut in two cannot be copied.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 
@@ -50,10 +48,7 @@ def text_table(
 
 
 def lay_out(
-    columns: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    width: int,
-    spare: Sequence[str] = (),
+    columns: Sequence[str], rows: Sequence[Sequence[str]], width: int, spare: Sequence[str] = ()
 ) -> tuple[list[str], list[list[list[str]]], list[int], list[str]]:
     """Fit a table into a width.
 

@@ -5,8 +5,6 @@ Statements are LaTeX and become MathML. Prose has its formulas in Unicode, as a 
 lower or higher, and all else stays.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -30,12 +28,12 @@ SHIFTED = re.compile(
 
 def inline(latex: str) -> Any:
     """Return LaTeX as a formula in a line."""
-    return _safe(mathml(latex))
+    return safe(mathml(latex))
 
 
 def displayed(latex: str) -> Any:
     """Return LaTeX as a formula on lines of its own, on several if it is wide."""
-    return _safe(mathml(fitting(latex), block=True))
+    return safe(mathml(fitting(latex), block=True))
 
 
 def typeset(text: str) -> Any:
@@ -50,7 +48,7 @@ def typeset(text: str) -> Any:
         code, strong = mark.groups()
         made += f"<code>{_escaped(code)}</code>" if code else f"<strong>{typeset(strong)}</strong>"
         place = mark.end()
-    return _safe(made + formulas(text[place:]))
+    return safe(made + formulas(text[place:]))
 
 
 def described(docstring: str) -> Any:
@@ -72,7 +70,7 @@ def described(docstring: str) -> Any:
         if items:
             listed = (f"<li>{typeset(' '.join(item.split()))}</li>" for item in items)
             made.append(f"<ul>{''.join(listed)}</ul>")
-    return _safe("\n".join(made))
+    return safe("\n".join(made))
 
 
 def letter(name: str) -> Any:
@@ -131,7 +129,8 @@ def _escaped(text: str) -> str:
     return str(escape(text))
 
 
-def _safe(text: str) -> Any:
+def safe(text: str) -> Any:
+    """Return HTML as what Jinja does not escape."""
     from markupsafe import Markup
 
     return Markup(text)

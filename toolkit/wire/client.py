@@ -1,7 +1,5 @@
 """A client of a run on the wire: a process that holds one client, and the pipe to the server."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Mapping
@@ -124,9 +122,13 @@ def live(client: int, pipe: Connection) -> None:
 
 def _run(client: int, task: Task, pipe: Connection) -> Ended:
     ctx = WireContext(
-        pipe, Words(*task.names), task.problem.clients, client=client,
-        replicates=task.replicates, block=task.block,
-    )  # fmt: skip
+        pipe,
+        Words(*task.names),
+        task.problem.clients,
+        client=client,
+        replicates=task.replicates,
+        block=task.block,
+    )
 
     def watch(s: int, state: Any) -> None:
         if client == 0:

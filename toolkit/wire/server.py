@@ -4,8 +4,6 @@ In every round of communication it hears each client once, within a time, and se
 average. So a client that fails is named, with the round, and no process is left behind.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import signal
 import time
@@ -132,9 +130,7 @@ def run_on_wire(
         WireFailure: a client ended, stalled or sent what is not finite. It has the clients, the
             round of communication and, in ``done``, the iterates and the traffic until then.
     """
-    task = Task(
-        problem, algorithm, names, rounds, replicates, block, (algorithm.iterate, *fields)
-    )  # fmt: skip
+    task = Task(problem, algorithm, names, rounds, replicates, block, (algorithm.iterate, *fields))
     server = _Server(patience)
     try:
         server.start(task)
@@ -259,9 +255,12 @@ class _Server:
             what = f"an average of clients whose weights sum to {weight.tolist()}"
             raise self._failure("not finite", (), what)
         self._counted.update(
-            rounds=1, messages_up=len(sent), messages_down=len(shares),
-            bytes_up=len(sent) * mean.nbytes, bytes_down=len(shares) * mean.nbytes,
-        )  # fmt: skip
+            rounds=1,
+            messages_up=len(sent),
+            messages_down=len(shares),
+            bytes_up=len(sent) * mean.nbytes,
+            bytes_down=len(shares) * mean.nbytes,
+        )
         return mean
 
     def _done(self, ended: Ended | None = None) -> WireRun:

@@ -5,8 +5,6 @@ sum of sizes in place of a sum, weighted by how strongly powers and functions pa
 that is larger is not 0. Terms of 10^7000 that cancel leave a number that means nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any

@@ -6,8 +6,6 @@ where they belong to it), and to both sides of each boundary that |·|, max, min
 distinction has.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any

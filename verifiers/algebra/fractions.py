@@ -1,7 +1,5 @@
 """Normal forms of fractions of polynomials, by FLINT: a hundred times faster than to simplify."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flint import Ordering, fmpq_mpoly_ctx

@@ -1,7 +1,5 @@
 r"""Orders of growth: an expression in the horizon, its exponent and its power of log T."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -53,9 +51,10 @@ def _term(term: Any, horizon: Any) -> Order:
             powers[which] += float(power)
         elif factor.has(horizon):
             raise DriftproofError(
-                f"the order's term {plain(term)}", f"powers of {horizon} and of log {horizon}",
+                f"the order's term {plain(term)}",
+                f"powers of {horizon} and of log {horizon}",
                 "write a sum of terms such as T**Rational(-1, 2) * log(T)",
-            )  # fmt: skip
+            )
     return Order(**powers)
 
 

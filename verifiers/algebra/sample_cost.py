@@ -1,7 +1,5 @@
 r"""What a rate's schedule asks for: which exponents give the rate, and its price in samples."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -63,10 +63,11 @@ def _exact(expression: Any) -> Any:
     expression = sympy.sympify(expression)
     if not isinstance(expression, sympy.Expr | sympy.MatrixBase | sympy.MatrixExpr):
         raise DriftproofError(
-            f"a step of a proof about {expression}", "an expression",
+            f"a step of a proof about {expression}",
+            "an expression",
             "of an equation pass left - right to vanishes, of an inequality the difference to "
             "nonnegative",
-        )  # fmt: skip
+        )
     numbers = {x: decimal(float(x)) for x in expression.atoms(sympy.Float)}
     rounded = [x for x, of in numbers.items() if of.denominator > FINEST]
     if rounded:

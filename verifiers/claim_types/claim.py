@@ -307,9 +307,18 @@ class Claim(Generic[R]):
         stated = right if isinstance(right, Stated) else Stated(right)
         kind = (stated.reading_kind or ReadingKind.LITERAL) if form == "printed" else None
         return Form(
-            form, self.edition or self.source, reading, stated.right, note, stated.left,
-            stated.range, tuple(stated.assumes), kind, stated.quote, stated.part,
-        )  # fmt: skip
+            form,
+            self.edition or self.source,
+            reading,
+            stated.right,
+            note,
+            stated.left,
+            stated.range,
+            tuple(stated.assumes),
+            kind,
+            stated.quote,
+            stated.part,
+        )
 
 
 def _needs_no_case(reading: Any) -> bool:

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal, Self
 
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.located import place_of
 from driftproof.toolkit.readings import R
+from driftproof.toolkit.user_traceback import place_of
 from driftproof.verifiers.claim_types.claim import Claim
 from driftproof.verifiers.claim_types.compared import Comparison
 
@@ -63,14 +63,16 @@ class ComparisonClaim(Claim[R]):
         if one or not isinstance(made, Iterable) or isinstance(made, str):
             raise DriftproofError(
                 f"{place_of(self.compare)} returned {'one comparison' if one else repr(made)}",
-                "a list of comparisons", "return [Comparison(…)], or components(…)",
-            )  # fmt: skip
+                "a list of comparisons",
+                "return [Comparison(…)], or components(…)",
+            )
         made = list(made)
         for odd in (of for of in made if not isinstance(of, Comparison)):
             raise DriftproofError(
-                f"{place_of(self.compare)} returned a list with {odd!r}", "comparisons alone",
+                f"{place_of(self.compare)} returned a list with {odd!r}",
+                "comparisons alone",
                 "write Comparison(what, low, high, value) for it",
-            )  # fmt: skip
+            )
         return made
 
     @property

@@ -1,4 +1,4 @@
-r"""Limits: an algorithm converges on every function of a class, or at a linear rate."""
+r"""Limits: an algorithm converges on every function of a class, or at a rate in t."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from driftproof.verifiers.claim_types.bound import RunClaim
 
 
 def converges(c: Letters) -> Any:
-    """Return the factor of ‖x_t − x*‖ → 0, which says nothing of how fast."""
+    """Return the factor of x_t → x*, or of what is measured → 0, which says nothing of how fast."""
     return 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LimitClaim(RunClaim):
-    r"""‖x_t − x*‖ → 0 on every function of a class, or ‖x_t − x*‖² = O(ρ^t).
+    r"""‖x_t − x*‖ → 0 on every function of a class, or ‖x_t − x*‖² = O(ρ^t), or O(1/t).
 
     It stands above the function that measures how far the iterate is after a round::
 
@@ -31,11 +31,18 @@ class LimitClaim(RunClaim):
     potential that certificates prove; REFUTED by a cycle on functions of the class, or by how the
     iterates go on a quadratic of it.
 
+    What is measured may be F(x) − F*, ‖∇F(x)‖², or another m after the round. Verdicts on ‖x − x*‖²
+    hold of it if certificates bound one by a multiple of the other over the class. That m ≥ 0 goes
+    to 0 is proved by a V ≥ 0 that falls by m in each round, too, also of functions without an x*.
+    ``rate="1/t"`` says that m ≤ C‖x_0 − x*‖²/t after t rounds, with one C for the whole class, and
+    ``"1/t^2"`` likewise. A step may then calculate with t, as t/(t + 3).
+
     Attributes:
         classes: functions with a minimiser x*, and what relates clients (``over``). Of those that
-            may have several, as with μ = 0, it is refuted or left open.
+            may have several, as with μ = 0, it is refuted or left open without a ``rate``.
         right: ρ, of the letters; 1 says that the iterates stay bounded; without it the claim is
             that they converge.
+        rate: in place of ρ, "1/t" or "1/t^2" ("": there is none).
     """
 
     way: ClassVar[str] = "limit"
@@ -43,6 +50,7 @@ class LimitClaim(RunClaim):
 
     kind: Literal["rate"] = "rate"
     right: Any = converges
+    rate: str = ""
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -72,7 +80,15 @@ class LimitClaim(RunClaim):
                 "classes alone: a run of some rounds shows no limit",
                 "write classes=over([smooth_strongly_convex(L=25, mu=1)], algorithm)",
             )
+        if self.rate and (self.rate not in POWERS or self.right is not converges):
+            raise DriftproofError(
+                f"limit {self.name} with rate={self.rate!r} and right={self.right!r}",
+                f"one of {', '.join(POWERS)} without a right side, or a right side ρ alone",
+                'write rate="1/t"',
+            )
         return super().checked()
 
 
+POWERS = {"1/t": 1, "1/t^2": 2}
+"""The rates in t, and n of 1/t^n."""
 limit = LimitClaim

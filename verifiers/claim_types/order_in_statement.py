@@ -5,8 +5,6 @@ replaced by the LaTeX of the printed form's order, so that the text on the page 
 that is tested have one source.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -35,14 +33,18 @@ def with_order(name: str, statement: str, printed: Iterable[Any]) -> str:
     for match in _BIG_O.finditer(statement):
         if not statement.startswith(PLACE, match.end()):
             shown = statement[match.start() : match.end() + 20]
-            raise DriftproofError(f"{shown!r} in the statement of rate {name}",
-                                  rf"𝒪({PLACE}) and no other order", remedy)  # fmt: skip
+            raise DriftproofError(
+                f"{shown!r} in the statement of rate {name}",
+                rf"𝒪({PLACE}) and no other order",
+                remedy,
+            )
     order = next((right.latex() for right in printed if hasattr(right, "latex")), None)
     if order is None:
         raise DriftproofError(
-            f"no printed form of rate {name} has an order", "a Schedule, with the printed order",
+            f"no printed form of rate {name} has an order",
+            "a Schedule, with the printed order",
             "write right = Schedule(letters, order), from driftproof.verifiers.judges.rates",
-        )  # fmt: skip
+        )
     return statement.replace(PLACE, order)
 
 

@@ -1,14 +1,12 @@
 """What each function of a claim is called with; a function that takes something else is refused."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.located import line_of
 from driftproof.toolkit.readings import Stated
+from driftproof.toolkit.user_traceback import line_of
 
 TAKES: Mapping[str, tuple[str, ...]] = {
     "left": ("view",),

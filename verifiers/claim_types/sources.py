@@ -1,7 +1,5 @@
 """Where a claim comes from: an object, a leaf of driftproof's, or a user's own file."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +8,7 @@ from typing import Any, TypeGuard
 
 from driftproof.toolkit.discover import Leaf, claims_of, leaves_in
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.located import telling_the_file
+from driftproof.toolkit.user_traceback import telling_the_file
 from driftproof.verifiers.claim_types.claim import Claim
 
 Source = Claim[Any] | Leaf
@@ -55,17 +53,19 @@ def claims_in(path: Path, note: Callable[[str], None] = lambda text: None) -> li
     names = [leaf.name for leaf in shown]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise DriftproofError(
-            f"{path} has two claims called {twice!r}", "a name of its own for each claim",
+            f"{path} has two claims called {twice!r}",
+            "a name of its own for each claim",
             "rename one of them",
-        )  # fmt: skip
+        )
     path = shown[0].path if shown else Path(os.path.realpath(path))
     made, imported = claims_of(path)
     for name, claim in made.items():
         if not claim.complete:
             raise DriftproofError(
-                f"claim {name}, which stands above no function", f"@{claim.way}(…) above def …",
+                f"claim {name}, which stands above no function",
+                f"@{claim.way}(…) above def …",
                 f"write it above the function that is its {claim.function}, or call it with that",
-            )  # fmt: skip
+            )
         if name not in names:
             said = {"name": name, "source": claim.source, "statement": claim.statement}
             shown.append(Leaf("claim", name, "", path, metadata=said, decorator=claim.way))

@@ -4,20 +4,12 @@ Each case gets the number that the formula has there, and the search, which draw
 meets it as an assumption.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from driftproof.toolkit.cases import Assumption, Case, roles_of
-from driftproof.toolkit.constants import (
-    LackingConstantError,
-    Letters,
-    Notation,
-    evaluate,
-    stated,
-)
+from driftproof.toolkit.constants import LackingConstantError, Letters, Notation, evaluate, stated
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.parameters import constraints
 
@@ -51,9 +43,10 @@ def tied(case: Case, ties: Mapping[str, Tie], notation: Notation) -> Case:
 def _value(letter: str, formula: Tie, notation: Notation, case: Case) -> float:
     if not callable(formula):
         raise DriftproofError(
-            f"ties with {formula!r} for {letter}", "a function of the letters",
+            f"ties with {formula!r} for {letter}",
+            "a function of the letters",
             f'write ties={{"{letter}": lambda c: {formula!r}}}',
-        )  # fmt: skip
+        )
     try:
         return evaluate(stated(formula, Letters(notation)), notation, roles_of(case))
     except LackingConstantError as error:

@@ -1,7 +1,6 @@
 """A client as a round function sees it: it answers as it answered the algorithm."""
 
-from __future__ import annotations
-
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -23,52 +22,82 @@ class Client:
     A question that the algorithm asks in this round, too, has that question's noise; one at another
     point has that of the first question that is still open, and no noise if none is.
 
+    Args:
+        turn: by how much the algorithm's questions at one point are turned round, if their draws
+            are independent and have one law.
+
     Attributes:
         size: how many samples it has.
         weight: its share of all samples.
         open: the algorithm's questions of this round that it was not asked yet.
         elsewhere: those of them at whose turn it was asked at another point: argument, got, wanted.
+        found: those that were asked at their point, at their turn or later.
+        asked: how often each question was asked in this round.
     """
 
-    def __init__(self, number: int, instance: Instance, of: Run, round_number: int) -> None:
+    def __init__(self, number: int, instance: Instance, of: Run, at: int, turn: int = 0) -> None:
         self.number, self.size = number, instance.sizes[number]
         self.weight = self.size / sum(instance.sizes)
-        self._questions = of.rounds[round_number].questions
+        self._questions = of.rounds[at].questions
         self.open = list(self._questions)
         self.elsewhere: dict[Question, tuple[str, Any, Any]] = {}
-        self._run, self._oracles = of, instance.oracles
+        self.found: set[Question] = set()
+        self.asked: Counter[str] = Counter()
+        self._run, self._oracles, self._turn = of, instance.oracles, turn
+        has = (word for word in ARGUMENTS if hasattr(self._oracles, word))
+        self._can = {word: getattr(self._oracles, word) for word in has}
+        problem: Any = instance.problem  # its losses, where the oracles give gradients alone
+        if hasattr(problem, "own_values") and not problem.inside:
+            self._can.setdefault("mean_loss", problem.own_values)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
         asked, given = SHORT.get(name, name), getattr(self._oracles, name, None)
-        if asked in ARGUMENTS and hasattr(self._oracles, asked):
+        if asked in self._can:
             return partial(self._answer, asked)
         if isinstance(given, int | float):
             return given
-        known = [*SHORT, *(word for word in ARGUMENTS if hasattr(self._oracles, word))]
+        known = [*(short for short, full in SHORT.items() if full in self._can), *self._can]
         raise unknown_name("question to a client", name, known)
 
     def _answer(self, name: str, *given: Any) -> Any:
         """Answer in numpy, unless a tensor is given."""
         points = [_plain(x) for x in given]
         names, noisy = ARGUMENTS[name]
+        self.asked[name] += 1
         if len(given) != len(names):
             raise DriftproofError(
                 f"{name} of client {self.number} with {len(given)} arguments",
-                f"{name}({', '.join(names)})", "leave the noise out: the algorithm's is taken",
-            )  # fmt: skip
+                f"{name}({', '.join(names)})",
+                "leave the noise out: the algorithm's is taken",
+            )
         near = [q for q in self._questions if q.name == name and not self._apart(q, points)]
+        if len(near) > 1 and self._exchangeable(near):
+            near = near[self._turn :] + near[: self._turn]
         still_open = [q for q in self.open if q.name == name]
         meant = next((q for q in near if q in still_open), None)
+        self.found |= set([meant] if meant else [q for q in near if q in self.elsewhere][:1])
         if meant is None and still_open:
             self.elsewhere[still_open[0]] = self._apart(still_open[0], points)[0]
         meant = meant or next(iter(near or still_open), None)
         if meant in still_open:
             self.open.remove(meant)
         noise = [meant.noise if meant is not None else None] if noisy else []
-        answer = getattr(self._oracles, name)(*map(self._everywhere, points), *noise)
+        answer = self._can[name](*map(self._everywhere, points), *noise)
         return self._own(answer, next((x.dtype for x in given if isinstance(x, Tensor)), None))
+
+    @property
+    def more(self) -> dict[str, int]:
+        """How much more often than by the algorithm its questions were asked in this round."""
+        often = Counter(q.name for q in self._questions)
+        return {name: x for name in often if (x := self.asked[name] - often[name]) > 0}
+
+    def _exchangeable(self, some: list[Question]) -> bool:
+        """Say whether draws have one law, and none of them is another question's too."""
+        known, laws = [q.source for q in self._questions], {q.source and q.source[0] for q in some}
+        once = all(known.count(q.source) == 1 for q in some)
+        return once and len(laws) == 1 and None not in laws
 
     def _apart(self, question: Question, points: list[Any]) -> list[tuple[str, Any, Any]]:
         """Return the arguments that are not those of a question: name, got and wanted."""
@@ -78,8 +107,9 @@ class Client:
             if np.shape(x) != np.shape(y):
                 raise DriftproofError(
                     f"{question.name} of client {self.number} at {name} of shape {np.shape(x)}",
-                    f"shape {np.shape(y)}", "ask at one vector, of this client alone",
-                )  # fmt: skip
+                    f"shape {np.shape(y)}",
+                    "ask at one vector, of this client alone",
+                )
         return [(name, x, y) for name, x, y in every if not self._run.near(x, y)]
 
     def _everywhere(self, x: Any) -> Any:

@@ -1,7 +1,5 @@
 """Where an implementation first differs from an algorithm on one instance, in words."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from fractions import Fraction
 from typing import Any
@@ -10,6 +8,7 @@ import numpy as np
 
 from driftproof.toolkit.case_text import expression
 from driftproof.toolkit.cases import Case
+from driftproof.toolkit.discover import typed
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.tolerances import COMPUTED
 from driftproof.verifiers.conform.clients import Client
@@ -18,10 +17,17 @@ from driftproof.verifiers.conform.round_function import RoundFunction
 
 SIMPLE = 12
 """Ratios whose numerator and denominator are at most so large are told."""
+TURNS = (-1, 1)
+"""Turns of questions at one point: the last one is asked first, or the first one last."""
 
 
-def departure(code: RoundFunction, instance: Instance) -> str | None:
-    """Return where the two first differ ("": nowhere; None: rounding would show)."""
+class _State(dict[str, np.ndarray]):
+    def __missing__(self, name: str) -> np.ndarray:
+        raise KeyError(f"{name}: the state has {', '.join(self)}")
+
+
+def departure(code: RoundFunction, instance: Instance, turn: int = 0) -> str | None:
+    """Return where the two first differ ("": nowhere; None: rounding would show); see TURNS."""
     made = played(instance)
     if made is None or not stable(instance, made):
         return None
@@ -30,7 +36,8 @@ def departure(code: RoundFunction, instance: Instance) -> str | None:
         before = after if number else code.begin(_given(code, instance, number, now))
         left = []
         for _ in range(2):
-            clients = [Client(k, instance, made, number) for k in range(instance.problem.clients)]
+            every = range(instance.problem.clients)
+            clients = [Client(k, instance, made, number, turn) for k in every]
             given = _given(code, instance, number, now)  # it may be written to
             after = code.after(before, given | {"clients": clients})
             left.append(code.state(after))
@@ -43,7 +50,7 @@ def departure(code: RoundFunction, instance: Instance) -> str | None:
             )
         wrong = _first(code, left[1], made, number + 1)
         if wrong is not None:
-            return _told(code, instance, number, made, clients, wrong, left[1][wrong[0]])
+            return _told(code, instance, number, made, clients, wrong, left[1])
     return ""
 
 
@@ -61,10 +68,13 @@ def _given(code: RoundFunction, instance: Instance, number: int, now: Round) -> 
             )
     state = {name: x if name in code.own else x[0] for name, x in now.state.items()}
     return instance.algorithm.values() | {
-        "state": {name: state[name].copy() for name in code.fields}, "round": number,
-        "cohort": cohorts[0], "cohorts": cohorts, "start": instance.problem.start(),
+        "state": _State({name: state[name].copy() for name in code.fields}),
+        "round": number,
+        "cohort": cohorts[0],
+        "cohorts": cohorts,
+        "start": instance.problem.start(),
         "draws": {name: x[..., 0].numpy().copy() for name, x in now.draws.items()},
-    }  # fmt: skip
+    }
 
 
 def _first(
@@ -99,11 +109,17 @@ def _first(
 
 
 def _told(
-    code: RoundFunction, instance: Instance, number: int, made: Run, clients: list[Client],
-    wrong: tuple[str, int, int], left: np.ndarray,
-) -> str:  # fmt: skip
+    code: RoundFunction,
+    instance: Instance,
+    number: int,
+    made: Run,
+    clients: list[Client],
+    wrong: tuple[str, int, int],
+    state: dict[str, np.ndarray],
+) -> str:
     """Return the first difference in words: at a point that was asked, or after the round."""
     now, (name, client, entry) = made.rounds[number], wrong
+    left = state[name]
     before, wanted = (float(made.of(name)[number + k][client, entry]) for k in (0, 1))
     got = float(left[(client, entry)[-left.ndim :]])
     place = f"client {client}" if name in code.own else "what all clients share"
@@ -112,25 +128,47 @@ def _told(
     if ratio:
         lines.append(f"        its change in this round is {ratio} of the algorithm's")
     cohort = sorted(set().union(*now.cohorts.values())) or list(range(len(clients)))
-    elsewhere = [(q.step, k, q.name, *row) for k in cohort
-                 for q, row in clients[k].elsewhere.items()]  # fmt: skip
+    elsewhere = [
+        (q.step, k, q.name, *row)
+        for k in cohort
+        for q, row in clients[k].elsewhere.items()
+        if q not in clients[k].found or q.name not in clients[k].more  # that was one more
+    ]
     left_out = [(q.step, k, q.name) for k in cohort for q in clients[k].open]
     if elsewhere:
         step, k, oracle, argument, asked, meant = min(elsewhere, key=lambda row: row[:2])
         place = f"client {k}, local step {step}"
-        lines = [f"got:    {oracle} asked at {argument} = {asked}",
-                 f"wanted: {argument} = {meant}", *(f"        {x}" for x in lines)]  # fmt: skip
+        point = f" at {argument} = {asked}"
+        if oracle in clients[k].more:  # which one of them is this step's is not known
+            point = ", but not where the algorithm asks"
+        lines = [
+            f"got:    {oracle} asked{point}",
+            f"wanted: {argument} = {meant}",
+            *(f"        {x}" for x in lines),
+        ]
     elif left_out:
         step, k, oracle = min(left_out)
         lines.append(f"        {oracle} was not asked of client {k} in local step {step}")
+    often = [(k, *of) for k in cohort for of in clients[k].more.items()]
+    for k, word, more in often[:1]:
+        lines.append(
+            f"        {word} was asked of client {k} {clients[k].asked[word]} times in this round, "
+            f"{more} more than by the algorithm"
+        )
+    unseen = [field for field in code.fields if field not in state]
+    if unseen:
+        lines.append(f"        not compared: {', '.join(unseen)}, which {code.name} does not name")
     case = Case(instance.problem, instance.algorithm, instance.rounds)
-    return "\n".join([
-        f"{code.name} is not {instance.algorithm}: first in round {number + 1}, {place}", *lines,
-        f"on:     {expression(case)}",
-        f"        clients of sizes {list(instance.sizes)}, cohort {cohort}",
-        "remedy: compare this step with the update that driftproof show "
-        f"{instance.algorithm.leaf_name} prints",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"{code.name} is not {instance.algorithm}: first in round {number + 1}, {place}",
+            *lines,
+            f"on:     {expression(case)}",
+            f"        clients of sizes {list(instance.sizes)}, cohort {cohort}",
+            "remedy: compare this step with the update that driftproof show "
+            f"{typed(type(instance.algorithm))} prints",
+        ]
+    )
 
 
 def _ratio(got: float, wanted: float) -> str:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.discover import typed
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.verifiers.conform.compared import departure
+from driftproof.toolkit.parameters import constraints
+from driftproof.verifiers.conform.compared import TURNS, departure
 from driftproof.verifiers.conform.reference import Instance, fields_of
 from driftproof.verifiers.conform.round_function import RoundFunction
 from driftproof.verifiers.search.strategies import conditions, examples_of, failing
 
 
 def assert_conforms(
-    implementation: Callable[..., Any], *, algorithm: Algorithm | type[Algorithm],
-    instances: int = 100, seed: int = 0,
-) -> None:  # fmt: skip
+    implementation: Callable[..., Any],
+    *,
+    algorithm: Algorithm | type[Algorithm],
+    instances: int = 100,
+    seed: int = 0,
+) -> None:
     """Raise AssertionError where an implementation first differs from an algorithm.
 
     Both run on problems that Hypothesis draws, with clients of unequal sizes, over up to three
@@ -28,7 +34,8 @@ def assert_conforms(
             with ``step(clients, cohort)``, whose attributes are the state; or a class with
             ``fit(parameters, client)`` and ``aggregate(results)``. Parameters are given by name:
             a field of the algorithm, such as step_size, may be among them.
-        algorithm: a member; or a class, whose fields are drawn if the implementation asks for them.
+        algorithm: a class, whose fields are drawn if the implementation asks for them; or a member,
+            whose words stay, and whose numbers that are not their defaults.
         instances: how many are tried.
         seed: of what is drawn.
 
@@ -37,22 +44,72 @@ def assert_conforms(
             numbers of its own, or does not ask for what the algorithm draws.
     """
     __tracebackhide__ = True  # pytest shows the test's line, not ours
-    told = first_departure(implementation, algorithm, instances, seed)
+    told, _ = first_departure(implementation, algorithm, instances, seed)
     if told:
         raise AssertionError(told)
 
 
 def first_departure(
-    implementation: Callable[..., Any], algorithm: Algorithm | type[Algorithm], instances: int,
+    implementation: Callable[..., Any],
+    algorithm: Algorithm | type[Algorithm],
+    instances: int,
     seed: int,
-) -> str:  # fmt: skip
-    """Return where an implementation first differs from an algorithm, in words ("": nowhere)."""
-    plain: Algorithm = algorithm() if isinstance(algorithm, type) else algorithm
+    given: Mapping[str, Any] | None = None,
+) -> tuple[str, str]:
+    """Return where an implementation first differs from an algorithm ("": nowhere), and from which.
+
+    Of a class it also says which other member the implementation agrees with, one whose clients are
+    weighted in another way, say: a name does not tell which of them is meant.
+
+    Args:
+        given: fields of a class that are not drawn, with their values.
+
+    Returns:
+        The difference in words; and the algorithm with every value that was not drawn.
+    """
+    cls: Any = algorithm if isinstance(algorithm, type) else type(algorithm)
+    limits, usual = constraints(cls), cls().values()
+    fixed = dict(given or {})
+    if isinstance(algorithm, Algorithm):
+        stays = {name for name in usual if name not in limits or limits[name].choices}
+        values = algorithm.values().items()
+        fixed = {name: x for name, x in values if name in stays or x != usual[name]}
+    told, beside = _departure(implementation, cls, fixed, instances, seed)
+    others = [(name, x) for name, of in limits.items() for x in of.choices if x != usual[name]]
+    for name, value in others if told and not fixed else []:
+        try:
+            apart, _ = _departure(implementation, cls, {name: value}, instances, seed)
+        except DriftproofError:  # it is not for this member
+            continue
+        if not apart:
+            which = named(cls, {name: value})
+            told += f"\nagrees: with {which} there is no difference in {instances} instances; "
+            told += "name it so if it is what you mean"
+    return told, beside
+
+
+def named(algorithm: type[Algorithm], values: Mapping[str, Any]) -> str:
+    """Return a class with some values as ``driftproof conform`` takes it."""
+    given = ", ".join(f"{name}={value!r}" for name, value in values.items())
+    name = typed(algorithm)
+    name += f"::{algorithm.__name__}" * name.endswith(".py")
+    return name + f"({given})" * bool(given)
+
+
+def _departure(
+    implementation: Callable[..., Any],
+    algorithm: type[Algorithm],
+    given: Mapping[str, Any],
+    instances: int,
+    seed: int,
+) -> tuple[str, str]:
+    plain = algorithm(**given)
     fields, own = fields_of(plain, examples_of(plain.needs))
     diverges = DriftproofError(
         f"{plain} diverges, or rounding shows, on every instance",
-        "an instance on which the two can be compared", "take smaller steps, or another seed",
-    )  # fmt: skip
+        "an instance on which the two can be compared",
+        "take smaller steps, or another seed",
+    )
     if not fields:
         raise diverges
     code = RoundFunction(implementation, plain.iterate, fields, own)
@@ -65,19 +122,27 @@ def first_departure(
     refused: list[DriftproofError] = []
     compared: list[str | None] = []
 
-    def differs(drawn: tuple[Any, ...]) -> bool:
+    def differs(drawn: tuple[Any, ...], turn: int = 0) -> bool:
         try:
-            compared.append(departure(code, Instance(*drawn)) if not refused else "")
+            compared.append(departure(code, Instance(*drawn), turn) if not refused else "")
         except DriftproofError as error:
             refused.append(error)
         return bool(refused or compared[-1])
 
-    drawn = conditions(algorithm, code.takes, cohorts=code.samples)
-    found = failing(drawn, differs, instances=instances, seed=seed)
+    asked = code.takes | {"participation"} if code.samples else code.takes
+    drawn = (asked & set(constraints(algorithm))) - set(given)
+    beside = named(algorithm, {k: x for k, x in plain.values().items() if k not in drawn})
+    every = conditions(plain, drawn)
+    found = failing(every, differs, instances=instances, seed=seed)
+    for turn in TURNS:  # the law is the same if draws of one law change places, on all instances
+        if not refused and found is not None and not differs(found, turn):
+            turned = partial(differs, turn=turn)
+            if failing(every, turned, instances=instances, seed=seed) is None:
+                found = None
     if refused:
         raise refused[0]
     if found is not None:
-        return departure(code, Instance(*found)) or ""
+        return departure(code, Instance(*found)) or "", beside
     if not any(told is not None for told in compared):
         raise diverges
-    return ""
+    return "", beside

@@ -4,8 +4,6 @@ It is run by ``toolkit.federation``. The context and the oracles note what is dr
 that a user's code can be answered as the algorithm was, and compared with it.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from copy import copy
@@ -22,7 +20,7 @@ from driftproof.toolkit.algorithm import Algorithm, Collective
 from driftproof.toolkit.draws import Law, Words
 from driftproof.toolkit.engines.batched import BatchedContext
 from driftproof.toolkit.federation import run
-from driftproof.toolkit.problem import Problem, supposing
+from driftproof.toolkit.problem import Problem, with_overrides
 from driftproof.toolkit.tolerances import COMPUTED
 
 
@@ -35,10 +33,11 @@ def _arguments(method: Callable[..., Any]) -> tuple[tuple[str, ...], bool]:
 
 ARGUMENTS = {
     name: _arguments(method)
-    for protocol in vars(protocols).values() if getattr(protocol, "_is_protocol", False)
+    for protocol in vars(protocols).values()
+    if getattr(protocol, "_is_protocol", False)
     for name, method in inspect.getmembers(protocol, inspect.isfunction)
     if not name.startswith("_") and not name.endswith("_law") and name != "at"
-}  # fmt: skip
+}
 """The questions that an algorithm may ask of oracles."""
 
 
@@ -73,12 +72,14 @@ class Question:
     Attributes:
         points: its arguments, [clients, size] each (numbers as they are).
         noise: the draw that it was answered with.
+        source: its law, name and step (None: it is no draw as it was made).
     """
 
     name: str
     step: int
     points: tuple[Any, ...]
     noise: Tensor | None
+    source: Any = None
 
 
 @dataclass
@@ -89,12 +90,14 @@ class Round:
         raw: the state as the round begins.
         cohorts: the members of each cohort, by its name and the step at which it was drawn.
         draws: what else was drawn, by name, but for noise that went into an oracle.
+        made: every draw of the clients, with its source.
     """
 
     raw: Any = ()
     questions: list[Question] = field(default_factory=list)
     cohorts: dict[tuple[str, int], list[int]] = field(default_factory=dict)
     draws: dict[str, Tensor] = field(default_factory=dict)
+    made: list[tuple[Tensor, Any]] = field(default_factory=list)
 
     @cached_property
     def state(self) -> dict[str, np.ndarray]:
@@ -151,6 +154,7 @@ class _Noting(BatchedContext):
         drawn = super().draw(law, name)
         if drawn is not None:
             self.now.draws[name] = drawn
+            self.now.made.append((drawn, (repr(law), name, self.t)))
         return drawn
 
     def server_draw(self, law: Law, name: str, since: int) -> Tensor:
@@ -163,7 +167,8 @@ class _Noting(BatchedContext):
         noise = given[-1] if noisy else None
         self.now.draws = {key: x for key, x in self.now.draws.items() if x is not given[-1]}
         points = tuple(map(_plain, given[: len(names)]))
-        self.now.questions.append(Question(name, self.t % self.local_steps + 1, points, noise))
+        of = next((source for drawn, source in self.now.made if drawn is noise), None)
+        self.now.questions.append(Question(name, self.t % self.local_steps + 1, points, noise, of))
         return ask(*given)
 
 
@@ -184,9 +189,16 @@ def played(instance: Instance, **changed: Any) -> Run | None:
         ctx.now = Round(state)
         rounds.append(ctx.now)
 
-    problem = supposing(instance.problem, oracles=lambda self, *args, **named: oracles)
-    run(problem, instance.algorithm, ctx, rounds=instance.rounds, watch=watch, kernels=False,
-        **changed)  # fmt: skip
+    problem = with_overrides(instance.problem, oracles=lambda self, *args, **named: oracles)
+    run(
+        problem,
+        instance.algorithm,
+        ctx,
+        rounds=instance.rounds,
+        watch=watch,
+        kernels=False,
+        **changed,
+    )
     for each in rounds:
         of_cohorts = {name for name, _ in each.cohorts}
         each.draws = {name: x for name, x in each.draws.items() if name not in of_cohorts}

@@ -1,7 +1,5 @@
 """Whatever shape a user's code has, as a function from what one round leaves to the next."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from copy import deepcopy
@@ -12,7 +10,7 @@ import numpy as np
 from torch import Tensor
 
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.located import telling_the_file
+from driftproof.toolkit.user_traceback import telling_the_file
 
 
 class RoundFunction:
@@ -46,6 +44,13 @@ class RoundFunction:
         """Return what the first round begins with: the state, or an object (and parameters)."""
         if not self._class:
             return given["state"]
+        if self._class == "fit" and given["state"][self.iterate].shape[-1:] != given["start"].shape:
+            several = " and ".join(self.fields)
+            raise DriftproofError(
+                f"{self.name}, with fit and aggregate, beside an algorithm of {several}",
+                "an algorithm whose first round begins with one vector",
+                "write a function of (state, clients, cohort), or a class with step",
+            )
         made = self._called(self._code, given)
         return made if self._class == "step" else (made, [given["start"]])
 
@@ -84,9 +89,10 @@ class RoundFunction:
             signature.bind(**chosen)
         except TypeError as error:
             raise DriftproofError(
-                f"{self.name}{signature}: {error}", f"parameters called {', '.join(given)}",
+                f"{self.name}{signature}: {error}",
+                f"parameters called {', '.join(given)}",
                 "rename them, or give them defaults",
-            ) from error  # fmt: skip
+            ) from error
         code = getattr(function, "__code__", None)  # a class has none
         with telling_the_file(Path(code.co_filename if code else "")):
             return function(**chosen)

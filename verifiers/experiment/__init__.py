@@ -7,12 +7,7 @@ a sentence is judged. ``panel``: what a figure shows. ``study``: what is compare
 """
 
 from driftproof.verifiers.experiment.codec import packed, unpacked
-from driftproof.verifiers.experiment.leaf import (
-    Experiment,
-    Plan,
-    experiment,
-    run_experiment,
-)
+from driftproof.verifiers.experiment.leaf import Experiment, Plan, experiment, run_experiment
 from driftproof.verifiers.experiment.outcome import (
     WORST,
     Asked,

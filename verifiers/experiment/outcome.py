@@ -7,6 +7,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
+from driftproof.verifiers.experiment.codec import packed
 from driftproof.verifiers.experiment.panel import over_seeds
 from driftproof.verifiers.experiment.run import CHOOSING, Key, Run, results_of
 from driftproof.verifiers.running.scheduler import Result, Task
@@ -42,10 +43,12 @@ class Outcome(Generic[R]):
     Attributes:
         run: on the first partition.
         results: what each seed measured.
+        repeats: how many further seeds repeat one of them, and are left out.
     """
 
     run: R
     results: Sequence[Mapping[str, Any]]
+    repeats: int = 0
 
     def over(self, name: str) -> np.ndarray:
         """Return what was measured, [seeds, moments]; nan where a run had diverged."""
@@ -88,10 +91,34 @@ Outcomes: TypeAlias = Mapping[Any, Outcome[Any]]
 def outcomes(runs: Mapping[Key, R], seeds: int) -> Asked:
     """Run each on the first ``seeds`` partitions; return a dictionary of their outcomes.
 
-    A run under several keys is run once.
+    A run under several keys is run once. Seeds that repeat others in all runs are left out.
     """
     results = yield from results_of({run: run.over(seeds) for run in runs.values()})
-    return {key: Outcome(run, results[run]) for key, run in runs.items()}
+    own = distinct(list(results.values()))
+    return {
+        key: Outcome(run, [results[run][seed] for seed in own], seeds - len(own))
+        for key, run in runs.items()
+    }
+
+
+def distinct(results: Sequence[Sequence[Mapping[str, Any]]]) -> list[int]:
+    """Return the seeds on which some kind of run is not, to the last digit, as on an earlier one.
+
+    Runs that the seed does not change are one piece of evidence, however many seeds there are.
+
+    Args:
+        results: of each kind, what each seed measured.
+
+    >>> distinct([[{"loss": 1.0}, {"loss": 1.0}, {"loss": 1.0}], [{}, {}, {"loss": 2.0}]])
+    [0, 2]
+    """
+    met = [tuple(map(packed, of_seed)) for of_seed in zip(*results, strict=True)]
+    return [seed for seed, one in enumerate(met) if one not in met[:seed]]
+
+
+def repeated(seeds: int) -> str:
+    """Say that seeds count once with others; empty if none does."""
+    return f"; {seeds} seeds only repeat others and are not counted" if seeds else ""
 
 
 class Tuned(NamedTuple):
@@ -141,10 +168,7 @@ def candidates(run: R, grid: Mapping[str, Sequence[Any]], budget: int) -> list[R
 
 
 def tuned(
-    methods: Mapping[Key, R],
-    grids: Mapping[Any, Mapping[str, Sequence[Any]]],
-    budget: int,
-    by: str,
+    methods: Mapping[Key, R], grids: Mapping[Any, Mapping[str, Sequence[Any]]], budget: int, by: str
 ) -> Asked:
     """Choose each method's settings on partitions that judge nothing, each by as many runs.
 

@@ -20,8 +20,8 @@ from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.dataset import digest, read
 from driftproof.toolkit.discover import import_path, is_own
 from driftproof.toolkit.federation import run, sampled_context
-from driftproof.toolkit.located import telling_the_file
 from driftproof.toolkit.problem import Problem
+from driftproof.toolkit.user_traceback import telling_the_file
 from driftproof.toolkit.wire import WireFailure, run_on_wire
 from driftproof.verifiers.experiment.codec import checkpoint, packed, unpacked
 from driftproof.verifiers.running.scheduler import Result, Task

@@ -18,16 +18,14 @@ from driftproof.verifiers.experiment.outcome import (
     Tuned,
     better,
     called,
+    distinct,
     outcomes,
+    repeated,
     tuned,
 )
 from driftproof.verifiers.experiment.panel import Panel, curve
 from driftproof.verifiers.experiment.run import Run
-from driftproof.verifiers.experiment.sentence import (
-    Sentence,
-    judged_by_seeds,
-    undecided_if,
-)
+from driftproof.verifiers.experiment.sentence import Sentence, judged_by_seeds, undecided_if
 from driftproof.verifiers.running.scheduler import Result, Task
 
 
@@ -216,10 +214,12 @@ def judge(says: Says, runs: Outcomes, size: str = "") -> list[Sentence]:
             constant = isinstance(other, float)
             second = _constant(says, runs[one], of, other) if constant else says.by(runs[other], of)
             second = np.broadcast_to(second, first.shape)
+            own = distinct([runs[key].results for key in ((one,) if constant else (one, other))])
             limit = f"{other:g}" if constant else named(runs, other)
             where = f"{named(runs, one)} against {limit}; {of}, {says.how}"
+            where += repeated(runs[one].repeats + len(first) - len(own))
             sentence = says.test(
-                says.text, where, first, second, comparisons=share, margin=says.margin
+                says.text, where, first[own], second[own], comparisons=share, margin=says.margin
             )
             reasons = [size, says.reason]
             alike = sentence.verdict == "reproduced" and says.margin > 0
@@ -331,7 +331,7 @@ def setting(run: Run, seeds: int, *chosen: str) -> list[str]:
     if model := getattr(problem, "model", None):
         inputs = " × ".join(map(str, model.example))
         lines.append(f"model: {model.title}, {model.dim:,} parameters; inputs {inputs}")
-    sizes = f"{run.rounds:,} rounds, {seeds} seeds (data, start and draws)"
+    sizes = f"{run.rounds:,} rounds, {seeds} seeds (data and draws; the start, if random)"
     return [*lines, f"{problem.clients} clients, {sizes}", *chosen]
 
 
@@ -354,4 +354,5 @@ def ends(runs: Outcomes, *names: str) -> str:
             if np.isfinite(values).any()
         ]
         said.append(f"{called(key)}: {', '.join([*means, *filter(None, [of.fate])])}")
-    return f"At the end, mean over seeds: {'; '.join(said)}."
+    repeats = repeated(next((of.repeats for of in runs.values()), 0))
+    return f"At the end, mean over seeds: {'; '.join(said)}{repeats}."

@@ -19,8 +19,8 @@ from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.engines.batched import BatchedContext
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, sampled_context
-from driftproof.toolkit.located import telling_the_file
 from driftproof.toolkit.problem import Problem
+from driftproof.toolkit.user_traceback import telling_the_file
 from driftproof.verifiers.experiment.codec import Checkpoint, checkpoint, packed
 from driftproof.verifiers.experiment.run import Run
 

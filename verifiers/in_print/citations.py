@@ -1,7 +1,5 @@
 """The papers that a claim's source names, as BibTeX: ``papers.bib`` in the paper's folder."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

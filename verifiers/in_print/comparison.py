@@ -5,10 +5,8 @@ beside the inequality (``\rho = (1-\eta\mu)^\tau``, ``where \kappa = L/\mu``). O
 statement it is said that it was not compared, and why.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from html import unescape
 from random import Random
@@ -83,10 +81,13 @@ def unlike(claim: Claim[Any], statement: str | None = None) -> dict[str, str] | 
         phrases[re.escape(shown)] = letters.measured(name)
     known |= {f"ℵ{k}": symbol for k, symbol in enumerate(phrases.values())}
 
-    def read(formula: str) -> Any:
+    def put(formula: str) -> str:
         for k, phrase in enumerate(phrases):
             formula = re.sub(phrase, rf"\\aleph_{{{k}}} ", formula)
-        return _read(formula, known)
+        return formula
+
+    def read(formula: str) -> Any:
+        return _read(put(formula), known)
 
     whole = claim.statement if statement is None else statement
     for written, name in NAMES.items():
@@ -103,11 +104,12 @@ def unlike(claim: Claim[Any], statement: str | None = None) -> dict[str, str] | 
     sides = [LESS.split(part) for part in parts if LESS.search(part)]
     formulas = [formula.subs(defined) for formula in rights.values()]
     first = [(_factor(left), left, side.strip()) for left, side, *_ in sides if _is_left(left)]
-    unread = ""
+    unread, missing = "", list[str]()
     for factor, left, side in first or [("", "", tail.strip()) for *_, tail in sides]:
         said, before = read(side), read(factor) if factor else sympy.S.One
         if said is None or before is None:
             unread = side if said is None else left
+            missing = _unknown(put(side if said is None else factor), known)
             continue
         plain, mean = (re.search(x, left) is not None for x in (PLAIN, r"\\sum|\\mathbb"))
         one_of = [said, said / before] if before else [said]
@@ -115,7 +117,9 @@ def unlike(claim: Claim[Any], statement: str | None = None) -> dict[str, str] | 
         if any(_same(one, other) for one in one_of for other in formulas):
             return {}
         if plain and mean:
-            unread = left  # of which the mean of squares, perhaps, is judged
+            unread, missing = left, []  # of which the mean of squares, perhaps, is judged
+    if unread and missing:
+        return f"cannot read {', '.join(missing)} in {unread}: no letter of the claim is called so"
     if unread or not first:
         return f"cannot read {unread or (sides[0][0].strip() if sides else 'a ≤ in it')}"
     return dict.fromkeys(rights, first[0][2])
@@ -163,6 +167,26 @@ def _read(formula: str, known: Mapping[str, Any]) -> Any:
         return None
     number = isinstance(value, sympy.Expr) and not value.has(sympy.zoo, sympy.nan, sympy.I)
     return value if number else None
+
+
+def _unknown(formula: str, known: Mapping[str, Any]) -> list[str]:
+    """Return the names in a formula that are not known; none, if that is not why it is not read."""
+
+    def names(element: Any) -> Iterator[str]:
+        parts, text = list(element), _inside(element)
+        if element.tag == "msubsup":
+            parts, text = parts[2:], "".join(map(_inside, parts[:2]))
+        named = element.tag in ("mi", "msub", "mover", "msubsup")
+        if named and text not in known and text not in FUNCTIONS:
+            yield "_".join(map(_inside, element)) if element.tag == "msub" else text
+        if element.tag == "msup" and _inside(parts[0]) == "e":
+            parts = parts[1:]
+        for part in parts if element.tag not in ("mi", "msub", "mover") else ():
+            yield from names(part)
+
+    with suppress(Exception):  # parsers raise many kinds
+        return list(dict.fromkeys(names(convert_to_element(formula))))
+    return []
 
 
 def _python(element: Any, names: Mapping[str, str]) -> str:

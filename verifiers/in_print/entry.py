@@ -1,11 +1,12 @@
 """What every view of a claim says of it before anything is run."""
 
-from __future__ import annotations
-
+import re
+from collections.abc import Iterable
 from typing import Any
 
 from driftproof.toolkit.constants import latex
 from driftproof.toolkit.discover import Leaf
+from driftproof.toolkit.verdict import Row
 from driftproof.verifiers.claim_types.claim import Claim
 from driftproof.verifiers.claim_types.rate import Schedule
 from driftproof.verifiers.claim_types.sources import Source, blaming, loaded
@@ -13,6 +14,26 @@ from driftproof.verifiers.counterexamples import scripts
 from driftproof.verifiers.in_print.citations import PUBLISHED, cited
 from driftproof.verifiers.in_print.comparison import unlike
 from driftproof.verifiers.in_print.formulas import right_sides_of
+
+EXPECTED = re.compile(
+    r"\\(mathbb|mathbf|mathrm|mathsf|operatorname|Bbb|bf|rm)\*?[\s{]*E(?![A-Za-z])|𝔼"
+    r"|\\(E|EE|Exp|Expect)(?![A-Za-z])|[Ee]xpect"
+    r"|(?<![\\A-Za-z])E\s*(_\w|_\{[^}]*\})?\s*(\\left|\\[bB]igg?l?)?\s*(\[|\(|\\[|{]|\\[lV])"
+)
+"""What shows that a statement is one in expectation."""
+
+
+def over_draws(source: Source, rows: Iterable[Row]) -> str:
+    """Say that means were judged of a user's statement that has no expectation ("": it has)."""
+    claim = loaded(source)
+    drawn = any(row.replicates > 1 and row.expected is None for row in rows)
+    given_past = getattr(claim, "conditional", False)
+    if not drawn or not claim.measures or given_past or EXPECTED.search(claim.statement):
+        return ""
+    return (
+        "the statement has no expectation. Where noise or clients are drawn, the mean over the "
+        "draws was judged, not each run."
+    )
 
 
 def _right_sides(claim: Claim[Any]) -> dict[str, str]:

@@ -1,7 +1,5 @@
 """Claims with the verdicts on record, and errata: statements that do not hold as printed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -11,16 +9,14 @@ from driftproof.toolkit.readings import Undecided
 from driftproof.toolkit.report.claim_view import ClaimView, views
 from driftproof.toolkit.statements import Statement, worst_first
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
-from driftproof.verifiers import record
+from driftproof.verifiers import baseline
 from driftproof.verifiers.claim_types.claim import Claim
 from driftproof.verifiers.in_print.entry import claim_entry
 from driftproof.verifiers.in_print.formulas import as_written
 from driftproof.verifiers.judges.decide import Decision
 from driftproof.verifiers.judges.rows import row_of
 
-EVIDENCE = {
-    "proof": Evidence.SYMBOLIC, "schedule": Evidence.SYMBOLIC, "slope": Evidence.ASYMPTOTIC,
-}  # fmt: skip
+EVIDENCE = {"proof": Evidence.SYMBOLIC, "schedule": Evidence.SYMBOLIC, "slope": Evidence.ASYMPTOTIC}
 """What the record's keys that are no cases say of how a verdict was come to."""
 
 
@@ -35,7 +31,7 @@ def viewed(known: Mapping[str, Leaf]) -> dict[str, ClaimView]:
 
     Those of a user's file may be functions that do not go through without sympy's evaluation.
     """
-    recorded = record.read()
+    recorded = baseline.read()
     head: dict[str, Any] = {"claims": {name: claim_entry(leaf) for name, leaf in known.items()}}
     for name, entry in head["claims"].items():
         if known[name].module is not None:
@@ -53,9 +49,14 @@ def _rows(claim: Claim[Any], recorded: Mapping[str, Mapping[str, str]]) -> Itera
         wanted = f"to decide it: {form.right.by}" if isinstance(form.right, Undecided) else ""
         for key, verdict in cases.items():
             yield row_of(
-                claim, form, {"key": key}, Decision(Verdict(verdict)),
-                EVIDENCE.get(key), wanted, empty_hypothesis=empty,
-            )  # fmt: skip
+                claim,
+                form,
+                {"key": key},
+                Decision(Verdict(verdict)),
+                EVIDENCE.get(key),
+                wanted,
+                empty_hypothesis=empty,
+            )
 
 
 def statements() -> list[Statement]:

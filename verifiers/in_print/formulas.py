@@ -5,8 +5,6 @@ terms of a bound change places. For a page a right side is called once more with
 switched off, so that its terms stand in the order, and with the factors, of the claim's file.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -6,8 +6,6 @@ letter has a number. So it is called again with the numbers of each case, and ha
 formula gives there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -16,10 +14,10 @@ from typing import Any
 from driftproof.toolkit.cases import Assumption, Case, roles_of
 from driftproof.toolkit.constants import MEASURED, Key, Letters, Notation, evaluate, stated
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.located import place_of
 from driftproof.toolkit.tolerances import EDGE
+from driftproof.toolkit.user_traceback import place_of
 from driftproof.verifiers.claim_types.claim import Claim, Form
-from driftproof.verifiers.judges.assumed import relation_of
+from driftproof.verifiers.judges.assumptions import relation_of
 
 CLOSE = 1e-6
 """How far the two may be apart, relative to what is added up: doubles in a text have 16 digits."""

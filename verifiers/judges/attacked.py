@@ -6,6 +6,7 @@ a search for points that exceed the constants (``synthetic.attacks``).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
@@ -17,8 +18,8 @@ from driftproof.synthetic.audit.algorithm import audit_algorithm
 from driftproof.synthetic.audit.problem import audit_problem, shown
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import MODULI, ROLES, RUN_ROLES
-from driftproof.toolkit.located import is_shipped, telling_the_method
-from driftproof.verifiers.judges.declared import DECLARED, GAP, key_of
+from driftproof.toolkit.user_traceback import is_shipped, telling_the_method
+from driftproof.verifiers.judges.audit_gate import DECLARED, GAP, key_of
 
 QUICK, FULL = 0.0125, 0.25
 """How much of ``falsify``'s search is made before a verdict: by default, and in the profile full.
@@ -26,6 +27,7 @@ QUICK, FULL = 0.0125, 0.25
 These say how many points are looked at, whatever the time that takes.
 """
 _found: dict[tuple[Any, ...], Found] = {}
+_attacked: dict[tuple[Any, ...], Found] = {}
 
 
 class Found(NamedTuple):
@@ -54,7 +56,11 @@ def look(case: Case, effort: float = QUICK) -> Found:
         if case.algorithm is not None:
             with telling_the_method(type(case.algorithm)):
                 audit_algorithm(case.algorithm, case.problem)
-        _found[key] = Found({}) if is_shipped(case.problem) else exceeded(case, effort)
+        of = (type(case.problem), key_of(replace(case, algorithm=None)), effort)
+        if of not in _attacked:  # once for all the algorithms that run on it
+            shipped = is_shipped(case.problem)
+            _attacked[of] = Found({}) if shipped else exceeded(case, effort)
+        _found[key] = _attacked[of]
     return _found[key]
 
 

@@ -7,8 +7,6 @@ are not valid for every law of the replicates; ``tests.calibration.rates`` shows
 verdicts that rest on them are wrong, skewed replicates included.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -5,9 +5,7 @@ The work (``measure_exactly``, ``measure_block``) knows nothing of right sides; 
 judged on the same run, and a verdict does not depend on how the work was spread or interrupted.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from itertools import starmap
@@ -21,19 +19,11 @@ from driftproof.synthetic.audit.terms import audited
 from driftproof.toolkit.balls.expressions import Sized, expression_in_balls
 from driftproof.toolkit.balls.tensor import RefusedError, precision
 from driftproof.toolkit.cases import Case, roles_of
-from driftproof.toolkit.constants import (
-    Key,
-    Letters,
-    Notation,
-    evaluate,
-    formula_of,
-    split,
-    stated,
-)
+from driftproof.toolkit.constants import Key, Letters, Notation, evaluate, formula_of, split, stated
 from driftproof.toolkit.draws import BLOCK, TooManyAtoms
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import Outcome, run, run_exactly, sampled_context
-from driftproof.toolkit.problem import Problem, supposing
+from driftproof.toolkit.problem import Problem, with_overrides
 from driftproof.toolkit.rounded import rounding
 from driftproof.toolkit.statistics import (
     Tail,
@@ -84,16 +74,12 @@ UNMEASURED = "refuted as far as sampling goes; its rounding errors have not been
 NO_UPPER_END = (
     "without an upper end of a replicate's left side nothing but a refutation can be established: "
     "write range=lambda c: …, the most that the assumptions allow it, or let the method have radii "
-    "and the problem the constants that these use. docs/claims.md#a-range"
+    "and the problem the constants that these use; or take so few rounds and clients that the "
+    "noise is enumerated. docs/claims.md#a-range"
 )
 SMALLEST = (
     "the smallest of several expectations cannot be tested by sampling: take cases whose noise can "
     "be enumerated, or average(…), which is at least as large"
-)
-NEITHER_END = (
-    "the noise has to be sampled, and nothing is known of one replicate's left side: write "
-    "range=lambda c: …, both ends, or least=lambda c: …, the lower one, which can refute; squares, "
-    "norms and gaps have the lower end 0 by themselves. docs/claims.md#a-range"
 )
 RARE = 0.02
 """The probability of a past that breaks a statement given the past, up to which it is supported."""
@@ -107,9 +93,15 @@ def measure_exactly(claim: RunClaim, case: Case, device: str = "cpu", form: int 
 
     def once(dtype: torch.dtype, problem: Problem = own, **more: Any) -> Outcome:
         return run_exactly(
-            problem, algorithm, rounds=rounds, left=left, limit=ATOMS, dtype=dtype, device=device,
+            problem,
+            algorithm,
+            rounds=rounds,
+            left=left,
+            limit=ATOMS,
+            dtype=dtype,
+            device=device,
             **more,
-        )  # fmt: skip
+        )
 
     try:
         double = once(torch.float64, apart=True)
@@ -166,7 +158,7 @@ def _other_end(problem: Problem, double: Outcome, once: Callable[..., Outcome]) 
     if not asked or not (known := problem.solution).low < known.high:
         return np.zeros(double.taken.shape[:2])
     other = replace(known, low=known.high, high=known.low)
-    moved = once(torch.float64, supposing(problem, solution=other)).taken
+    moved = once(torch.float64, with_overrides(problem, solution=other)).taken
     if moved.shape != double.taken.shape:  # it ended earlier: an end is infinite
         return np.full(double.taken.shape[:2], np.inf)
     apart: np.ndarray = np.abs(moved - double.taken).max(2)
@@ -208,7 +200,21 @@ def untestable(claim: BoundClaim, case: Case, form: Form) -> str | None:
     how = how_of(form.left or claim.left, case)[0]
     if how == "smallest":
         return SMALLEST
-    return None if how == GIVEN_PAST or ends(claim, case, form).lower else NEITHER_END
+    known = how == GIVEN_PAST or ends(claim, case, form).lower
+    return None if known else neither_end(coefficients(claim, case, form.right))
+
+
+def neither_end(measured: Iterable[str]) -> str:
+    """Say that a replicate has no known lower end: of the left side, or less what is measured."""
+    parts = " and ".join(f"c.measured({name!r})" for name in measured)
+    less = f" less its part of {parts}" if parts else ""
+    return (
+        f"the noise has to be sampled, and no lower end is known of one replicate's left side{less}"
+        f": write range=lambda c: …, both ends{' of that' if less else ''}, or least=lambda c: …, "
+        "the lower one, which can refute; squares, norms and gaps "
+        f"have the lower end 0 by themselves{', but not' + less if less else ''}. "
+        "docs/claims.md#a-range"
+    )
 
 
 def right_side(claim: Claim[Any], case: Case, right: Any) -> tuple[float, float]:
@@ -368,7 +374,11 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Measured) -> Row:
     if missing is not None:
         return _row(claim, case, form, undecided(), missing)
     if not len(measured.values) and measured.bad_step < 0:
-        reason = "left(view) gave no value at any moment: nothing was compared"
+        reason = (
+            "left(view) gave no value at any moment: nothing was compared. A moment of "
+            'each("round", …) is before a round, and view.last is after the last step: '
+            'return each("round", "local_step", …) where view.last'
+        )
         return _row(claim, case, form, undecided(), reason)
     low, high = right_side(claim, case, form.right)
     factors = coefficients(claim, case, form.right)
@@ -594,7 +604,7 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     facts |= {"alpha": LEVEL, "rhs": sides.high}
     known = sides.ends
     if not known.lower:
-        return row(undecided(), NEITHER_END, **facts)
+        return row(undecided(), neither_end(sides.factors), **facts)
     finite = np.isfinite(values).all(1)
     bottom, top = known.low[:, None], known.high[:, None]
     # without an upper end the right side is the unit: the tests depend on x / m alone
@@ -635,9 +645,13 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     ended = sides.measured.bad_step >= 0
     whole = known.upper and not ended and bool(finite.all())
     left = Replicates(
-        scaled, blur, bottom, width, tails if whole else (),
+        scaled,
+        blur,
+        bottom,
+        width,
+        tails if whole else (),
         above=not ended or (sides.partial_is_lower_bound and not np.any(bottom < 0)),
-    )  # fmt: skip
+    )
     largest = None if sides.range is None else sides.range[1]
     decision = decide(Comparisons(left, sides.right, most=largest), level=LEVEL)
     if decision.verdict is Verdict.REFUTED:

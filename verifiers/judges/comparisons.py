@@ -1,7 +1,5 @@
 """Judges identities and bounds by certified optima, whose enclosures do not rest on a solver."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,13 +17,7 @@ from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.claim_types.comparison import ComparisonClaim
-from driftproof.verifiers.judges.decide import (
-    Comparisons,
-    Decision,
-    Interval,
-    decide,
-    undecided,
-)
+from driftproof.verifiers.judges.decide import Comparisons, Decision, Interval, decide, undecided
 from driftproof.verifiers.judges.evidence import instance
 from driftproof.verifiers.judges.judge import ClaimTask, Judge, pack_rows
 from driftproof.verifiers.judges.rows import case_entry, row_of

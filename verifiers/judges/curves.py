@@ -1,7 +1,5 @@
 """The curves of a bound's plot: what was measured along the run, and the right side beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache

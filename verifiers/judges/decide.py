@@ -5,8 +5,6 @@ verdict. The left side is enclosed by what was computed (floats that hold their 
 ends of balls, exact fractions), or by what a test of samples says (``Samples``).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Literal, Protocol
@@ -132,8 +130,20 @@ def decide(made: Comparisons, tolerance: Tolerance = EXACT, level: float | None 
     if refuted.any() and made.relation == "==":  # where an identity first fails
         worst = int(np.argmax(refuted))
     else:
-        worst = _worst(excess.astype(float), size.astype(float), refuted, held)
+        worst = _worst(_doubles(excess), _doubles(size), refuted, held)
     return Decision(verdict, worst, attained, vacuous and not attained)
+
+
+def _doubles(numbers: np.ndarray) -> np.ndarray:
+    """Return numbers as doubles: a fraction that none can hold is ±∞."""
+
+    def double(number: Any) -> float:
+        try:
+            return float(number)
+        except OverflowError:
+            return inf if number > 0 else -inf
+
+    return np.array([double(number) for number in numbers], float)
 
 
 def _worst(excess: np.ndarray, size: np.ndarray, refuted: np.ndarray, held: np.ndarray) -> int:

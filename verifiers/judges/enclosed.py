@@ -4,8 +4,6 @@ The same algorithm, oracles and measure run once more with every number a ball t
 true value (``toolkit.engines.balls``), and the right side is evaluated so too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -43,7 +41,7 @@ from driftproof.verifiers.judges.evidence import Measured
 from driftproof.verifiers.judges.places import place
 from driftproof.verifiers.judges.rows import case_entry, row_of
 
-PRECISIONS = (BITS, 4 * BITS, 16 * BITS)
+PRECISIONS = (BITS, 4 * BITS, 16 * BITS, 64 * BITS)
 """Bits that are tried one after another while the balls are too wide: they widen with each step."""
 OPERATIONS = 1_500_000
 """What a try may cost that rounding asks for, in operations on single balls (about a second)."""
@@ -127,9 +125,13 @@ def enclose(
     how, at = _moments(case, left)
     with precision(bits, operations):
         enclosed = run_in_balls(
-            case.problem, algorithm, rounds=rounds, left=left, axes=how[1:],
+            case.problem,
+            algorithm,
+            rounds=rounds,
+            left=left,
+            axes=how[1:],
             upto=None if upto is None else upto[0],
-        )  # fmt: skip
+        )
         constant, factors = _right(claim, case, form)
         order = [factors.get(name) for name in enclosed.names]
         made = enclosed.values.shape[1]
@@ -280,7 +282,7 @@ def _facts(worst: Enclosed) -> dict[str, Any]:
     return {"lhs": lhs, "rhs": rhs, "margin": margin}
 
 
-def better(row: Row, enclosed: Row) -> Row:
+def merge_enclosure(row: Row, enclosed: Row) -> Row:
     """Return the row in doubles with what balls found, or with why they found nothing.
 
     A row that holds only if its left side is 0 stays open unless balls confirm it. So does one

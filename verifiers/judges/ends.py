@@ -22,6 +22,7 @@ from copy import copy
 from functools import lru_cache
 from itertools import islice
 from math import inf
+from traceback import extract_tb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,7 @@ from driftproof.toolkit.extent import Extent, OpaqueError, extent_of
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.measure import MOMENTS, Measure, Moment, Reduction
 from driftproof.toolkit.reach import Enclosed
+from driftproof.toolkit.user_traceback import is_driftproofs, is_users, place_of
 
 ROUNDED = 1e-9
 """By how much ends are moved outwards, relatively: for rounding in what makes them."""
@@ -111,11 +113,24 @@ class Enclosure(NamedTuple):
 
 
 def follow(left: Any, case: Case) -> Enclosure | None:
-    """Return what follows from a measure and from how far the algorithm can go (None: nothing)."""
+    """Return what follows from a measure and from how far the algorithm can go (None: nothing).
+
+    Raises:
+        DriftproofError: there is a fault in what should tell.
+    """
     try:
         return _followed(left, case)
-    except (OpaqueError, DriftproofError, AttributeError, TypeError, ValueError, RuntimeError):
-        return None  # what is wrong with a measure, the run says
+    except (OpaqueError, DriftproofError):
+        return None
+    except Exception as error:
+        files = [frame.filename for frame in extract_tb(error.__traceback__)]
+        if is_users(next(of for of in reversed(files) if is_users(of) or is_driftproofs(of))):
+            return None  # what is wrong with a measure, the run says
+        raise DriftproofError(
+            f"{type(error).__name__} ({error}) while the ends of {place_of(left)} were derived",
+            "ends, or that there are none: the fault is driftproof's",
+            "please report it, with the traceback that --debug shows; range=… derives nothing",
+        ) from error
 
 
 @lru_cache(maxsize=64)
@@ -130,6 +145,8 @@ def _followed(left: Any, case: Case) -> Enclosure | None:
     else:
         return None
     made = _values(left, moments, first.axes)
+    if not made:  # view.last along "round", say, which is before each round
+        return None
     ends = np.array([[(x.low, x.high, x.root) for x in row] for row in made])
     in_mean = moments.in_mean()
     if in_mean.radii:
@@ -196,9 +213,15 @@ class Moments:
             self.ctx.t, shown = t, t + after
             self.ctx.marks = self._at(shown if self.radii else 0)[1]
             yield Moment(
-                self.ctx, self.problem, self._state(shown), self._state(t - t % tau), t // tau,
-                t % tau + after, self._state(t), self._state(t - 1),
-            )  # fmt: skip
+                self.ctx,
+                self.problem,
+                self._state(shown),
+                self._state(t - t % tau),
+                t // tau,
+                t % tau + after,
+                self._state(t),
+                self._state(t - 1),
+            )
 
 
 def _means(mask: Any, values: tuple[Any, ...], weights: Any) -> Any:

@@ -1,7 +1,5 @@
 """Evidence of a bound on one case: measured values, and how one right side compares with them."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -11,14 +9,14 @@ from typing import Any, Self
 import numpy as np
 
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.federation import Outcome
+from driftproof.toolkit.federation import Outcome, Taken
 
 WORDS = ("how", "names")
 """What a unit has of words: tuples of them."""
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measured(Taken):
     """What one unit of work gave: a block of sampled replicates, or all atoms of the noise.
 
     Attributes:
@@ -48,17 +46,6 @@ class Measured:
     trace: np.ndarray = field(default_factory=lambda: np.empty((1, 0, 0)))
     bad_step: int = -1
     reach: float = 0.0
-
-    @property
-    def values(self) -> np.ndarray:
-        """The measure, [comparisons, replicates]."""
-        values: np.ndarray = self.taken[0]
-        return values
-
-    @property
-    def parts(self) -> np.ndarray:
-        """What else a right side names, [parts, comparisons, replicates]."""
-        return self.taken[1:]
 
     @classmethod
     def of(cls, kind: str, outcome: Outcome, **made: np.ndarray) -> Self:

@@ -22,8 +22,6 @@ of the rest, are left out until a curve with c ≥ 0 passes, or until half of th
 powers of T).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

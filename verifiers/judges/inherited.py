@@ -1,11 +1,9 @@
 """Takes back the support of a rate whose bound is not supported: it is worth what its bound is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from driftproof.toolkit.verdict import Row, Verdict, overall, together
-from driftproof.verifiers import record
+from driftproof.verifiers import baseline
 from driftproof.verifiers.judges.decide import withdrawn
 
 
@@ -32,7 +30,7 @@ def _inherited(row: Row, rows: Sequence[Row]) -> Row:
 def verdict_of(name: str, key: str, rows: Sequence[Row]) -> Verdict | None:
     """Return the verdict of a claim's form, in these rows or else on record (None: neither)."""
     judged = [row for row in rows if row.claim == name and row.form_key == key]
-    recorded = record.read().get(name, {}).get(key, {})
+    recorded = baseline.read().get(name, {}).get(key, {})
     if not recorded:
         return overall(judged) if judged else None
     # a shorter profile judges a few of the cases: the others' verdicts are those on record

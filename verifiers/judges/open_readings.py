@@ -1,7 +1,5 @@
 """Says what is known of a reading that nothing decides, and what would decide it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from driftproof.toolkit.readings import Undecided

@@ -1,7 +1,5 @@
 """Says at which moment of a run a comparison was made."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from driftproof.toolkit.cases import Case

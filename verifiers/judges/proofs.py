@@ -48,10 +48,15 @@ def judge(claim: Claim[Any], form: Form, steps: Sequence[Step]) -> Row:
     else:
         holds = True
     return row_of(
-        claim, form, {"key": "proof", "label": "algebra, step by step"}, settled(holds),
-        Evidence.SYMBOLIC, reason, comparisons=len(steps),
+        claim,
+        form,
+        {"key": "proof", "label": "algebra, step by step"},
+        settled(holds),
+        Evidence.SYMBOLIC,
+        reason,
+        comparisons=len(steps),
         series=ProofSteps([[step.says, step.holds, _reason(step)] for step in steps]),
-    )  # fmt: skip
+    )
 
 
 def _reason(step: Step) -> str:

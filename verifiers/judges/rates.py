@@ -12,8 +12,6 @@ it. A rate is
   (``slope``).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -32,16 +30,16 @@ from driftproof.verifiers.claim_types.rate import RateClaim, Schedule
 from driftproof.verifiers.judges import slope
 from driftproof.verifiers.judges.decide import Decision, inapplicable, settled, undecided
 from driftproof.verifiers.judges.evidence import Measured, joined
-from driftproof.verifiers.judges.followed import (
+from driftproof.verifiers.judges.judge import ClaimTask, Group, Judge, Tasks, pack_rows, unpack_rows
+from driftproof.verifiers.judges.rows import row_of
+from driftproof.verifiers.judges.runs import block
+from driftproof.verifiers.judges.schedule_check import (
     broken_assumption,
     measured_exponents,
     measured_form,
     measured_order,
     steps,
 )
-from driftproof.verifiers.judges.judge import ClaimTask, Group, Judge, Tasks, pack_rows, unpack_rows
-from driftproof.verifiers.judges.rows import row_of
-from driftproof.verifiers.judges.runs import block
 
 
 def judge_schedule(
@@ -72,9 +70,10 @@ def judge_schedule(
         return refuted
     allowed = exponents(schedule.in_horizon, t)
     missing = [
-        term for term in growth.items()
+        term
+        for term in growth.items()
         if not any(_of_order(term, other) for other in allowed.items())
-    ]  # fmt: skip
+    ]
     if missing:
         power, factor = missing[0]
         term = f"({plain(factor)})·T^({plain(power)})"
@@ -94,10 +93,13 @@ def judge_schedule(
     if claim.size is None:  # else the horizon is not a number of steps that cost samples
         proof += _terms(claim, schedule)
     return _row(
-        claim, form, settled(True), comparisons=len(growth),
+        claim,
+        form,
+        settled(True),
+        comparisons=len(growth),
         series=ProofSteps(proof),
         case={"key": "schedule", "label": "schedule, for all T", "derived": claim.derived.public()},
-    )  # fmt: skip
+    )
 
 
 def known_horizons(claim: RateClaim, cases: Sequence[Case]) -> list[int]:
@@ -187,13 +189,7 @@ def _worst(claim: RateClaim, growth: Mapping[Any, Any]) -> Any:
     return max((power.subs(on_cases) for power in growth), key=float)
 
 
-def _row(
-    claim: RateClaim,
-    form: Form,
-    decision: Decision,
-    reason: str = "",
-    **facts: Any,
-) -> Row:
+def _row(claim: RateClaim, form: Form, decision: Decision, reason: str = "", **facts: Any) -> Row:
     case = facts.pop("case", {"key": "schedule", "label": "schedule, for all T"})
     return row_of(claim, form, case, decision, Evidence.SYMBOLIC, reason, **facts)
 
@@ -239,12 +235,13 @@ class Rates(Judge):
         results = yield (schedules if later else [*schedules, *known, *runs])
         judged = [row for blob, _ in results[: len(schedules)] for row in unpack_rows(blob)]
         rows = [
-            row for row in judged
+            row
+            for row in judged
             # without a bound and a floor the measured slope alone decides
             if row.verdict is not Verdict.INCONCLUSIVE
             or claim.derived
             or (row.form, row.reading) != (form.form, form.reading)
-        ]  # fmt: skip
+        ]
         if later and any(row.form != "sibling" for row in rows):
             return rows
         results = (yield [*known, *runs]) if later else results[len(schedules) :]

@@ -1,15 +1,13 @@
 """Tells a role that this case lacks from a role that nothing has: the second is misspelt."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 from typing import Any
 
 from driftproof.toolkit.constants import ROLES, RUN_ROLES
 from driftproof.toolkit.errors import DriftproofError, unknown_name
-from driftproof.toolkit.located import telling_the_method
 from driftproof.toolkit.problem import Problem
+from driftproof.toolkit.user_traceback import telling_the_method
 from driftproof.verifiers.claim_types.claim import Claim
 
 

@@ -1,7 +1,5 @@
 """Rows of results, made from a claim's form and a case."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 What doubles leave open is run again in ball arithmetic.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -104,14 +102,15 @@ class Runs(MeasuredOnce):
             ]
             results = (yield asked) if asked else []
             for k, (blob, _) in zip(unsure, results, strict=True):
-                rows[k] = enclosed.better(rows[k], unpack_rows(blob)[0])
+                rows[k] = enclosed.merge_enclosure(rows[k], unpack_rows(blob)[0])
         else:
             rows, measured = yield from self._sampled(claim, case, forms, ask, BUDGETS[profile])
         return [
-            row if row.form == "sibling"  # the page does not show it
+            row
+            if row.form == "sibling"  # the page does not show it
             else replace(row, series=curves.curves(claim, case, row, measured))
             for row in rows
-        ]  # fmt: skip
+        ]
 
     def _sampled(
         self, claim: BoundClaim, case: Case, forms: Sequence[Form], ask: ClaimTask, budget: int

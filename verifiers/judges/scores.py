@@ -1,7 +1,5 @@
 """How near sides come to breaking a bound: what the search climbs by. It decides nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,7 +11,7 @@ from driftproof.toolkit.engines.enumerated import Drew
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.measure import Measure, Reduction, States, Steps
 from driftproof.verifiers.claim_types.claim import Claim, Form
-from driftproof.verifiers.judges.assumed import outside
+from driftproof.verifiers.judges.assumptions import outside
 from driftproof.verifiers.judges.judge import OUTSIDE, judge_named
 
 DUST = 1e-16

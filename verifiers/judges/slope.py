@@ -7,8 +7,6 @@ if faster orders are excluded by the resolution too. Powers of log T that the gr
 are named. Finite horizons never refute a rate: that takes a floor.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -35,9 +33,9 @@ from driftproof.verifiers.judges.decide import (
     undecided,
 )
 from driftproof.verifiers.judges.evidence import Measured
-from driftproof.verifiers.judges.followed import measured_order, off_schedule, steps
 from driftproof.verifiers.judges.growth import FEWEST, SPAN, STEP, Possible, possible
 from driftproof.verifiers.judges.rows import row_of
+from driftproof.verifiers.judges.schedule_check import measured_order, off_schedule, steps
 
 
 @dataclass(frozen=True)
@@ -82,9 +80,16 @@ def judge_slope(
     few += f"{FEWEST}, the last of them {SPAN:g} times the first or more"
     if len(grid.x) < FEWEST:  # of so few no order can be told at all
         return row_of(
-            claim, form, entry, settled(False if over else None), Evidence.ASYMPTOTIC,
-            refuted or few, comparisons=len(grid.x), alpha=LEVEL, replicates=len(values[0]),
-        )  # fmt: skip
+            claim,
+            form,
+            entry,
+            settled(False if over else None),
+            Evidence.ASYMPTOTIC,
+            refuted or few,
+            comparisons=len(grid.x),
+            alpha=LEVEL,
+            replicates=len(values[0]),
+        )
     left = possible(grid.x, grid.low, grid.high, claimed)
     decision, reason = order_decided(left, claimed, claim.resolution)
     strays = off_schedule(claim, form, cases)

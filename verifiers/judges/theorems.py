@@ -5,18 +5,17 @@ the tightest of these points the statement is judged as any other (``worst_cases
 it is false there. Else multipliers are sought as functions of the letters (``worst_case.region``).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from math import inf, isfinite
 from typing import Any
 
+from driftproof.synthetic.classes.function_class import FunctionClassProblem
 from driftproof.synthetic.classes.relations import start_within
-from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.letters import Letter, shown
@@ -25,7 +24,7 @@ from driftproof.toolkit.ratios import Ratio
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import RunClaim
 from driftproof.verifiers.claim_types.claim import Form
-from driftproof.verifiers.judges import assumed, at_numbers, worst_cases
+from driftproof.verifiers.judges import assumptions, at_numbers, worst_cases
 from driftproof.verifiers.judges.decide import inapplicable, settled, undecided, withdrawn
 from driftproof.verifiers.judges.evidence import instance
 from driftproof.verifiers.judges.judge import ClaimTask
@@ -35,7 +34,6 @@ from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.exact import fraction, rational
 from driftproof.verifiers.worst_case.expression import evaluate
 from driftproof.verifiers.worst_case.homogeneous import units
-from driftproof.verifiers.worst_case.record import WorstCase
 from driftproof.verifiers.worst_case.region import (
     Point,
     Sample,
@@ -44,6 +42,8 @@ from driftproof.verifiers.worst_case.region import (
     multipliers,
     point_of,
 )
+from driftproof.verifiers.worst_case.room import families
+from driftproof.verifiers.worst_case.sdp import WorstCase
 from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.solve import UnboundedError
 from driftproof.verifiers.worst_case.written import Right, theorem
@@ -60,7 +60,7 @@ def with_numbers(case: Case, point: Point) -> Case:
     """Return a case with numbers for its letters."""
     values = case.algorithm.values().items()
     chosen = {name: float(at(of, point)) for name, of in values if isinstance(of, Letter)}
-    problem = WholeClass(
+    problem = FunctionClassProblem(
         conditions=at(case.problem.conditions, point), clients=case.problem.clients
     )
     return Case(problem, replace(case.algorithm, **chosen), case.rounds)
@@ -75,7 +75,9 @@ def _at(case: Case, point: Point, start: float | None) -> Case:
     if start is None:
         return numbers
     conditions = (*numbers.problem.conditions, start_within(R=start))
-    return replace(numbers, problem=WholeClass(conditions=conditions, clients=case.problem.clients))
+    return replace(
+        numbers, problem=FunctionClassProblem(conditions=conditions, clients=case.problem.clients)
+    )
 
 
 def measure(claim: RunClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any]:
@@ -109,7 +111,11 @@ def _measured(claim: RunClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
             )
     programs = build(case.algorithm, case.problem, rounds=case.rounds, left=left)
     _check_text(case, left, region, programs)
-    looked = [point for point in ends_and_middle(region) if _meant(point)]
+    looked = [  # where a run in doubles takes the numbers for what they are
+        point
+        for point in ends_and_middle(region)
+        if all(decimal(float(of)) == of for of in point.values())
+    ]
     if not looked:
         raise DriftproofError(
             f"the region {region.said}, whose ends and middle have more digits than doubles",
@@ -122,13 +128,14 @@ def _measured(claim: RunClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
         own = [program.less(factors_of(claim, case, form, region)) for program in programs]
         values = [_values(program, region) for program in own]
         met = [
-            (point, [value(point) for value in values]) for point in looked
-            if assumed.outside(claim, with_numbers(case, point), form) is None
-        ]  # fmt: skip
+            (point, [value(point) for value in values])
+            for point in looked
+            if assumptions.outside(claim, with_numbers(case, point), form) is None
+        ]
         for point, _ in met:
             at_numbers.check(claim, form, with_numbers(case, point))
         if not met:
-            found["unmet"] = assumed.outside(claim, with_numbers(case, looked[0]), form)
+            found["unmet"] = assumptions.outside(claim, with_numbers(case, looked[0]), form)
             continue
 
         def tightness(of: tuple[Point, list[float]], form: Form = form) -> float:
@@ -194,7 +201,13 @@ def _proved(
             except DriftproofError as error:
                 reason = error
         else:
-            raise reason
+            with suppress(ArithmeticError, ValueError):  # a pole, or rounding
+                for found in families(program, region, bound):
+                    with suppress(DriftproofError):
+                        files[file] = theorem(program, right, written, found)
+                        break
+            if file not in files:
+                raise reason
     return files
 
 
@@ -265,9 +278,8 @@ def region_of(claim: RunClaim, case: Case) -> list[list[str]]:
     left = dict(free)
     while left:
         ready = [
-            name for name, letter in left.items()
-            if not _names(letter.low, letter.high) & set(left)
-        ]  # fmt: skip
+            name for name, letter in left.items() if not _names(letter.low, letter.high) & set(left)
+        ]
         if not ready:
             raise DriftproofError(
                 f"the ranges {', '.join(map(shown, left.values()))}, which need each other",
@@ -301,11 +313,6 @@ def _end(text: str, fixed: Mapping[str, Fraction], done: Mapping[str, Any]) -> s
         ) from error
 
 
-def _meant(point: Point) -> bool:
-    """Tell whether a run in doubles takes the numbers for what they are."""
-    return all(decimal(float(of)) == of for of in point.values())
-
-
 def _values(program: WorstCase, region: Region) -> Callable[[Point], float]:
     """Return a function from points to the worst case, less what a solver's rounding may add.
 
@@ -337,9 +344,7 @@ def judge(claim: RunClaim, case: Case, form: Form, measured: Mapping[str, Any]) 
     """Return the row of one form: SUPPORTED for all values of the letters, or REFUTED at some."""
     found, region = measured["forms"][form.key], measured["region"]
     if "point" not in found:
-        return row_of(
-            claim, form, case_entry(case), inapplicable(), None, found["unmet"],
-        )  # fmt: skip
+        return row_of(claim, form, case_entry(case), inapplicable(), None, found["unmet"])
     point = {name: Fraction(of) for name, of in found["point"].items()}
     row = None
     if "measured" in found:
@@ -350,11 +355,16 @@ def judge(claim: RunClaim, case: Case, form: Form, measured: Mapping[str, Any]) 
         right = float(worst_cases.right_side(claim, numbers, form).low)
         value = min(found["value"], right) if "files" in found else found["value"]
         row = row_of(
-            claim, form, case_entry(case), undecided(), rhs=right, comparisons=1,
+            claim,
+            form,
+            case_entry(case),
+            undecided(),
+            rhs=right,
+            comparisons=1,
             lhs={"mean": value, "low": None, "high": None},
             instance=instance(roles_of(numbers), claim.notation(numbers)),
-        )  # fmt: skip
-    row = assumed.noted(claim, numbers, form, row)
+        )
+    row = assumptions.flag_edge_cases(claim, numbers, form, row)
     row = replace(row, case=case_entry(case))
     where = ", ".join(f"{name} = {of}" for name, of in point.items())
     if row.verdict is Verdict.REFUTED:
@@ -364,9 +374,12 @@ def judge(claim: RunClaim, case: Case, form: Form, measured: Mapping[str, Any]) 
         if case.problem.of_all_rounds:
             reason += f"; {worst_cases.REPLAYED}"
         return replace(
-            row, verdict=settled(True).verdict, evidence=Evidence.THEOREM, reason=reason,
+            row,
+            verdict=settled(True).verdict,
+            evidence=Evidence.THEOREM,
+            reason=reason,
             proofs={**row.proofs, **found["files"]},
-        )  # fmt: skip
+        )
     known = "proved" if row.verdict is Verdict.SUPPORTED else "not refuted"
     reason = f"{known} at {where}, the tightest point that was looked at; for all {region} open: "
     reason += found["open"]

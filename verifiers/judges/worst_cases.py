@@ -19,7 +19,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from driftproof.synthetic.classes.conditions import Constraint
-from driftproof.synthetic.classes.whole import WholeClass
+from driftproof.synthetic.classes.function_class import FunctionClassProblem
+from driftproof.synthetic.classes.relations import OF_CLIENTS, similar
 from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.engines.symbolic import ROUNDS
 from driftproof.toolkit.errors import DriftproofError
@@ -32,13 +33,7 @@ from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import RunClaim
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.judges import bounds
-from driftproof.verifiers.judges.decide import (
-    Comparisons,
-    Decision,
-    Interval,
-    decide,
-    undecided,
-)
+from driftproof.verifiers.judges.decide import Comparisons, Decision, Interval, decide, undecided
 from driftproof.verifiers.judges.evidence import instance
 from driftproof.verifiers.judges.judge import ClaimTask, Group, Tasks
 from driftproof.verifiers.judges.rows import case_entry, row_of
@@ -48,9 +43,10 @@ from driftproof.verifiers.worst_case.certificate import certify
 from driftproof.verifiers.worst_case.check_counterexample import functions_of
 from driftproof.verifiers.worst_case.counterexample import simple
 from driftproof.verifiers.worst_case.exact import Exact
+from driftproof.verifiers.worst_case.face import Optimum, optimum
 from driftproof.verifiers.worst_case.program import Solved
-from driftproof.verifiers.worst_case.record import ROUNDED, WorstCase
 from driftproof.verifiers.worst_case.region import letters_of
+from driftproof.verifiers.worst_case.sdp import ROUNDED, WorstCase
 from driftproof.verifiers.worst_case.solve import UnboundedError, UnsolvedError, solve
 from driftproof.verifiers.worst_case.witness import Witness, witness
 from driftproof.verifiers.worst_case.written import Right, certificate, counterexample
@@ -64,6 +60,8 @@ LEAST = Fraction(1, 10**20)
 """By how much at least a multiple of a right side exceeds it: enough for the enclosure of it."""
 STARTS = (1, 4, 30)
 """How far from x* a start is taken to refute what speaks of all starts."""
+APART = (1, 30, 1000)
+"""The ζ of clients that are taken to refute what speaks of all clients."""
 REPLAYED = f"replayed in doubles for {len(ROUNDS)} rounds"
 """Said of a verdict that speaks of all rounds: what its text was seen to do (docs/soundness.md)."""
 
@@ -76,7 +74,7 @@ def measure(claim: RunClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any
     """
     left = forms[0].left or claim.left
     assert left is not None
-    assert isinstance(case.problem, WholeClass)
+    assert isinstance(case.problem, FunctionClassProblem)
     rights = {form: right_side(claim, case, form) for form in forms}
     comparisons: list[dict[str, Any]] = []
     for number, program in enumerate(
@@ -95,13 +93,15 @@ def measure(claim: RunClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any
                 made["forms"][form.key] = {"open": f"{error.got}. {error.remedy}"}
                 continue
             except UnboundedError:
-                if (near := _near_start(own, right)) is None:
+                near = _near_start(own, right) or _similar(case, left, number, factors, right)
+                if near is None:
                     raise
                 own, known[own.objective] = near
             worst = known[own.objective]
             # of a negative control the verdict counts, and nothing is shown
             found = _compared(worst, right, shown=form.form != "sibling")
             made["forms"][form.key] = found
+            found["grows"] = own.relations != program.less(factors).relations
             made["value"] = found["value"] = worst.solved.value
             refuting = found.pop("functions", None)
             if refuting is not None:
@@ -115,19 +115,46 @@ def _near_start(program: WorstCase, right: Right) -> tuple[WorstCase, Functions]
     Returns:
         The first of ``STARTS`` for which the right side is exceeded; None: none is.
     """
-    starts = [Vector.basis(Second(j) if name == "y_0" else j)
-              for j, name in enumerate(program.vectors) if name in ("x_0", "y_0")]  # fmt: skip
+    starts = [
+        Vector.basis(Second(j) if name == "y_0" else j)
+        for j, name in enumerate(program.vectors)
+        if name in ("x_0", "y_0")
+    ]
     squares = sum((v * v for v in (*starts, *program.own)), GramForm())
     for R in STARTS if starts else ():
         within = Constraint("start", squares, Fraction(R) ** 2)
         near = replace(program, relations=(*program.relations, within))
-        try:
-            solved = solve(near)
-        except DriftproofError:
-            continue
-        if solved.value > right.high:
-            return near, Functions(near, solved)
+        if (functions := _exceeding(near, right)) is not None:
+            return near, functions
     return None
+
+
+def _similar(
+    case: Case, left: Any, number: int, factors: Mapping[str, Fraction], right: Right
+) -> tuple[WorstCase, Functions] | None:
+    """Return clients that nothing relates at the first ζ of ``APART`` that exceeds a right side."""
+    whole = case.problem
+    assert isinstance(whole, FunctionClassProblem)
+    related = any(of.kind in OF_CLIENTS for of in whole.relations)
+    for zeta in APART if whole.clients > 1 and not related else ():
+        near = replace(whole, conditions=(*whole.conditions, similar(zeta)))
+        try:
+            made = build(case.algorithm, near, rounds=case.rounds, left=left)
+        except DriftproofError:  # the class has no such relation
+            return None
+        program = made[number].less(factors)
+        if (functions := _exceeding(program, right)) is not None:
+            return program, functions
+    return None
+
+
+def _exceeding(program: WorstCase, right: Right) -> Functions | None:
+    """Return nearly the worst functions, if they are above a right side."""
+    try:
+        solved = solve(program)
+    except DriftproofError:
+        return None
+    return Functions(program, solved) if solved.value > right.high else None
 
 
 def _compared(worst: Functions, right: Right, *, shown: bool) -> dict[str, Any]:
@@ -142,7 +169,7 @@ def _compared(worst: Functions, right: Right, *, shown: bool) -> dict[str, Any]:
     near = NEAR * size
     if value <= right.high + MAYBE * size:
         try:
-            proof = certify(worst.exact, solved, at_most=right.low)
+            proof = certify(worst.exact, solved, at_most=right.low, at=lambda: worst.best)
         except DriftproofError as error:
             made["open"] = error.got
         else:
@@ -158,8 +185,11 @@ def _compared(worst: Functions, right: Right, *, shown: bool) -> dict[str, Any]:
     clearly = value > right.high + near
     for found in worst.above(right, clearly=clearly, shown=shown):
         if program.inexact and right.high < found.value <= right.high + ROUNDED * abs(right.high):
-            made |= {"attained": str(right.high), "open": "functions of the class exceed the right "
-                     f"side by less than rounding: {program.inexact} is in the steps"}  # fmt: skip
+            made |= {
+                "attained": str(right.high),
+                "open": "functions of the class exceed the right "
+                f"side by less than rounding: {program.inexact} is in the steps",
+            }
             continue
         made |= {"attained": str(found.value), "what": found.what}
         if found.value > right.high:
@@ -203,6 +233,11 @@ class Functions:
         return Exact(self.program)
 
     @cached_property
+    def best(self) -> Optimum:
+        """The worst case to many digits."""
+        return optimum(self.exact, self.exact.near(self.solved))
+
+    @cached_property
     def rough(self) -> Witness | None:
         """As near to the worst case as doubles come."""
         return witness(self.exact, self.solved, digits=False)
@@ -210,7 +245,11 @@ class Functions:
     @cached_property
     def sharp(self) -> Witness | None:
         """As near as is possible."""
-        return witness(self.exact, self.solved) if not self.program.loose else self.rough
+        return (
+            self.rough
+            if self.program.loose
+            else witness(self.exact, self.solved, at=lambda: self.best)
+        )
 
 
 def _larger(right: Right, bound: Fraction) -> Right:
@@ -339,8 +378,9 @@ def judge(claim: RunClaim, case: Case, form: Form, measured: Mapping[str, Any]) 
             facts["lhs"]["mean"] = nearer(facts["lhs"]["mean"], facts["lhs"][end])
     facts["proofs"] = {
         file_name(claim, case, form, made["moment"]): made["file"]
-        for made in comparisons if "file" in made
-    }  # fmt: skip
+        for made in comparisons
+        if "file" in made
+    }
     if decision.verdict is Verdict.SUPPORTED:
         irrational = (
             "the right side is irrational: what is proved is the lower end of its enclosure"
@@ -386,10 +426,11 @@ def _refuted(
 ) -> Row:
     """Return the row of a comparison that functions of the class exceed."""
     value, right = float(Fraction(made["attained"])), facts["rhs"]
+    worst = "there is no worst case" if made["grows"] else "the worst case is about"
+    worst += "" if made["grows"] else f" {made['value']:.6g}"
     reason = (
         f"there are functions of the class, in dimension {made['dimension']}, with "
-        f"left ≥ {value:.6g} above right = {right:.6g}: {made['what']}; the worst case is about "
-        f"{made['value']:.6g}; {made['moment']}"
+        f"left ≥ {value:.6g} above right = {right:.6g}: {made['what']}; {worst}; {made['moment']}"
     )
     if made.get("ran") is not None:
         reason += f"; run on them, in doubles: {made['ran']:.6g}"
@@ -447,14 +488,20 @@ def row(
     roles = roles_of(case) if decision.verdict is not Verdict.INAPPLICABLE else {}
     roles = {name: number for name, number in roles.items() if isfinite(number)}  # no gap is known
     return row_of(
-        claim, form, case_entry(case), decision, evidence, reason,
-        instance=instance(roles, claim.notation(case)), **facts,
-    )  # fmt: skip
+        claim,
+        form,
+        case_entry(case),
+        decision,
+        evidence,
+        reason,
+        instance=instance(roles, claim.notation(case)),
+        **facts,
+    )
 
 
 def letters_in(case: Case) -> dict[str, Letter]:
     """Return the letters for all of whose values a case stands."""
-    conditions = case.problem.conditions if isinstance(case.problem, WholeClass) else ()
+    conditions = case.problem.conditions if isinstance(case.problem, FunctionClassProblem) else ()
     own = case.algorithm.values() if case.algorithm is not None else {}
     return letters_of((conditions, own))
 

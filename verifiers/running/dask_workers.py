@@ -4,8 +4,6 @@ A worker with other code or data than the command's refuses a task, since bits m
 of a user's own files travels with a task, by value (cloudpickle).
 """
 
-from __future__ import annotations
-
 import io
 import multiprocessing
 import pickle
@@ -20,13 +18,15 @@ from typing import Any
 
 from driftproof.toolkit.discover import Leaf
 from driftproof.toolkit.errors import DriftproofError, MissingError
-from driftproof.toolkit.located import is_users
+from driftproof.toolkit.user_traceback import is_users
 from driftproof.verifiers.running import scheduler
 from driftproof.verifiers.running.fingerprint import fingerprint
 
 LOGS = ("distributed", "distributed.client", "asyncio", "tornado.application")
-SETTINGS = {"logging": dict.fromkeys(LOGS, "critical"),
-            "distributed.admin.large-graph-warning-threshold": "1 GB"}  # fmt: skip
+SETTINGS = {
+    "logging": dict.fromkeys(LOGS, "critical"),
+    "distributed.admin.large-graph-warning-threshold": "1 GB",
+}
 """No messages of lost connections (the command tells what became of them), nor of large tasks."""
 PATIENCE, ANSWER = 60.0, 10.0  # seconds to wait for a worker, and for a scheduler
 
@@ -41,8 +41,17 @@ def dask_workers(address: str | None, processes: int) -> Iterator[int]:
     Raises:
         DriftproofError: no Dask is installed, no worker is there, or one has several threads.
     """
-    own = {} if address else {"n_workers": processes, "threads_per_worker": 1, "memory_limit": 0,
-                              "dashboard_address": None, "silence_logs": CRITICAL}  # fmt: skip
+    own = (
+        {}
+        if address
+        else {
+            "n_workers": processes,
+            "threads_per_worker": 1,
+            "memory_limit": 0,
+            "dashboard_address": None,
+            "silence_logs": CRITICAL,
+        }
+    )
     with ExitStack() as opened:
         try:
             import dask

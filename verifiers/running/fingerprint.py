@@ -1,7 +1,5 @@
 """The code that a unit's result rests on: driftproof's sources, the libraries, a user's file."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import sys
@@ -11,13 +9,22 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from driftproof.toolkit.discover import KINDS, package_folder, parse
-from driftproof.toolkit.located import is_users
+from driftproof.toolkit.user_traceback import is_users
 
 PACKAGES = ("driftproof.toolkit", "driftproof.synthetic", "driftproof.verifiers")
 LIBRARIES = (
-    "numpy", "scipy", "torch", "cvxpy", "clarabel", "cma", "sympy", "python-flint", "numba",
-    "triton", "scikit-learn",
-)  # fmt: skip
+    "numpy",
+    "scipy",
+    "torch",
+    "cvxpy",
+    "clarabel",
+    "cma",
+    "sympy",
+    "python-flint",
+    "numba",
+    "triton",
+    "scikit-learn",
+)
 SOURCES = "driftproof's sources"
 
 

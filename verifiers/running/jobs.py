@@ -5,8 +5,6 @@ takes long itself, so any number of jobs share one pool of workers, and what a j
 depends only on the tasks' results, in their order. Every judge goes through the same loop.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +16,7 @@ from driftproof.toolkit.errors import UndecidableError
 from driftproof.toolkit.verdict import Row
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.sources import Source, blaming
-from driftproof.verifiers.judges import assumed, at_numbers, declared
+from driftproof.verifiers.judges import assumptions, at_numbers, audit_gate
 from driftproof.verifiers.judges.decide import inapplicable, undecided
 from driftproof.verifiers.judges.judge import (
     UNDECIDABLE,
@@ -58,7 +56,7 @@ def _job(judge: Judge, claim: Claim[Any], group: Group, ask: ClaimTask, profile:
     for case, sentences in found:
         for k in group.forms:
             form = claim.forms[k]
-            reason = declared.refusal(claim, case, form, sentences)
+            reason = audit_gate.refusal(claim, case, form, sentences)
             if reason is not None and k not in rows:
                 rows[k] = row_of(claim, form, case_entry(case), inapplicable(), None, reason)
     kept = [k for k in group.forms if k not in rows]
@@ -73,7 +71,7 @@ def _job(judge: Judge, claim: Claim[Any], group: Group, ask: ClaimTask, profile:
 def _beside(claim: Claim[Any], group: Group, row: Row, sentence: str) -> Row:
     """Return a row that names a constant which is exceeded, though the statement has it nowhere."""
     form = next(form for form in (claim.forms[k] for k in group.forms) if form.key == row.form_key)
-    if declared.rests_on_constants(claim, form, row):
+    if audit_gate.rests_on_constants(claim, form, row):
         return row_of(claim, form, row.case, inapplicable(), None, sentence)
     mistake = f"beside this, {sentence}: mend constants"
     return replace(row, reason=f"{row.reason}; {mistake}" if row.reason else mistake)
@@ -84,14 +82,14 @@ def _attacked(claim: Claim[Any], group: Group, ask: ClaimTask, profile: str) -> 
     first: dict[str, int] = {}
     for number in group.cases:
         case = claim.every_case[number]
-        if not case.over_class and declared.to_check(case):
-            first.setdefault(declared.key_of(case), number)
+        if not case.over_class and audit_gate.to_check(case):
+            first.setdefault(audit_gate.key_of(case), number)
     if not first:
         return [], 0
     cases, full = [claim.every_case[number] for number in first.values()], profile == "full"
     ask = replace(ask, do=_attack, seed=0, device="cpu", shared=True, kept=True)
     results = yield [
-        replace(ask, number=number, case=key, args=(full, declared.said_by(case.problem)))
+        replace(ask, number=number, case=key, args=(full, audit_gate.said_by(case.problem)))
         for (key, number), case in zip(first.items(), cases, strict=True)
     ]
     found = [json.loads(blob) for blob, _ in results]
@@ -129,7 +127,9 @@ def _judged(judge: Judge, claim: Claim[Any], group: Group, ask: ClaimTask, profi
             rows = [_undecidable(claim, form, cases, told) for form in forms.values()]
             break
     if judge.edges and len(cases) == 1:
-        rows = [assumed.noted(claim, cases[0], forms[row.form_key], row) for row in rows]
+        rows = [
+            assumptions.flag_edge_cases(claim, cases[0], forms[row.form_key], row) for row in rows
+        ]
     return [*silent.values(), *(replace(row, seconds=row.seconds or seconds) for row in rows)]
 
 
@@ -139,7 +139,7 @@ def _silent(claim: Claim[Any], group: Group, cases: Sequence[Case]) -> dict[int,
     for case, k in product(cases, group.forms):
         form = claim.forms[k]
         try:
-            told, decision = assumed.outside(claim, case, form), inapplicable()
+            told, decision = assumptions.outside(claim, case, form), inapplicable()
             if told is None:
                 at_numbers.check(claim, form, case)
         except UndecidableError as error:

@@ -5,8 +5,6 @@ depend on the number of workers. Each worker computes on one thread. The workers
 this machine, or those of another executor (``executed_by``). The ledger is this process's alone.
 """
 
-from __future__ import annotations
-
 import hashlib
 import heapq
 import os

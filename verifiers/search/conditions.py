@@ -4,8 +4,6 @@ An assumption may be a function of the case. Most such functions look at declare
 the algorithm's fields; then no case has to be made of a candidate to ask them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from types import SimpleNamespace
 from typing import Any
@@ -33,9 +31,12 @@ class Conditions:
     """
 
     def __init__(
-        self, assumptions: Sequence[Assumption], algorithm: Algorithm, rounds: int,
+        self,
+        assumptions: Sequence[Assumption],
+        algorithm: Algorithm,
+        rounds: int,
         example: Mapping[str, Any],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._algorithm, self._rounds = algorithm, rounds
         self._values = frozenset(algorithm.values())
         self._answers: dict[tuple[Callable[[Any], bool], tuple[float, ...]], bool] = {}

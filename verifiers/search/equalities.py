@@ -4,8 +4,6 @@ An equality is solved for a hyperparameter that the search may move, or for the 
 gives takes the place of what was drawn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
@@ -17,14 +15,12 @@ from driftproof.toolkit.cases import Assumption, Case, roles_of
 from driftproof.toolkit.constants import Key, Notation
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.claim_types.claim import Claim, Form
-from driftproof.verifiers.judges.assumed import equalities, relation_of
+from driftproof.verifiers.judges.assumptions import equalities, relation_of
 from driftproof.verifiers.search.letters import LackingError, evaluated
 from driftproof.verifiers.search.structure import counted, real
 
 
-def given(
-    assumptions: Sequence[Assumption], notation: Notation, names: Set[str]
-) -> dict[str, Any]:  # fmt: skip
+def given(assumptions: Sequence[Assumption], notation: Notation, names: Set[str]) -> dict[str, Any]:
     """Return what equalities give, role → sympy expression in the other letters.
 
     Args:

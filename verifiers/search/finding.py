@@ -1,14 +1,14 @@
 """The outcome of a search for one form of a claim."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from driftproof.toolkit.case_text import case_of, pasted
-from driftproof.toolkit.cases import Case
+from driftproof.toolkit.cases import Case, roles_of
 from driftproof.verifiers.claim_types.claim import Claim
+from driftproof.verifiers.search.conditions import Conditions
+from driftproof.verifiers.search.letters import letters_of, roles_in
 
 NOT_SEARCHED, NOTHING, FAILED = "not searched", "nothing found", "failed"
 CANDIDATE = "candidate"
@@ -81,21 +81,48 @@ def remade(finding: Finding, claim: Claim[Any]) -> Case:
 
 
 def elsewhere(finding: Finding, claim: Claim[Any]) -> str:
-    """Say which assumption would keep a claim to the problems of its cases ("": it is on one)."""
-    found = remade(finding, claim).problem
-    own = {type(case.problem): case.problem for case in claim.cases_for("full")}
+    """Say which assumption would keep a claim to the problems of its cases, or to their numbers.
+
+    "": it is on such a problem, and with numbers that a case has or the claim speaks of.
+    """
+    case = remade(finding, claim)
+    found, own = case.problem, {type(of.problem): of.problem for of in claim.cases_for("full")}
     if type(found) in own:
-        return ""
+        new = [f"{name} = {value!r}" for name, value in _unnamed(finding, claim, case).items()]
+        what = f"{' and '.join(new)}: no case has that, and no assumption or right side reads it"
+        return f"{what}. A claim about its cases' values takes an Assumption more" if new else ""
     names = ", ".join(kind.__name__ for kind in own)
     roles = sorted(set.intersection(*(set(x.constants) for x in own.values())) - {*found.constants})
     how = (
-        f"roles=({roles[0]!r},)" if roles
+        f"roles=({roles[0]!r},)"
+        if roles
         else f"applies=lambda case: isinstance(case.problem, ({names},))"
-    )  # fmt: skip
+    )
     return (
         f"no case has a {type(found).__name__}, but no assumption excludes it. A claim about "
         f"{names} alone takes one more: Assumption(…, {how}). --same-problem searches it alone"
     )
+
+
+def _unnamed(finding: Finding, claim: Claim[Any], case: Case) -> dict[str, float]:
+    """Return numbers of a case that none of the claim's has, and of which it does not speak."""
+    if case.algorithm is None:
+        return {}
+    (form,) = (of for of in claim.forms if of.key == finding.form)
+    assumes, notation = (*claim.assumes, *form.assumes), claim.notation(case)
+    named = letters_of(assumes, notation) | roles_in(form.right, notation)
+    named |= Conditions(assumes, case.algorithm, case.rounds, roles_of(case)).read
+    every = claim.cases_for("full")
+    new: dict[str, float] = {}
+    for part, own in (
+        (case.problem, [of.problem for of in every]),
+        (case.algorithm, [of.algorithm for of in every]),
+    ):
+        alike = [of.values() for of in own if type(of) is type(part)]
+        for name, value in part.values().items():
+            known = name in named or value in [of[name] for of in alike]
+            new |= {name: value} if isinstance(value, float) and not known else {}
+    return new
 
 
 def power(findings: list[Finding], claim: str) -> tuple[int, int]:

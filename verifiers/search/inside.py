@@ -1,7 +1,5 @@
 """Moves a case inside what a form of a claim assumes, to round numbers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, cast
 
@@ -14,7 +12,7 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.parameters import Constraint, constraints
 from driftproof.verifiers.claim_types.claim import Claim, Form
-from driftproof.verifiers.judges import assumed, bounds
+from driftproof.verifiers.judges import assumptions, bounds
 from driftproof.verifiers.judges.runs import measured_once
 from driftproof.verifiers.search.equalities import kept
 from driftproof.verifiers.search.letters import LackingError, letters_of, violation
@@ -37,7 +35,7 @@ def is_inside(claim: Any, form: Form, case: Case, *, in_ball: bool = True) -> bo
             in it.
     """
     try:
-        if assumed.outside(claim, case, form) is not None:
+        if assumptions.outside(claim, case, form) is not None:
             return False
         if not claim.measures:
             return True
@@ -77,9 +75,7 @@ def is_quick(claim: Any, form: Form, case: Case) -> bool:
     return True
 
 
-def moved_inside(
-    claim: Claim[Any], form: Form, case: Case, *, in_ball: bool = True
-) -> Case | None:  # fmt: skip
+def moved_inside(claim: Claim[Any], form: Form, case: Case, *, in_ball: bool = True) -> Case | None:
     """Return the case with real hyperparameters moved to where the relations hold (None: nowhere).
 
     One after another: to the largest round number below that does, or else the smallest above.

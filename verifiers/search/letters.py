@@ -4,8 +4,6 @@ The judge evaluates both at 30 digits for one case. A search asks for thousands 
 expression is compiled once and given arrays, a number for each candidate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -16,7 +14,7 @@ import numpy as np
 from driftproof.toolkit.cases import Assumption
 from driftproof.toolkit.constants import Notation
 from driftproof.toolkit.tolerances import ROUNDED
-from driftproof.verifiers.judges.assumed import conjuncts, relation_of
+from driftproof.verifiers.judges.assumptions import conjuncts, relation_of
 from driftproof.verifiers.judges.bounds import split_right
 
 Roles = Mapping[str, Any]
@@ -62,7 +60,7 @@ def violation(assumptions: Sequence[Assumption], notation: Notation, roles: Role
 
 def known_violation(
     assumptions: Sequence[Assumption], notation: Notation, roles: Roles
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """Return how far candidates are from the relations, or parts of one, in known letters alone."""
     count = max((np.size(x) for x in roles.values()), default=1)
     total = np.zeros(count)

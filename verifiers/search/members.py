@@ -4,8 +4,6 @@ A search decodes vectors of an optimiser; here Hypothesis draws the same rows as
 them. Members shrink towards one client, one coordinate, no noise and the family's defaults.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
 
@@ -13,6 +11,7 @@ import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from driftproof.synthetic.problems.piecewise_terms import TERMS
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.problem import Problem
 from driftproof.verifiers.search.families import BY_NEED, FAMILIES
@@ -67,6 +66,8 @@ def choices_of(kind: str) -> list[Choices]:
     choices = BY_NEED[kind].choices()
     if kind == "composition":
         return [replace(choices, fixed=(("averaged_inside", x),)) for x in (False, True)]
+    if kind in TERMS:
+        return [replace(choices, fixed=(("convex", True), ("term", TERMS[kind])))]
     return with_both_tails(choices)
 
 
@@ -86,7 +87,8 @@ def plain_and_examples(choices: Choices) -> list[Problem]:
         Structure(choices.family, clients=2, **dict(choices.fixed)),
     )
     member = family.member(family.parts(Rows(np.zeros((0, 1)), of), of), of)
-    plain = altered(member, dict.fromkeys(_numbered(member), ())) or member
+    of_clients = [name for name, value in member.values().items() if isinstance(value, tuple)]
+    plain = altered(member, dict.fromkeys(of_clients, ())) or member
     words = {name: x for name, x in plain.values().items() if isinstance(x, str | bool)}
     examples = leaves("problem")[choices.family].load().examples()
     alike = [x for x in examples if all(getattr(x, name) == words[name] for name in words)]
@@ -124,8 +126,3 @@ def members(draw: st.DrawFn, choices: Choices) -> Problem:
     assume(simpler is not None and np.isfinite(simpler.solution.low))
     assert simpler is not None
     return simpler
-
-
-def _numbered(member: Problem) -> list[str]:
-    """Return the fields that hold curves or numbers of each client."""
-    return [name for name, value in member.values().items() if isinstance(value, tuple)]

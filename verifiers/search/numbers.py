@@ -1,7 +1,5 @@
 """From what an optimiser moves, any real numbers, to parameters in their ranges."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from driftproof.toolkit.parameters import Constraint

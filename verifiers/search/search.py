@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from driftproof.toolkit.at_optimum import AT_OPTIMUM
-from driftproof.toolkit.cases import Case
 from driftproof.toolkit.ledger import Ledger
 from driftproof.toolkit.readings import ByProof, Undecided
 from driftproof.verifiers.claim_types.claim import Claim, Form
-from driftproof.verifiers.claim_types.sources import Source, blaming, loaded
+from driftproof.verifiers.claim_types.sources import Source, blaming, loaded, users_file
 from driftproof.verifiers.running.scheduler import Cache, Result, Task, run_jobs
+from driftproof.verifiers.search.batched_space import ENOUGH
 from driftproof.verifiers.search.families import FAMILIES, family_for
 from driftproof.verifiers.search.finding import (
     CANDIDATE,
@@ -32,10 +32,9 @@ from driftproof.verifiers.search.finding import (
     VERIFIED,
     Finding,
     elsewhere,
-)  # fmt: skip
-from driftproof.verifiers.search.generic import ENOUGH
+)
 from driftproof.verifiers.search.letters import known_violation, letters_of, roles_in
-from driftproof.verifiers.search.shipped import movable
+from driftproof.verifiers.search.single_space import movable
 from driftproof.verifiers.search.structure import (
     KINDS,
     MOST_STEPS,
@@ -43,7 +42,7 @@ from driftproof.verifiers.search.structure import (
     Choices,
     Structure,
 )
-from driftproof.verifiers.search.units import Climb, Confirmation, failure
+from driftproof.verifiers.search.units import Climb, Confirmation, OwnCase, failure
 
 TOGETHER = 2
 """Climbs that a search asks for at once, however many workers there are."""
@@ -114,9 +113,11 @@ def falsify(
     started(len(jobs))
     units = Cache(ledger, resume=resume)
     findings: list[Finding] = run_jobs(
-        jobs, units, workers=max(1, min(workers, TOGETHER * len(jobs))),
+        jobs,
+        units,
+        workers=max(1, min(workers, TOGETHER * len(jobs))),
         done=lambda number: ended(owner[number]),
-    )  # fmt: skip
+    )
     return findings
 
 
@@ -206,8 +207,44 @@ def _search(
     def ended(**result: Any) -> dict[str, Any]:
         left_out = {at.family: at.useless for at in visited if at.useless}
         return result | {
-            "evaluations": evaluations, "climbs": climbs, "seconds": seconds, "left_out": left_out,
-        }  # fmt: skip
+            "evaluations": evaluations,
+            "climbs": climbs,
+            "seconds": seconds,
+            "left_out": left_out,
+        }
+
+    def judged(check: Task) -> Generator[Sequence[Task], list[Result], dict[str, Any] | None]:
+        """Have a violation judged; return the finding, if it ends the search."""
+        nonlocal seconds, candidate
+        ((blob, _),) = yield [check]
+        result = json.loads(blob)
+        if "failed" in result:
+            return ended(status=FAILED, reason=result["failed"])
+        seconds += result.pop("seconds")
+        if result["status"] == CANDIDATE:
+            candidate = result
+        done = result["status"] in (CONFIRMED, VERIFIED)
+        return ended(**result) if done or (candidate and not claim.measures) else None
+
+    own: list[tuple[float, dict[str, Any], OwnCase]] = []
+    cases = claim.cases_for("full") if begins_with_own(source, form) else []
+    for k in range(0, len(cases), TOGETHER):
+        if effort.climbs is None and seconds >= effort.seconds:
+            break
+        some = range(k, min(k + TOGETHER, len(cases)))
+        asked = [OwnCase(source, number, case, effort.seed) for case in some]
+        for one, (blob, _) in zip(asked, (yield asked), strict=True):
+            result = json.loads(blob)
+            if "failed" in result:
+                return ended(status=FAILED, reason=result["failed"])
+            seconds, evaluations = seconds + result["seconds"], evaluations + 1
+            own.append((result["ratio"], result["place"], one))
+    for of_own, _, one in sorted(own, key=lambda of: -of[0]):
+        if of_own >= ENOUGH:
+            one = replace(one, confirm=True, strongest=effort.strongest)
+            if found := (yield from judged(one)):
+                return found
+    met = max((of[:2] for of in own if of[0] < ENOUGH), key=lambda of: of[0], default=best)
 
     while (seconds < effort.seconds) if effort.climbs is None else (climbs < effort.climbs):
         open_spaces = [at for at in visited if not at.useless]
@@ -240,10 +277,16 @@ def _search(
                 if mended is not None:
                     structure = mended
                     break
-            wanted.append(Climb(
-                source, number, structure, int(random.choice(at.space.templates)),
-                int(random.integers(2**31)), again,
-            ))  # fmt: skip
+            wanted.append(
+                Climb(
+                    source,
+                    number,
+                    structure,
+                    int(random.choice(at.space.templates)),
+                    int(random.integers(2**31)),
+                    again,
+                )
+            )
         results = yield wanted
         climbs += count
         for at, unit, (blob, _) in zip(chosen, wanted, results, strict=True):
@@ -270,26 +313,27 @@ def _search(
                 fields = {name: getattr(unit, name) for name in Climb.__dataclass_fields__}
                 at_end = tuple(result["at"])
                 check = Confirmation(**fields, at=at_end, strongest=effort.strongest)
-                ((blob, _),) = yield [check]
-                result = json.loads(blob)
-                if "failed" in result:
-                    return ended(status=FAILED, reason=result["failed"])
-                seconds += result.pop("seconds")
-                if result["status"] in (CONFIRMED, VERIFIED) or (
-                    result["status"] == CANDIDATE and not claim.measures
-                ):
-                    return ended(**result)
-                if result["status"] == CANDIDATE:
-                    candidate = result
-                else:  # rounding, or lucky draws
-                    best = (0.0, where) if best[0] < 0 else best
+                if found := (yield from judged(check)):
+                    return found
+                best = (0.0, where) if best[0] < 0 else best  # rounding, lucky draws, a candidate
                 at.leaders = at.leaders[1:]  # what no judge confirms leads nowhere
     if candidate is not None:
         return ended(**candidate)
     if best[0] < 0:
-        unmet = f"none of {evaluations:,} candidates met every assumption; the nearest: "
-        return ended(reason=(unmet if evaluations else "") + (nearest[1] or "no climb was made"))
+        tried = evaluations - len(own)
+        unmet = f"none of {tried:,} candidates met every assumption; the nearest: "
+        reason = (unmet if tried else "") + (nearest[1] or "no climb was made")
+        return ended(reason=reason, ratio=met[0] if met[0] >= 0 else None)
+    best = max(met, best, key=lambda of: of[0])
     return ended(status=NOTHING, ratio=max(best[0], 0.0), **best[1])
+
+
+def begins_with_own(source: Source, form: Form) -> bool:
+    """Whether a search begins with the claim's own cases: of a user's form, not of a control.
+
+    What is shipped has its verdicts on record; controls show what the climbs find by themselves.
+    """
+    return users_file(source) is not None and form.form != "sibling"
 
 
 @dataclass(frozen=True)
@@ -334,17 +378,14 @@ def spaces_of(
     spaces = [Space(drawn, tuple(numbers)) for drawn, numbers in generic.values()]
     for numbers in own.values():
         case = cases[numbers[0]]
-        if any(numbers[0] in space.templates for space in spaces) and _is_piecewise(case):
+        piecewise = case.problem.leaf_name in FAMILIES
+        if piecewise and any(numbers[0] in space.templates for space in spaces):
             continue
         drawn = Choices(
             case.problem.leaf_name, case.algorithm, moved=movable(case.problem), counts_move=runs
         )
         spaces.append(Space(drawn, tuple(numbers)))
     return spaces, unlike
-
-
-def _is_piecewise(case: Case) -> bool:
-    return case.problem.leaf_name in FAMILIES
 
 
 def _with_many_clients(structure: Structure, random: np.random.Generator) -> Structure:
@@ -368,9 +409,13 @@ def with_rounds(
     roles: dict[str, Any] = {
         name: value for name, value in of.options if isinstance(value, int | float)
     } | {
-        "clients": of.clients, "dim": of.dim, "local_steps": of.local_steps,
-        "cohort_size": of.taking_part, "rounds": rounds, "steps": rounds * of.local_steps,
-    }  # fmt: skip
+        "clients": of.clients,
+        "dim": of.dim,
+        "local_steps": of.local_steps,
+        "cohort_size": of.taking_part,
+        "rounds": rounds,
+        "steps": rounds * of.local_steps,
+    }
     if of.family in FAMILIES:
         for role, names in NOISY.items():
             is_on = any(name in of.noises for name in names)

@@ -4,9 +4,7 @@ Greedy: a change is kept if the case still breaks the form by enough. Counts com
 they make all else cheaper; numbers are rounded last.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from typing import Any
@@ -23,20 +21,24 @@ STEPS = 200
 
 
 def shrunk(
-    case: Case, breaks: Callable[[Case], bool], attempts: int,
+    case: Case,
+    breaks: Callable[[Case], bool],
+    attempts: int,
     kept: Callable[[Case], Case | None] = lambda case: case,
-) -> Case:  # fmt: skip
+    own: Sequence[Case] = (),
+) -> Case:
     """Return a case as simple as was found that still ``breaks``.
 
     Args:
         attempts: how many cases are tried; one of ``STEPS`` steps more counts once more.
         kept: mends a simpler case so that it keeps what is assumed (None: it cannot).
+        own: the claim's cases, whose parameters are taken where they do.
     """
     left = attempts
     changed = True
     while changed and left > 0:
         changed = False
-        for step in (_counts, _plainer, _rounder):
+        for step in (_counts, partial(_plainer, own=own), _rounder):
             for simpler in list(step(case)):
                 simple = simpler(case)
                 tried = None if simple is None else kept(simple)
@@ -79,9 +81,10 @@ def _counts(case: Case) -> Iterator[Change]:
                         yield partial(_smaller, part=part, name=name, value=fewer)
 
 
-def _plainer(case: Case) -> Iterator[Change]:
-    """Defaults, zeros and ones instead of numbers; fewer knots."""
+def _plainer(case: Case, own: Sequence[Case]) -> Iterator[Change]:
+    """What the claim's cases have, defaults, zeros and ones instead of numbers; fewer knots."""
     for part, of in _parts(case):
+        alike = [x for x in (getattr(one, part) for one in own) if type(x) is type(of)]
         defaults = {f.name: f.default for f in fields(of)}
         ranges = constraints(type(of))
         for name, value in of.values().items():
@@ -89,7 +92,8 @@ def _plainer(case: Case) -> Iterator[Change]:
                 continue  # another variant may be one of which the claim does not speak
             if isinstance(value, int) and not isinstance(value, bool):
                 continue  # of counts the smallest is the plainest, not the default
-            plainest = [defaults[name], *([0.0, 1.0] if isinstance(value, float) else [])]
+            plainest = [*dict.fromkeys(getattr(one, name) for one in alike), defaults[name]]
+            plainest += [0.0, 1.0] if isinstance(value, float) else []
             for place, plain in enumerate(plainest):
                 yield partial(
                     _plain, part=part, name=name, value=plain, before=plainest[: place + 1]
@@ -188,10 +192,11 @@ def _without(case: Case, what: str, number: int) -> Case | None:
 def _is_curve(value: Any) -> bool:
     """Whether a value is a tuple of points (x, y)."""
     return (
-        isinstance(value, tuple) and len(value) > 0
+        isinstance(value, tuple)
+        and len(value) > 0
         and all(isinstance(p, tuple) and len(p) == 2 for p in value)
         and all(isinstance(x, float) for p in value for x in p)
-    )  # fmt: skip
+    )
 
 
 def _curves(value: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:

@@ -134,21 +134,18 @@ def examples_of(needs: str) -> list[Problem]:
 
 @st.composite
 def conditions(
-    draw: st.DrawFn, algorithm: A | type[A], named: Collection[str], cohorts: bool
+    draw: st.DrawFn, algorithm: A, drawn: Collection[str]
 ) -> tuple[Problem, A, int, tuple[int, ...], int]:
     """Draw what an implementation runs under: problem, algorithm, rounds, sizes and a seed.
 
     Args:
-        algorithm: a member; or a class, of whose fields those that are named are drawn.
-        cohorts: whether any number of clients may be sampled.
+        drawn: which of the algorithm's fields are drawn; the others stay.
     """
-    member: Any = algorithm() if isinstance(algorithm, type) else algorithm
-    every = examples_of(member.needs)
-    problem = draw(problems(member.needs) if choices_of(member.needs) else st.sampled_from(every))
-    if isinstance(algorithm, type):
-        other = draw(hyperparameters(algorithm)).values()
-        member = altered(member, {name: other[name] for name in other if name in named}) or member
-    member = _with_cohorts(draw, member, problem.clients) if cohorts else member
+    needs = algorithm.needs
+    every = examples_of(needs)
+    problem = draw(problems(needs) if choices_of(needs) else st.sampled_from(every))
+    member = draw(_redrawn(algorithm, names=set(drawn) - {"participation"}))
+    member = _with_cohorts(draw, member, problem.clients) if "participation" in drawn else member
     sizes = draw(st.tuples(*[st.integers(1, SIZES)] * problem.clients))
     return problem, member, draw(st.integers(1, 3)), sizes, draw(st.integers(0, SIZES))
 
@@ -158,9 +155,12 @@ def failing(
 ) -> T | None:
     """Return the simplest draw that fails, as far as Hypothesis finds one (None: none does)."""
     options = settings(
-        max_examples=instances, database=None, deadline=None,
-        suppress_health_check=list(HealthCheck), phases=(Phase.generate, Phase.shrink),
-    )  # fmt: skip
+        max_examples=instances,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        phases=(Phase.generate, Phase.shrink),
+    )
     try:
         return find(drawn, fails, settings=options, random=Random(seed))
     except NoSuchExample:
@@ -192,9 +192,12 @@ def _instances(claim: Claim[Any], form: Form, space: Space) -> st.SearchStrategy
 
 
 def _cases(
-    claim: Claim[Any], form: Form, templates: Sequence[Case], choices: Choices,
+    claim: Claim[Any],
+    form: Form,
+    templates: Sequence[Case],
+    choices: Choices,
     plain: Problem | None,
-) -> st.SearchStrategy[Case]:  # fmt: skip
+) -> st.SearchStrategy[Case]:
     """Return cases: a member, hyperparameters and a horizon, moved into the assumptions.
 
     Args:
@@ -252,15 +255,19 @@ def _plainer(case: Case, start: Case) -> Iterator[Case]:
 
 
 @st.composite
-def _redrawn(draw: st.DrawFn, part: P, options: bool = True) -> P:
+def _redrawn(
+    draw: st.DrawFn, part: P, options: bool = True, names: Collection[str] | None = None
+) -> P:
     """Draw every parameter that has a range, one after another; what does not fit stays.
 
     Args:
         options: whether words and flags are drawn too.
+        names: of those that are drawn (None: all).
     """
     kept: frozenset[str] = getattr(part, "fitted", frozenset())
     for name, constraint in constraints(type(part)).items():
-        if name not in kept and (options or not constraint.choices):
+        drawn = name not in kept and (names is None or name in names)
+        if drawn and (options or not constraint.choices):
             value = draw(_values(constraint, getattr(part, name), name))
             part = altered(part, {name: value}) or part
     return part

@@ -4,8 +4,6 @@ Structures are drawn at random, and half of the later ones are the best so far w
 changed: what helped is likely to help again.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +24,7 @@ COUNTS = {
     "knots": ((2, 4), (3, 2), (1, 1)),
     "local_steps": ((1, 3), (2, 3), (3, 1), (5, 2), (10, 2), (30, 1), (100, 1)),
     "rounds": ((1, 4), (2, 2), (3, 1), (5, 2), (10, 2), (30, 2), (100, 1), (300, 1), (1000, 1)),
-}  # fmt: skip
+}
 """What a count may be, with its weight."""
 LARGEST = {"local_steps": 101, "rounds": 3001}
 """What some counts stay below if they are any number, by scale."""
@@ -58,6 +56,7 @@ class Structure:
         convex: whether every client's loss is strongly convex.
         coupled: whether an upper level has a part that x and y share.
         averaged_inside: whether inner values are averaged before the outer function.
+        term: what h is, of losses with a term.
         options: values of the algorithm's fields that are whole numbers.
         moved: of a shipped family, the parameters that are moved; the others keep their defaults.
     """
@@ -77,6 +76,7 @@ class Structure:
     convex: bool = False
     coupled: bool = False
     averaged_inside: bool = False
+    term: str = ""
     options: tuple[tuple[str, Any], ...] = ()
     moved: tuple[str, ...] = ()
 
@@ -125,24 +125,32 @@ class Choices:
         structure = Structure(self.family)
         for name in (*DRAWN, *self.flags):
             structure = self._redrawn(structure, name, random)
+        if not self.alike:  # coordinates of a shipped family may act on each other
+            structure = replace(structure, dim=1 + number.bit_count() % 2)
         if number < KINDS:
             some, noisy = number & 2, number & 4
             several, again = not number & 1, not number & 8
             part = max(1, structure.clients - 1) if some else structure.clients
             structure = replace(
-                structure, taking_part=part,
+                structure,
+                taking_part=part,
                 local_steps=max(2, structure.local_steps) if several else 1,
                 rounds=max(2, structure.rounds) if again else 1,
                 noises=(structure.noises or self.noises[:1]) if noisy else (),
                 rare=float(random.choice(RARE)) if noisy else 0.5,
-            )  # fmt: skip
+            )
         elif number % 2:
             steps, clients = int(random.integers(2, 4)), max(2, structure.clients)
             rounds = int(max(1.0, longest / steps) ** random.uniform(0.5, 1.0))
             structure = replace(
-                structure, clients=clients, taking_part=clients, local_steps=steps,
-                rounds=max(2, rounds), noises=(), rare=0.5,
-            )  # fmt: skip
+                structure,
+                clients=clients,
+                taking_part=clients,
+                local_steps=steps,
+                rounds=max(2, rounds),
+                noises=(),
+                rare=0.5,
+            )
         return self._fitted(structure, longest)
 
     def changed(self, structure: Structure, random: np.random.Generator, longest: int) -> Structure:

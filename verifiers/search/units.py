@@ -1,9 +1,8 @@
 """The units of a search, which workers do and the ledger keeps: a climb, and a confirmation."""
 
-from __future__ import annotations
-
 import json
 import traceback
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -19,17 +18,17 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.sources import Source, blaming, loaded, users_file
-from driftproof.verifiers.judges import assumed
-from driftproof.verifiers.judges.declared import rests_on_constants
+from driftproof.verifiers.judges import assumptions
+from driftproof.verifiers.judges.audit_gate import rests_on_constants
 from driftproof.verifiers.judges.judge import OUTSIDE, judge_named
 from driftproof.verifiers.judges.scores import score
+from driftproof.verifiers.search.batched_space import ENOUGH, BatchedSpace
 from driftproof.verifiers.search.equalities import kept
 from driftproof.verifiers.search.families import FAMILIES
 from driftproof.verifiers.search.finding import CANDIDATE, CONFIRMED, NOTHING, VERIFIED, place
-from driftproof.verifiers.search.generic import ENOUGH, Generic
 from driftproof.verifiers.search.letters import LackingError
-from driftproof.verifiers.search.shipped import Shipped
 from driftproof.verifiers.search.shrink import shrunk
+from driftproof.verifiers.search.single_space import SingleSpace
 from driftproof.verifiers.search.structure import Structure, altered
 from driftproof.verifiers.verify import Settings, judge
 
@@ -59,38 +58,16 @@ FEW_ROUNDS = 1, 2, 4, 8
 """Of so many rounds the cohorts may have few enough outcomes to be enumerated."""
 
 
-@dataclass(frozen=True)
-class Climb:
-    """One climb in one structure.
-
-    Attributes:
-        claim: the claim, or the leaf it can be loaded from in another process.
-        form: which form, by position.
-        structure: as data.
-        template: the number of the claim's case whose families it takes.
-        seed: of the climb and of sampled noise.
-        long: whether it goes on for many generations: in structures that look promising.
-    """
+class Unit(ABC):
+    """A unit of the search of a form: what workers do, and in which file its claim is."""
 
     claim: Source
     form: int
-    structure: Structure
-    template: int
-    seed: int
-    long: bool = False
 
     @property
     def path(self) -> Path | None:
         """The user's file that the claim is in, if it is one."""
         return users_file(self.claim)
-
-    @property
-    def name(self) -> str:
-        """Everything but the code that the result depends on."""
-        of = json.dumps(asdict(self.structure), sort_keys=True)
-        parts = (type(self).__name__, self.claim.name, self.form, of, self.template, self.seed,
-                 self.long)  # fmt: skip
-        return "\0".join(map(str, parts))
 
     def work(self) -> bytes:
         """Do it, and return the outcome as JSON.
@@ -112,15 +89,95 @@ class Climb:
             result = {"failed": failure(error)}
         return json.dumps(result).encode()
 
+    @abstractmethod
+    def _result(self) -> dict[str, Any]:
+        """Return what it finds."""
+
+
+@dataclass(frozen=True)
+class OwnCase(Unit):
+    """One of the claim's own cases: its ratio; or what the judge says of it, made simple.
+
+    Attributes:
+        claim, form, seed: as a climb has them.
+        number: of the case.
+        confirm: whether it is judged.
+        strongest: whether the case with the largest left / right is shown, not the simplest one.
+    """
+
+    claim: Source
+    form: int
+    number: int
+    seed: int
+    confirm: bool = False
+    strongest: bool = False
+
+    @property
+    def name(self) -> str:
+        """Everything but the code that the result depends on."""
+        of = self.form, self.number, self.seed, self.confirm, self.strongest
+        return "\0".join(map(str, (type(self).__name__, self.claim.name, *of)))
+
+    def _result(self) -> dict[str, Any]:
+        """Return the ratio and the place, or what ``confirmed`` does; an error costs it alone."""
+        claim = loaded(self.claim)
+        form, case = claim.forms[self.form], claim.cases_for("full")[self.number]
+        try:
+            if self.confirm:
+                return confirmed(claim, form, case, self.seed, strongest=self.strongest)
+            return {"ratio": score(claim, form, case, self.seed), "place": place(case)}
+        except Exception as error:  # noqa: BLE001 - anybody's
+            return {"ratio": OUTSIDE, "place": {}, "status": NOTHING, "reason": failure(error)}
+
+
+@dataclass(frozen=True)
+class Climb(Unit):
+    """One climb in one structure.
+
+    Attributes:
+        claim: the claim, or the leaf it can be loaded from in another process.
+        form: which form, by position.
+        structure: as data.
+        template: the number of the claim's case whose families it takes.
+        seed: of the climb and of sampled noise.
+        long: whether it goes on for many generations: in structures that look promising.
+    """
+
+    claim: Source
+    form: int
+    structure: Structure
+    template: int
+    seed: int
+    long: bool = False
+
+    @property
+    def name(self) -> str:
+        """Everything but the code that the result depends on."""
+        of = json.dumps(asdict(self.structure), sort_keys=True)
+        parts = (
+            type(self).__name__,
+            self.claim.name,
+            self.form,
+            of,
+            self.template,
+            self.seed,
+            self.long,
+        )
+        return "\0".join(map(str, parts))
+
     def _result(self) -> dict[str, Any]:
         """Climb, and return the ratio, the place and the number of evaluations."""
         try:
             space = self.space()
             climbed = climb(
-                space.ratios, space.size, population=min(POPULATION, space.candidates),
-                first=space.candidates, seed=self.seed, generations=self._generations(space),
+                space.ratios,
+                space.size,
+                population=min(POPULATION, space.candidates),
+                first=space.candidates,
+                seed=self.seed,
+                generations=self._generations(space),
                 enough=ENOUGH,  # what is a violation is confirmed first, and climbed on from then
-            )  # fmt: skip
+            )
         except (DriftproofError, LackingError, TooManyAtoms) as error:
             return {"ratio": None, "why": in_a_line(error)}
         except Exception as error:
@@ -128,30 +185,34 @@ class Climb:
                 raise
             return {"ratio": None, "why": in_a_line(error)}  # it lacks an oracle, say
         return {
-            "ratio": climbed.ratio, "at": climbed.at.tolist(), "evaluations": climbed.evaluations,
+            "ratio": climbed.ratio,
+            "at": climbed.at.tolist(),
+            "evaluations": climbed.evaluations,
             **self._place(space, climbed.at, met=climbed.ratio >= 0),
-        }  # fmt: skip
+        }
 
-    def _generations(self, space: Generic | Shipped) -> int:
+    def _generations(self, space: BatchedSpace | SingleSpace) -> int:
         """Return how many generations a climb may take: fewer, the longer a run is."""
-        if isinstance(space, Shipped):
+        if isinstance(space, SingleSpace):
             return SHIPPED_GENERATIONS[self.long]
         length = max(1, self.structure.rounds * self.structure.local_steps)
         return min(GENERATIONS[self.long], max(2, STEPS[self.long] // length))
 
-    def _place(self, space: Generic | Shipped, at: np.ndarray, met: bool) -> dict[str, Any]:
+    def _place(
+        self, space: BatchedSpace | SingleSpace, at: np.ndarray, met: bool
+    ) -> dict[str, Any]:
         """Return where a climb ended, or the first assumption that is not met there."""
         claim = loaded(self.claim)
         try:
             case = space.case(at)
             if case is None:
                 return {"unmet": "their parameters do not go together"}
-            unmet = None if met else assumed.outside(claim, case, claim.forms[self.form])
+            unmet = None if met else assumptions.outside(claim, case, claim.forms[self.form])
         except DriftproofError as error:
             return {"unmet": in_a_line(error)}
         return {"place": place(case)} if met else {"unmet": unmet or "a condition on the run"}
 
-    def space(self) -> Generic | Shipped:
+    def space(self) -> BatchedSpace | SingleSpace:
         """Return the candidates that it climbs over."""
         claim: Any = loaded(self.claim)
         form, template = claim.forms[self.form], claim.cases_for("full")[self.template]
@@ -160,8 +221,10 @@ class Climb:
             algorithm = _plain(algorithm, counts=claim.measures)
         if self.structure.family in FAMILIES:
             assert algorithm is not None
-            return Generic(claim, form, algorithm, self.structure, self.seed)
-        return Shipped(claim, form, _plain(template.problem), algorithm, self.structure, self.seed)
+            return BatchedSpace(claim, form, algorithm, self.structure, self.seed)
+        return SingleSpace(
+            claim, form, _plain(template.problem), algorithm, self.structure, self.seed
+        )
 
 
 @dataclass(frozen=True)
@@ -192,10 +255,15 @@ class Confirmation(Climb):
             if not _could_be_clearer(found, self.strongest):
                 return found
             climbed = climb(
-                space.ratios, space.size, population=min(POPULATION, space.candidates), first=0,
-                seed=self.seed, generations=self._generations(space), start=at,
+                space.ratios,
+                space.size,
+                population=min(POPULATION, space.candidates),
+                first=0,
+                seed=self.seed,
+                generations=self._generations(space),
+                start=at,
                 enough=np.inf if self.strongest else PLENTY,
-            )  # fmt: skip
+            )
             higher = space.case(climbed.at)
             if higher is None or climbed.ratio < CLEAR_RATIO:
                 return found
@@ -235,6 +303,8 @@ def confirmed(
     """
     first = judged(claim, form, case, seed)
     refuted = first.verdict is Verdict.REFUTED
+    if refuted and not claim.measures and case in claim.cases_for("full"):
+        return _outcome(CONFIRMED, case, first)  # elsewhere its function may presume more
     if not refuted or rests_on_constants(claim, form, first):
         shorter = [replace(case, rounds=rounds) for rounds in FEW_ROUNDS if rounds < case.rounds]
         for simpler in (_without_noise(case), *shorter):
@@ -288,7 +358,7 @@ def _simple(
         return score(claim, form, tried, seed) >= max(ratio, ENOUGH)
 
     attempts = ATTEMPTS if claim.measures else FEW_ATTEMPTS
-    simple = shrunk(start, breaks, attempts, partial(kept, claim, form))
+    simple = shrunk(start, breaks, attempts, partial(kept, claim, form), claim.cases_for("full"))
     row = judged(claim, form, simple, seed)
     if row.verdict is not Verdict.REFUTED:
         return None
@@ -358,10 +428,14 @@ def _in_balls(claim: Claim[Any], form: Form, case: Case, row: Row) -> Row | None
 
 def _outcome(status: str, case: Case, row: Row) -> dict[str, Any]:
     return {
-        "status": status, **place(case), "lhs": row.lhs, "rhs": row.rhs, "ratio": row.ratio,
+        "status": status,
+        **place(case),
+        "lhs": row.lhs,
+        "rhs": row.rhs,
+        "ratio": row.ratio,
         "reason": row.reason or f"the judge says {row.verdict}",
         "evidence": None if row.evidence is None else str(row.evidence),
-    }  # fmt: skip
+    }
 
 
 def check(claim: Claim[Any], number: int) -> None:

@@ -1,7 +1,5 @@
 """The files of a search's scripts: kept if they give the judge's numbers in a process apart."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -73,8 +71,10 @@ def write(sources: Iterable[Source], findings: Iterable[Finding], folder: Path) 
                 reasons = [_why_not(kind, *of, path) for kind in (_script, _tex)]
                 if reasons[0].startswith(SECOND):
                     reasons[1] = reasons[0]  # what is contradicted goes into no review
-                made = [None if why else folder / f"{name}{end}"
-                        for why, end in zip(reasons, (".py", ".tex"), strict=True)]  # fmt: skip
+                made = [
+                    None if why else folder / f"{name}{end}"
+                    for why, end in zip(reasons, (".py", ".tex"), strict=True)
+                ]
                 written.append(Written(made[0], reasons[0], made[1], reasons[1]))
             for before in (*folder.glob(f"{NAME}-*.py"), *folder.glob(f"{NAME}-*.tex")):
                 before.unlink()
@@ -146,9 +146,12 @@ def sides(script: Path) -> tuple[float, float, float]:
     """
     try:
         ran = subprocess.run(
-            [sys.executable, "-I", str(script)], capture_output=True, encoding="utf-8",
-            timeout=SECONDS, check=False,
-        )  # fmt: skip
+            [sys.executable, "-I", str(script)],
+            capture_output=True,
+            encoding="utf-8",
+            timeout=SECONDS,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         raise NoScriptError(f"it would run for more than {SECONDS} seconds") from None
     printed, error = PRINTED.search(ran.stdout), ERROR.search(ran.stdout)

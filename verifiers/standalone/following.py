@@ -5,8 +5,6 @@ begins with the state by its names (``Noted``), and each function of the problem
 something traced is a function of the script (``Watched``).
 """
 
-from __future__ import annotations
-
 import copy
 import inspect
 from collections.abc import Callable
@@ -20,14 +18,14 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
-from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
+from driftproof.synthetic.building_blocks.piecewise_linear import PiecewiseLinear
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.draws import Law, Subset, elements, outcomes_of
 from driftproof.toolkit.engines.batched import combined
 from driftproof.toolkit.engines.enumerated import EnumeratedContext
 from driftproof.toolkit.federation import run
 from driftproof.toolkit.measure import Reduction
-from driftproof.verifiers.standalone.printed import points_of
+from driftproof.verifiers.standalone.printed import free, points_of
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.traced import (
     FIXED,
@@ -157,7 +155,7 @@ def watched(x: Any, known: dict[str, float], **more: Any) -> Any:
             holder = copy.copy(holder)
             object.__setattr__(made, at, holder)
         for name, value in vars(holder).items():
-            called = name.strip("_")
+            called = free(name.strip("_"))
             if type(value) is float and known.setdefault(called, value) == value:
                 object.__setattr__(holder, name, number(value, called))
     kind = type(type(x).__name__, (Watched, type(x)), {"__module__": type(x).__module__, **more})
@@ -260,6 +258,11 @@ def _as_curve(original: Callable[..., Any], names: tuple[str, ...]) -> Callable[
     return method
 
 
+def _names(state: Any) -> list[str]:
+    """Return what a script calls the fields of a state."""
+    return list(map(free, state._fields))
+
+
 class Noted:
     """The scopes of a run, and the algorithm as the run sees it: each step begins with its names.
 
@@ -281,7 +284,8 @@ class Noted:
         self._algorithm = copy.copy(case.algorithm)
         letters = {role: letter for letter, role in self._algorithm.notation.items()}
         for field in fields(self._algorithm):
-            value, name = getattr(case.algorithm, field.name), letters.get(field.name, field.name)
+            value = getattr(case.algorithm, field.name)
+            name = free(letters.get(field.name, field.name))
             if type(value) is float and field.name != "participation":
                 self.numbers[name] = value
                 object.__setattr__(self._algorithm, field.name, number(value, name))
@@ -298,8 +302,15 @@ class Noted:
                 setattr(PiecewiseLinear, name, _as_curve(originals[name], texts))
             measure = wraps(left)(lambda view: self._measure(view))
             followed: Any = self
-            run(problem, followed, ctx, rounds=case.rounds, left=measure, watch=self._round,
-                kernels=False)  # fmt: skip
+            run(
+                problem,
+                followed,
+                ctx,
+                rounds=case.rounds,
+                left=measure,
+                watch=self._round,
+                kernels=False,
+            )
         finally:
             naming(on=False)
             for name, original in originals.items():
@@ -320,7 +331,7 @@ class Noted:
     def step(self, ctx: Any, oracles: Any, state: Any) -> Any:
         """Note one step."""
         self.rounds[-1].append(self._open(state))
-        for name in state._fields:
+        for name in _names(state):
             Node(f"previous_{name} = before_{name}", line=True)
             Node(f"before_{name} = {name}", line=True)
         Node(self._t, line=True)
@@ -334,7 +345,7 @@ class Noted:
             self._ctx.drawn = dict(self._drawn)
             self._ctx._cohorts.clear()
         self.rounds.append([self._open(state)])
-        of_state = (f"begun_{name} = {name}" for name in state._fields)
+        of_state = (f"begun_{name} = {name}" for name in _names(state))
         for text in ("s += 1", "j = 0", self._t, *of_state):
             Node(text, line=True)
         return s < self._enough
@@ -344,7 +355,7 @@ class Noted:
         SCOPES[:] = [Scope()]
         self._nodes = {
             id(x): Traced(x, Node("", name=name))
-            for name, x in zip(state._fields, state, strict=True)
+            for name, x in zip(_names(state), state, strict=True)
         }
         return SCOPES[0]
 
@@ -352,15 +363,19 @@ class Noted:
         """Return a state as the script knows it."""
         if state is None:
             return None
-        return type(state)(*(
-            self._nodes[id(x)] if known and id(x) in self._nodes else Traced(x, Node(begin + name))
-            for name, x in zip(state._fields, state, strict=True)
-        ))  # fmt: skip
+        return type(state)(
+            *(
+                self._nodes[id(x)]
+                if known and id(x) in self._nodes
+                else Traced(x, Node(begin + name))
+                for name, x in zip(_names(state), state, strict=True)
+            )
+        )
 
     def _left_behind(self, state: Any) -> Any:
         """Return a state as tensors, which the script has by its names from now on."""
         made = type(state)(*(plain(x).clone() for x in state))
-        for name, x, value in zip(state._fields, state, made, strict=True):
+        for name, x, value in zip(_names(state), state, made, strict=True):
             SCOPES[0].ends[name] = operand(x)
             self._nodes[id(value)] = x if isinstance(x, Traced) else Traced(x, Node(name))
             if isinstance(x, Traced) and x.node.scope is SCOPES[0] and x.node.text:
@@ -372,17 +387,19 @@ class Noted:
         """Take the claim's measure, and note it."""
         moment, seen = view._moment, copy.copy(view)
         seen._moment = moment._replace(
-            state=self._named(moment.state), before=self._named(moment.before, "before_"),
+            state=self._named(moment.state),
+            before=self._named(moment.before, "before_"),
             start=self._named(moment.start, "begun_", known=self._axes == ("round",)),
             previous=self._named(moment.previous, "previous_", known=False),
-            round=number(moment.round, "s"), local_step=number(moment.local_step, "j"),
-        )  # fmt: skip
+            round=number(moment.round, "s"),
+            local_step=number(moment.local_step, "j"),
+        )
         if self._axes == ("step",):
             Node(self._t, line=True)  # of the step that comes
         made = self._left(seen)
         if not isinstance(made, Reduction):
             return made
-        values = [made.value, *(made.parts[name] for name in sorted(made.parts))]
+        values = [made.value, *made.parts.values()]
         slots = ", ".join([FIXED] * len(values))
         text = f"taken.append([{slots}])" if made.parts else "taken.append({})"
         Node(text, *map(operand, values), line=True)

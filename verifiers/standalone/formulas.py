@@ -3,8 +3,6 @@ r"""The piecewise linear functions of a run of terms: their letters, and their p
 A family's statement says h_k' of a function, and its parameter has the letter (``Curve.letter``).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,13 +14,14 @@ from typing import Any
 import numpy as np
 import sympy
 
-from driftproof.synthetic.pieces.curves import Curve
-from driftproof.synthetic.pieces.piecewise_family import PiecewiseFamily, declared
-from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
+from driftproof.synthetic.building_blocks.curves import Curve
+from driftproof.synthetic.building_blocks.piecewise_family import PiecewiseFamily, declared
+from driftproof.synthetic.building_blocks.piecewise_linear import PiecewiseLinear
 from driftproof.toolkit.balls import Balls, RefusedError
 from driftproof.toolkit.balls.tensor import lift
 from driftproof.toolkit.constants import latex
 from driftproof.toolkit.rationals import decimal
+from driftproof.toolkit.report.latex_text import latex_text
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.terms import (
     NOTHING,
@@ -35,13 +34,21 @@ from driftproof.verifiers.standalone.terms import (
 
 NUMERIC = re.compile(r"(\\(frac|cdot|pm|left|right)|[^A-Za-z\\])*")
 """A text without a letter or a function."""
+LETTER = re.compile(r"[A-Za-z]|\\[A-Za-z]+(\{\w\})?")
+"""One letter, in any alphabet, with an accent at most."""
 Piece = tuple[Fraction | None, tuple[Fraction, ...]]
 """Up to which x (None: there is no end), and the coefficients of 1, x, x²."""
 
 
 def letter(name: str, at: list[str]) -> str:
-    """Return a letter with an index."""
+    r"""Return what a field is called, with an index.
+
+    >>> print(letter("eta", ["1"]), letter("own_control", ["1", "2"]))
+    \eta_{1} \text{own\_control}_{1,2}
+    """
     called = latex(sympy.Symbol(name))
+    if not LETTER.fullmatch(called):  # a word of the state's, which has no index of its own
+        called = rf"\text{{{latex_text(name)}}}"
     return f"{called}_{{{','.join(at)}}}" if at else called
 
 
@@ -63,8 +70,9 @@ class Curves:
             )
         self._known = [
             (one.letter, getattr(problem.parts, one.part or name))
-            for name, one in declared(type(problem)).items() if isinstance(one, Curve)
-        ]  # fmt: skip
+            for name, one in declared(type(problem)).items()
+            if isinstance(one, Curve)
+        ]
         self.used: dict[str, list[Piece]] = {}
 
     @contextmanager
@@ -94,16 +102,19 @@ class Curves:
         for i in range(dim):
             names = [self._index(name, of, k, i) for k in range(clients)]
             slopes = [pieces_of(of, k, i) for k in range(clients)]
-            losses = [integral_of(p, decimal(float(of.knots[k, i, 0, 0])))
-                      for k, p in enumerate(slopes)]  # fmt: skip
+            losses = [
+                integral_of(p, decimal(float(of.knots[k, i, 0, 0]))) for k, p in enumerate(slopes)
+            ]
             least = minimiser_of(sum_of(slopes), sum_of(losses))
             if least is None:
                 return None
             points.append(number_text(least))
             self.used |= zip(names, losses, strict=True)
             for sign, x in ((1, decimal(float(start[i]))), (-1, least)):
-                values = [Term(value_at(loss, x), called + bracketed(number_text(x)))
-                          for called, loss in zip(names, losses, strict=True)]  # fmt: skip
+                values = [
+                    Term(value_at(loss, x), called + bracketed(number_text(x)))
+                    for called, loss in zip(names, losses, strict=True)
+                ]
                 mean = sum(values, NOTHING) / Term(Fraction(clients), bare=True)
                 made = made + mean if sign > 0 else made - mean
         return made, ", ".join(points)
@@ -115,9 +126,10 @@ class Curves:
 
     def _at(self, of: Any, x: Any, original: Any, *, integral: bool = False) -> Any:
         same = (
-            name for name, known in self._known
+            name
+            for name, known in self._known
             if known.knots.equal(of.knots) and known.values.equal(of.values)
-        )  # fmt: skip
+        )
         name = next(same, None)
         if not isinstance(x, Balls) or name is None or x.shape[:2] != of.knots.shape[:2]:
             return original(of, x)
@@ -142,8 +154,10 @@ def pieces_of(of: PiecewiseLinear, client: int, coordinate: int) -> list[Piece]:
         for part in (of.knots, of.values)
     )
     points = list(dict(zip(xs, ys, strict=True)).items())
-    tails = [decimal(float(of.left[client, coordinate, 0])),
-             decimal(float(of.right[client, coordinate, 0]))]  # fmt: skip
+    tails = [
+        decimal(float(of.left[client, coordinate, 0])),
+        decimal(float(of.right[client, coordinate, 0])),
+    ]
     slopes = [tails[0], *((b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(points)), tails[1]]
     made: list[Piece] = []
     for slope, (x, y), end in zip(

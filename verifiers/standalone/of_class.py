@@ -5,8 +5,6 @@ interpolation condition of Taylor, Hendrickx & Glineur (2017) with μ = −L whe
 convex; operators are linear fields that turn and pull, or meet their condition in pairs.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import textwrap
@@ -14,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import StrictUndefined, Template
+
+from driftproof.verifiers.standalone.of_formulas import HEAD, script
+from driftproof.verifiers.standalone.texts import used, wrapped
 
 WIDTH = 100
 """Letters of a line."""
@@ -41,6 +42,18 @@ def script_of_class(claim: str, form: str, counterexample: str) -> str:
         "letters": "\n".join(letters),
         "right": re.sub(r"\b\d+\b", lambda n: f"Fraction({n[0]})", ending.pop("right")),
     }
+    if "knot" in str(found["fields"]):
+        sides = '": left = {float(left)} > right = {float(right)}")'
+        lines = [
+            HEAD,
+            *script(found),
+            *letters,
+            f"right = {parts['right']}",
+            "assert left > right",
+            f'print("REFUTED", {parts["form"]} + f{sides}',
+        ]
+        lines = used("\n".join(lines)).splitlines()
+        return "\n".join([parts["said"], *map(wrapped, lines), ""])
     text = Path(__file__).with_name("of_class.j2").read_text(encoding="utf-8")
     template = Template(text, undefined=StrictUndefined, keep_trailing_newline=True)
     return str(template.render(parts))

@@ -4,21 +4,24 @@ A refutation on a case is written as one that a search finds is; one over a clas
 that refute it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from driftproof.toolkit.discover import Leaf
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.sources import loaded
+from driftproof.verifiers.search.units import judged
 from driftproof.verifiers.standalone.files import agreed_tex, refuse_others, sides
 from driftproof.verifiers.standalone.of_class import script_of_class
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import script_of
 from driftproof.verifiers.standalone.tex_of_class import tex_of_class
+from driftproof.verifiers.standalone.tex_of_limit import MODE, tex_of_limit
 
 
 def script_of_own(
@@ -29,7 +32,7 @@ def script_of_own(
     Args:
         sources: the claims of the file.
         rows: their verdicts.
-        form: which form, as a glob; "claim: form" where the file has several claims.
+        form: which form, as a glob; "claim: form" or the claim where the file has several claims.
         tex: write it as LaTeX, of the refutation with the fewest steps.
 
     Raises:
@@ -57,13 +60,16 @@ def script_of_own(
     for key, row in pairs:
         script = folder / "counterexample.py"
         try:
+            claim, said = loaded(claims[row.claim]), ""
+            if tex:  # which has no loops
+                claim, row, said = _shortest(claim, row)
             if not tex or row.evidence is Evidence.CLASS:
-                script.write_text(_text(claims[row.claim], row), encoding="utf-8")
+                script.write_text(_text(claim, row), encoding="utf-8")
                 _refuse_others(script, row)
             if tex:
-                text = _text(claims[row.claim], row, tex=True)
+                text = _text(claim, row, tex=True)
                 script = script.with_suffix(".tex")
-                script.write_text(text, encoding="utf-8")
+                script.write_text(text + f"{said}\n" * bool(said), encoding="utf-8")
         except NoScriptError as error:
             reasons[str(error)] = None
         else:
@@ -73,18 +79,20 @@ def script_of_own(
         raise DriftproofError(
             why,
             "a case with numbers and functions that formulas can say",
-            f"driftproof counterexample {file} prints a script",
+            f"driftproof counterexample {file} prints a script, if one can be; driftproof verify "
+            f"{file} shows what refutes it",
         )
-    raise DriftproofError(
-        why,
-        "a refutation that can be written without driftproof",
-        f"driftproof verify {file} shows the case that refutes it, and pytest --driftproof {file} "
-        "prints lines of Python that repeat it",
-    )
+    remedy = f"driftproof counterexample {file} --tex writes it as LaTeX"
+    if not any(MODE.match(row.reason) for _, row in pairs):
+        remedy = (
+            f"driftproof verify {file} shows the case that refutes it, and pytest --driftproof "
+            f"{file} prints lines of Python that repeat it"
+        )
+    raise DriftproofError(why, "a refutation that can be written without driftproof", remedy)
 
 
 def _chosen(key: str, form: str) -> bool:
-    return key == form or fnmatchcase(key, form)
+    return key == form or fnmatchcase(key, form) or key.startswith(f"{form}: ")
 
 
 def _refuse_others(script: Path, row: Row) -> None:
@@ -101,13 +109,31 @@ def _refuse_others(script: Path, row: Row) -> None:
         )
 
 
-def _text(source: Leaf, row: Row, *, tex: bool = False) -> str:
+def _shortest(claim: Any, row: Row) -> tuple[Any, Row, str]:
+    """Return the claim and the row of the fewest rounds that refute too, and what is said of it."""
+    case = next((case for case in claim.cases if case.key == row.case.get("key")), None)
+    if case is None or not claim.measures:
+        return claim, row, ""
+    form = next(form for form in claim.forms if form.key == row.form_key)
+    rounds, following = 1, 2
+    while rounds < case.rounds:
+        shorter = replace(case, rounds=rounds)
+        with suppress(DriftproofError):  # nothing may be measured in so few
+            found = judged(claim, form, shorter, 0)
+            sampled = found.evidence is Evidence.SEQUENTIAL is not row.evidence
+            if found.verdict is Verdict.REFUTED and not sampled:
+                said = f"The claim's case has {case.rounds} rounds; this one has fewer, all else"
+                return claim.on(shorter), found, f"{said} equal."
+        rounds, following = following, rounds + following
+    return claim, row, ""
+
+
+def _text(claim: Any, row: Row, *, tex: bool = False) -> str:
     """Return the script of a refuted row, or its LaTeX.
 
     Raises:
         NoScriptError: with the reason why there is none.
     """
-    claim = loaded(source)
     if row.evidence is Evidence.CLASS:
         if not row.proofs:
             raise NoScriptError("the functions that refute it could not be made simple")
@@ -117,8 +143,10 @@ def _text(source: Leaf, row: Row, *, tex: bool = False) -> str:
         return script_of_class(row.claim, row.form_key, found)
     form = next(form for form in claim.forms if form.key == row.form_key)
     case = next((case for case in claim.cases if case.key == row.case.get("key")), None)
+    if case is None and tex:
+        return tex_of_limit(claim, row)
     if case is None:
-        raise NoScriptError(f"it is refuted on no case: {row.reason}")
+        raise NoScriptError(f"no run is computed, so there is no script: {row.reason}")
     if tex:
         return agreed_tex(claim, form, case, row.lhs or {}, row.rhs)
     return script_of(claim, form, case)

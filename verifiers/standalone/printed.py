@@ -1,9 +1,7 @@
 """The lines of what was noted: names, functions, constants, and loops where steps repeat."""
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import is_dataclass
 from keyword import kwlist
 from typing import Any
@@ -11,15 +9,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
+from driftproof.synthetic.building_blocks.piecewise_linear import PiecewiseLinear
 from driftproof.verifiers.standalone.traced import Node, Number, Scope, shape_text
 
 TAKEN = frozenset({
     "taken", "chance", "index", "left", "right", "start", "clients", "means", "np", "math",
     "random", "s", "t", "j", "draw", "some_of", "one_of", "everywhere", "average", "weighted",
-    "put", "sq", "curve", "area", *kwlist,
+    "put", "sq", "curve", "area", "inf", "nan", *kwlist,
 })  # fmt: skip
 """Names of the script's own, and words of Python."""
+
+
+def free(name: str, taken: Container[str] = TAKEN) -> str:
+    """Return a name that is none of the script's own."""
+    return name + "_" * (name in taken)
 
 
 def simplest(expression: str) -> str:
@@ -38,9 +41,13 @@ class Writer:
         functions: a function's text → its name.
         constants: name → value.
         of_round: names of what later steps of a round use; another round has them again.
+
+    Args:
+        of: what holds the constants.
+        reserved: names that nothing else may have; ``fields``: that no constant may have.
     """
 
-    def __init__(self, of: Any, reserved: Iterable[str]) -> None:
+    def __init__(self, of: Any, reserved: Iterable[str], fields: Iterable[str]) -> None:
         self.functions: dict[tuple[str, ...], str] = {}
         self.constants: dict[str, Tensor] = {}
         self._reserved = frozenset(reserved)
@@ -51,7 +58,7 @@ class Writer:
         self.of_round: set[str] = set()
         for name, x in _constants(of):
             if _content(x) not in self._names:
-                self._names[_content(x)] = name + "_" * (name in self._names.values())
+                self._names[_content(x)] = free(name, {*fields, *self._names.values()})
 
     def lines(self, scope: Scope, result: Node | None = None) -> list[str]:
         """Return the lines of a step, which leave its fields behind, or of a function."""
@@ -62,14 +69,19 @@ class Writer:
         for node in needed:
             for x in node.operands:
                 uses[x] = uses.get(x, 0) + 1
-        made = [node for node in scope if node in needed and node.text and (
-            node.line or node.kept or node.name or uses.get(node, 0) > 1)]  # fmt: skip
+        made = [
+            node
+            for node in scope
+            if node in needed
+            and node.text
+            and (node.line or node.kept or node.name or uses.get(node, 0) > 1)
+        ]
         has_line = set(made)
         last: dict[Any, int] = {}
         for k, node in enumerate(made):
             last |= dict.fromkeys(_reached(node.operands, has_line.__contains__), k)
         last |= dict.fromkeys(_reached(ends.values(), has_line.__contains__), len(made))
-        names = {node: node.name for node in scope if not node.text}
+        names = self._given(scope) if result else {x: x.name for x in scope if not x.text}
         holder = {name: node for node, name in names.items()}
         lines: list[str] = []
         for k, node in enumerate(made):
@@ -92,6 +104,11 @@ class Writer:
             )
         moved = {name: text for name, text in texts.items() if text != name}
         return [*lines, f"{', '.join(moved)} = {', '.join(moved.values())}"] if moved else lines
+
+    def _given(self, scope: Scope) -> dict[Node, str]:
+        """Return the arguments of a function, which hide nothing that it reads."""
+        taken = {*TAKEN, *self._names.values(), *self._reserved}
+        return {node: free(node.name, taken) for node in scope if not node.text}
 
     def _free(self, node: Node, holder: dict[str, Node], last: dict[Any, int], k: int) -> str:
         """Return a name for a node whose old value nobody asks for later."""
@@ -125,7 +142,7 @@ class Writer:
         assert call.body is not None
         name, says, scope, result = call.body
         if id(result) not in self._called:
-            given = ", ".join(node.name for node in scope if not node.text)
+            given = ", ".join(self._given(scope).values())
             says = says.removeprefix("Return ").removesuffix(".")
             head = f"({given}):  # {says}" if says else f"({given}):"
             body = (head, *(f"    {x}" for x in self.lines(scope, result)))

@@ -9,8 +9,6 @@ It knows fractions, intervals, powers, roots and piecewise polynomials, and noth
 Fraction(26, 5)
 """
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Mapping
@@ -25,9 +23,18 @@ from driftproof.verifiers.standalone.terms import around, on_values, root
 LEFT, RIGHT = r"\text{left}", r"\text{right}"
 """How the sides are called."""
 WORDS = [
-    r"\[-?[\d.]+ \\pm \d+ \\cdot 10\^\{-?\d+\}\]", r"\d+(?:\.\d+)?", r"\\frac", r"\\sqrt",
-    r"\\cdot", r"\\left\|", r"\\right\|", r"\\left\(", r"\\right\)", r"\^", r"[-+(){}]",
-]  # fmt: skip
+    r"\[-?[\d.]+ \\pm \d+ \\cdot 10\^\{-?\d+\}\]",
+    r"\d+(?:\.\d+)?",
+    r"\\frac",
+    r"\\sqrt",
+    r"\\cdot",
+    r"\\left\|",
+    r"\\right\|",
+    r"\\left\(",
+    r"\\right\)",
+    r"\^",
+    r"[-+(){}]",
+]
 """The words of a formula, besides its letters and functions; the first is an interval."""
 BRACKETS = {"(": ")", "{": "}", r"\left(": r"\right)", r"\left|": r"\right|"}
 SIGNS = {"+": operator.add, "-": operator.sub}
@@ -138,7 +145,7 @@ class Reading:
         try:
             for text, where in self.functions[function]:
                 self.letters = before | {"x": x}
-                ends = [self.value(part) for part in where.split(r"\le")] if where else [x, x]
+                ends = [self.value(part) for part in where.split(r"\le")] if where else []
                 if all(on_values(operator.le, *pair) for pair in pairwise(ends)):
                     return self.value(text)
         finally:

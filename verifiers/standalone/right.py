@@ -1,7 +1,5 @@
 """The right side of a script: its expression, and a number for each of its letters."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +7,7 @@ import sympy
 
 from driftproof.toolkit.cases import roles_of
 from driftproof.toolkit.constants import MEASURED, ROLES, RUN_ROLES, Letters, expressed
+from driftproof.verifiers.standalone.printed import free
 from driftproof.verifiers.standalone.refusal import NoScriptError
 
 
@@ -36,21 +35,24 @@ def right_text(claim: Any, case: Any, right: Any, known: Mapping[str, Any]) -> s
     if set(letters) & set(means):
         raise NoScriptError("a letter and a measured mean of its right side have one name")
     own = {x: _plain(roles[notation[x]]) for x in letters}
-    new = {x: value for x, value in own.items() if x not in known or known[x] != value}
+    new = {x: value for x, value in own.items() if known.get(free(x)) != value}
     lines = []
     for letter, value in new.items():
         role = notation[letter]
         meaning = ROLES.get(role) or RUN_ROLES.get(role) or role.replace("_", " ")
-        lines.append(f"{letter} = {value!r}  # {meaning}")
+        lines.append(f"{free(letter)} = {value!r}  # {meaning}")
+    names = {x: free(name.removeprefix(MEASURED)) for name, x in symbols.items()}
     shown = expression.subs(
-        {symbols[MEASURED + name]: sympy.Symbol(name) for name in means}, simultaneous=True
+        {x: sympy.Symbol(name) for x, name in names.items() if name != x.name}, simultaneous=True
     )
     code = sympy.pycode(shown)
     if "Not supported" in code:
         raise NoScriptError("its right side has a function that Python's math has not")
     if not means:
         return "\n".join([*lines, f"right = {code}"])
-    return "\n".join([*lines, f"def right_side({', '.join(means)}):", f"    return {code}"])
+    return "\n".join(
+        [*lines, f"def right_side({', '.join(map(free, means))}):", f"    return {code}"]
+    )
 
 
 def _plain(number: Any) -> float | int:

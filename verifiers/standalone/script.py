@@ -1,7 +1,5 @@
 """Puts a script together: the run as it was noted, the right side, and how both are compared."""
 
-from __future__ import annotations
-
 import io
 import re
 import textwrap
@@ -95,8 +93,9 @@ def outcome_of(
         0.0,
     )
     until = rounds_of[int(np.argmax(over))] + 1
-    return (*_run(case, left, until)[:2], until) if until < case.rounds else (
-        outcome, digits, until)  # fmt: skip
+    return (
+        (*_run(case, left, until)[:2], until) if until < case.rounds else (outcome, digits, until)
+    )
 
 
 def _run(case: Case, left: Any, until: int) -> tuple[Outcome, Any, list[int]]:
@@ -142,8 +141,10 @@ def _differs(text: str, outcome: Outcome) -> str:
     except Exception as error:  # noqa: BLE001 - of the script, whose text is ours
         return f"its script fails ({type(error).__name__}: {error}); please report it"
     wanted = np.moveaxis(outcome.taken @ outcome.weights, 0, -1)  # [comparisons, 1 + parts]
-    means = [np.atleast_2d(np.transpose(of)) if outcome.names else np.ravel(of)[:, None]
-             for of in scope["means"]]  # fmt: skip
+    means = [
+        np.atleast_2d(np.transpose(of)) if outcome.names else np.ravel(of)[:, None]
+        for of in scope["means"]
+    ]
     made = np.concatenate(means)
     if outcome.how[0] == "average":
         made = made.mean(0, keepdims=True)
@@ -174,7 +175,7 @@ def _traced(
     OUTCOMES[0], following.RECORDED[:] = ctx.replicates, []
     made = Noted(case, left, ctx, outcome.how[1:], rounds)
     of_states = [of + name for name in made.start.ends for of in ("begun_", "before_", "previous_")]
-    writer = Writer(made.raw, [*made.numbers, *of_states])
+    writer = Writer(made.raw, [*made.numbers, *of_states], made.start.ends)
     says = (case.algorithm.step.__doc__ or "local step").partition("\n")[0]
     init = [*writer.lines(made.start), *(f"before_{name} = {name}" for name in made.start.ends)]
     blocks, kept = [], writer.of_round
@@ -184,11 +185,16 @@ def _traced(
         blocks.append([*head, *repeated(steps, says)])
     times = [1] * (len(blocks) - 1) + [1 + until - len(blocks)]
     body = [
-        *init, "s = -1", "taken = []  # what the claim measures, moment by moment",
+        *init,
+        "s = -1",
+        "taken = []  # what the claim measures, moment by moment",
         *repeated(blocks, "round", times),
-    ]  # fmt: skip
-    functions = [line for (head, *of), name in writer.functions.items()
-                 for line in (f"def {name}{head}", *of)]  # fmt: skip
+    ]
+    functions = [
+        line
+        for (head, *of), name in writer.functions.items()
+        for line in (f"def {name}{head}", *of)
+    ]
     draws = SAMPLES if digits is None else OUTCOMES_ALL if digits else "chance = np.ones(1)"
     helpers = [draws.format(SAMPLED), *HELPERS]
     start = f"start = np.array({case.problem.start().tolist()})"
@@ -196,7 +202,8 @@ def _traced(
     numbers = [f"{name} = {value!r}" for name, value in made.numbers.items()]
     means = means_of(claim, case, form.right)
     tail = _sides(outcome, means, sampled=digits is None, several=bool(digits))
-    pieces = ["import math", "from itertools import combinations", "import numpy as np", "",
+    pieces = ["import math", "from itertools import combinations", "from math import inf, nan",
+              "import numpy as np", "",
               f"clients, OUTCOMES = {clients}, {ctx.replicates}", *numbers, start, *constants,
               *helpers, "", *functions, "", *body]  # fmt: skip
     right = right_text(claim, case, form.right, made.numbers)
@@ -267,34 +274,38 @@ def _sides(outcome: Outcome, means: list[str], *, sampled: bool, several: bool) 
     lines = ['assert abs(chance.sum() - 1) < 1e-9, "some outcome was not met"'] if several else []
     if sampled:
         lines += [
-            "worst = sum(taken) / len(taken)" if how == "average" else
-            "worst = max(taken, key=lambda value: value.mean(-1).max())",
+            "worst = sum(taken) / len(taken)"
+            if how == "average"
+            else "worst = max(taken, key=lambda value: value.mean(-1).max())",
             "error = worst.std() / OUTCOMES**0.5",
             'print(f"left is a mean of {OUTCOMES} samples: standard error {error}")',
-        ]  # fmt: skip
+        ]
     parts = outcome.names
     of = "np.array(values)" if parts else "value"
-    lines += [f"means = [(chance * {of}).sum(-1) for {'values' if parts else 'value'} in taken]  "
-              "# over all outcomes"]  # fmt: skip
+    lines += [
+        f"means = [(chance * {of}).sum(-1) for {'values' if parts else 'value'} in taken]  "
+        "# over all outcomes"
+    ]
     if not means:
         reduce = {"average": "mean", "smallest": "min"}.get(how, "max")
         first = "[of[0] for of in means]" if parts else "means"
         return [*lines, f"left = float(np.{reduce}({first}))", "assert left > right"]
-    picked = ", ".join(f"of[{1 + sorted(parts).index(name)}]" for name in means)
+    picked = ", ".join(f"of[{1 + parts.index(name)}]" for name in means)
     moments = "[np.mean(means, 0)]" if how == "average" else "means"
     return [
-        *lines, f"sides = [of for each in {moments} for of in np.atleast_2d(each.T)]",
+        *lines,
+        f"sides = [of for each in {moments} for of in np.atleast_2d(each.T)]",
         f"sides = [(of[0], right_side({picked})) for of in sides]",
         "left, right = map(float, max(sides, key=lambda side: side[0] - side[1]))",
         "assert left > right",
-    ]  # fmt: skip
+    ]
 
 
 def _printed(form: Form) -> str:
     """Return the script's last line, which prints both sides."""
-    words = form.key.replace("\\", "\\\\").replace('"', '\\"')
-    words = words.replace("{", "{{").replace("}", "}}")
-    return f'print(f"REFUTED {words}: left = {{left!r}} > right = {{right!r}}")'
+    said = f"REFUTED {' '.join(form.key.split())}: left ="
+    pieces = textwrap.wrap(said, WIDEST - 20, drop_whitespace=False)
+    return f"print({' '.join(map(repr, pieces))}, left, '> right =', right)"
 
 
 def _docstring(claim: Claim[Any], form: Form, case: Case, until: int) -> list[str]:
@@ -305,9 +316,12 @@ def _docstring(claim: Claim[Any], form: Form, case: Case, until: int) -> list[st
         f"{claim.source}: {claim.statement}",
         f"{case}" + f"; the run ends with round {until}, which refutes it" * (until < case.rounds),
         "A trace of driftproof's own text of the algorithm and the problem, in numpy.",
-    ]  # fmt: skip
+    ]
     if following.RECORDED:
         said.append(f"Recorded during the run: {', '.join(dict.fromkeys(following.RECORDED))}.")
-    lines = [line for x in said for line in textwrap.wrap(
-        x.replace(quotes, "'''"), WIDEST - 4, break_on_hyphens=False)]  # fmt: skip
+    lines = [
+        line
+        for x in said
+        for line in textwrap.wrap(x.replace(quotes, "'''"), WIDEST - 4, break_on_hyphens=False)
+    ]
     return [f"r{quotes}{lines[0]}", *lines[1:], quotes]

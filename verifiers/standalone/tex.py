@@ -4,9 +4,8 @@ All is computed once by the algorithm's, the problem's and the measure's own tex
 second time from the LaTeX alone (``read_back``): what the two do not agree on is not written.
 """
 
-from __future__ import annotations
-
 import inspect
+import re
 from collections.abc import Iterable
 from dataclasses import fields
 from fractions import Fraction
@@ -15,8 +14,8 @@ from typing import Any
 
 import sympy
 
-from driftproof.synthetic.pieces.curves import Curve, Number
-from driftproof.synthetic.pieces.piecewise_family import declared
+from driftproof.synthetic.building_blocks.curves import Curve, Number
+from driftproof.synthetic.building_blocks.piecewise_family import declared
 from driftproof.toolkit.balls import RefusedError, precision
 from driftproof.toolkit.balls.operations import hull
 from driftproof.toolkit.balls.tensor import ball
@@ -70,9 +69,14 @@ def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float]:
             raise NoScriptError(f"its steps have {numbers:,} numbers, too many to follow")
         with precision(operations=MOST), curves.named():
             run_in_balls(
-                case.problem, case.algorithm, rounds=case.rounds, left=told.measuring(measure),
-                axes=how[1:], upto=count - 1 if how[0] == "each" else None, exact=lambda _: told,
-            )  # fmt: skip
+                case.problem,
+                case.algorithm,
+                rounds=case.rounds,
+                left=told.measuring(measure),
+                axes=how[1:],
+                upto=count - 1 if how[0] == "each" else None,
+                exact=lambda _: told,
+            )
             sides = [*_left(told, how[0]), *_right(claim, case, form, curves)]
             rows = _rows(case, curves, told.lines, sides)
             reading = Reading()
@@ -120,9 +124,9 @@ def _right(claim: Any, case: Case, form: Form, curves: Curves) -> list[Line]:
         gap = curves.gap(case.problem.start()) if role == "initial_gap" else None
         known = (
             Line(latex(symbol), gap[0].text, settled(gap[0]), said=f"least at ${gap[1]}$")
-            if gap else
-            Line(latex(symbol), "", _letter(roles[role], proven=proven), said=latex_text(says))
-        )  # fmt: skip
+            if gap
+            else Line(latex(symbol), "", _letter(roles[role], proven=proven), said=latex_text(says))
+        )
         lines.append(known)
     text = latex(expression)
     value = Reading({line.subject: line.value.value for line in lines}).value(text)
@@ -144,11 +148,12 @@ def _rows(case: Case, curves: Curves, steps: list[Line], sides: list[Line]) -> d
     method = case.algorithm
     letters = {
         latex(sympy.Symbol(name)): term(getattr(method, role))
-        for name, role in method.notation.items() if type(getattr(method, role, None)) is float
-    }  # fmt: skip
+        for name, role in method.notation.items()
+        if type(getattr(method, role, None)) is float
+    }
     own = {name: Line(name, "", x) for name, x in letters.items() if name in said}
     return {
-        "functions": [rf"{name}(x) &= {_function(of)}" for name, of in curves.used.items()],
+        "functions": [rf"{name}(x) &= {cases(of)}" for name, of in curves.used.items()],
         "letters": [row_of(line) for line in own.values()],
         "steps": [row_of(line) for line in steps],
         "sides": [row_of(line) for line in sides if line.text or line.subject not in own],
@@ -163,7 +168,7 @@ def row_of(line: Line) -> str:
     return f"{line.subject} &= {' = '.join(dict.fromkeys(parts))}{remark}"
 
 
-def _function(pieces: list[Piece]) -> str:
+def cases(pieces: list[Piece]) -> str:
     """Return a piecewise polynomial."""
     x = Term(Fraction(2), "x")
     texts, ends = [], [None, *(end for end, _ in pieces)]
@@ -189,21 +194,32 @@ def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]]) -> str
         (inspect.getdoc(type(method)) or type(method).__name__).partition("\n")[0].replace("`", "")
     )
     steps = [r"Then, $(t)$ being what holds after $t$ steps,", *aligned(rows["steps"])]
-    return "\n".join([
-        *heading(claim, form.key),
-        f"Let there be {problem.clients} clients{_family(problem)}, where",
-        *aligned(rows["functions"]),
-        f"Run {latex_text(str(method))} ({latex_text(step.rstrip('.'))}) from ${start}$,"
-        f" rounds: {case.rounds}" + (", with" if rows["letters"] else "."),
-        *aligned(rows["letters"]),
-        *steps * bool(rows["steps"]),
-        "The two sides of the bound are",
-        *aligned([*rows["sides"], rf"{LEFT} &> {RIGHT}"]),
-        *[r"Here $[a \pm b]$ is a number within $b$ of $a$."] * (r"\pm" in str(rows)),
-        *[f"The assumptions are met: {'; '.join(map(_assumption, claim.assumes))}."]
-        * bool(claim.assumes),
-        "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            *heading(claim, form.key),
+            f"Let there be {counted(problem.clients, 'client')}{_family(problem)}, where",
+            *aligned(rows["functions"]),
+            f"Run {latex_text(str(method))} ({latex_text(step.rstrip('.'))}) from ${start}$"
+            f" for {counted(case.rounds, 'round')}" + (", with" if rows["letters"] else "."),
+            *aligned(rows["letters"]),
+            *steps * bool(rows["steps"]),
+            "The two sides of the bound are",
+            *aligned([*rows["sides"], rf"{LEFT} &> {RIGHT}"]),
+            *[r"Here $[a \pm b]$ is a number within $b$ of $a$."] * (r"\pm" in str(rows)),
+            *[f"The assumptions are met: {'; '.join(map(_assumption, claim.assumes))}."]
+            * bool(claim.assumes),
+            "",
+        ]
+    )
+
+
+def counted(number: int, what: str) -> str:
+    """Return how many there are.
+
+    >>> counted(1, "client"), counted(2, "round")
+    ('one client', '2 rounds')
+    """
+    return f"one {what}" if number == 1 else f"{number} {what}s"
 
 
 def heading(claim: Any, form: str) -> list[str]:
@@ -229,7 +245,13 @@ def _family(problem: Any) -> str:
             continue
         numbers.append(f"{latex_text(name)} = {latex_text(str(value))}")
     known = leaves("problem").get(getattr(problem, "leaf_name", ""))
-    said = [f"of ${known.metadata['statement']}$"] if known else []
+    # K is the number of clients there, and may be another letter of the claim
+    stated = re.sub(
+        r"(?<![A-Za-z])K(?![A-Za-z])",
+        f"{{{problem.clients}}}",
+        known.metadata["statement"] if known else "",
+    )
+    said = [f"of ${stated}$"] * bool(stated)
     return ", ".join(["", *said, *numbers])
 
 

@@ -1,13 +1,12 @@
 """The layout of a script: what nothing reads is left out, and long lines are broken."""
 
-from __future__ import annotations
-
 import ast
 import re
 import textwrap
 
 WIDEST = 99
 """Characters of a line."""
+STRING = re.compile(r"""(["'])(?:\\.|(?!\1).)*\1""")
 
 
 def beside(found: re.Match[str]) -> str:
@@ -70,13 +69,22 @@ def wrapped(line: str) -> str:
     if len(line) <= WIDEST:
         return line
     inset = " " * (len(line) - len(line.lstrip()))
-    code, mark, comment = line.strip().partition("  # ")
+    code, mark, comment = f"  {line.strip()}".partition("  # ")
+    code = code.strip()
     if mark:
         short = textwrap.shorten(comment, max(10, WIDEST - len(inset + code) - 4), placeholder=" …")
-        return wrapped(inset + code) + f"  # {short}"
+        return (wrapped(inset + code) + "  " if code else inset) + f"# {short}"
     found = re.match(r"(return |assert |[\w, ]+ = )(.*)", code)
     if found and not isinstance(ast.parse(found[2], mode="eval").body, ast.Call | ast.Subscript):
         code = f"{found[1]}({found[2]})"
-    return "\n".join(textwrap.wrap(
-        code, WIDEST, initial_indent=inset, subsequent_indent=inset + "    ",
-        break_long_words=False, break_on_hyphens=False))  # fmt: skip
+    code = re.sub(STRING, lambda of: of[0].replace(" ", "\0"), code)  # no line ends in a string
+    return "\n".join(
+        textwrap.wrap(
+            code,
+            WIDEST,
+            initial_indent=inset,
+            subsequent_indent=inset + "    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    ).replace("\0", " ")

@@ -5,8 +5,6 @@ numbers of a state forget how they were made, so that a step is a line. What a
 problem's functions are called, ``formulas`` says.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import wraps
@@ -23,12 +21,7 @@ from driftproof.toolkit.engines.balls import exactly
 from driftproof.toolkit.measure import Reduction
 from driftproof.toolkit.rationals import decimal
 from driftproof.verifiers.standalone.formulas import letter
-from driftproof.verifiers.standalone.terms import (
-    NOTHING,
-    Term,
-    settled,
-    term,
-)
+from driftproof.verifiers.standalone.terms import NOTHING, Term, settled, term
 
 
 @dataclass(frozen=True)

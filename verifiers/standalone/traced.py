@@ -65,9 +65,14 @@ class Node:
         self.hint, self.kept, self.marked = "part", False, False
         self.wide: tuple[Any, torch.Size] | None = None
         self.body: tuple[str, str, Scope, Node] | None = None
-        anywhere = bool(text) and not line and all(
-            x.scope is None if isinstance(x, Node) else not isinstance(x, Tensor) for x in operands
-        )  # fmt: skip
+        anywhere = (
+            bool(text)
+            and not line
+            and all(
+                x.scope is None if isinstance(x, Node) else not isinstance(x, Tensor)
+                for x in operands
+            )
+        )
         self.scope: Scope | None = None if anywhere or not SCOPES else SCOPES[-1]
         for x in operands:
             if isinstance(x, Node) and x.scope is not None and x.scope is not self.scope:
@@ -170,7 +175,7 @@ class Traced(Tensor):
     @classmethod
     def __torch_dispatch__(  # type: ignore[override]
         cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         """Compute one of torch's operations, and note its text."""
         return _noted(func, args, kwargs or {})
 
@@ -182,10 +187,20 @@ def _as_tensor(x: Any) -> Any:
 
 TEXTS = Table()
 """torch's operation → the node of it, made of the result and the arguments."""
-FILLED = frozenset({
-    "zeros_like", "ones_like", "full_like", "empty_like", "new_zeros", "new_ones", "new_full",
-    "new_empty", "new_empty_strided", "_new_zeros_with_same_feature_meta",
-})  # fmt: skip
+FILLED = frozenset(
+    {
+        "zeros_like",
+        "ones_like",
+        "full_like",
+        "empty_like",
+        "new_zeros",
+        "new_ones",
+        "new_full",
+        "new_empty",
+        "new_empty_strided",
+        "_new_zeros_with_same_feature_meta",
+    }
+)
 """What asks for a shape alone."""
 ALIKE = dict.fromkeys(
     ("_has_compatible_shallow_copy_type", "_has_same_storage_numel", "is_same_size"), True
@@ -403,18 +418,29 @@ TEXTS.handles("_linalg_solve_ex")(
 
 def _called(numpy: str, *args: Any) -> Node:
     """Return a call of numpy with the same arguments as torch's."""
-    texts = [f"[{', '.join([FIXED] * len(x))}]" if isinstance(x, list) and isinstance(x[0], Tensor)
-             else FIXED if isinstance(x, Tensor)
-             else repr(tuple(x) if isinstance(x, list) else x) for x in args]  # fmt: skip
+    texts = [
+        f"[{', '.join([FIXED] * len(x))}]"
+        if isinstance(x, list) and isinstance(x[0], Tensor)
+        else FIXED
+        if isinstance(x, Tensor)
+        else repr(tuple(x) if isinstance(x, list) else x)
+        for x in args
+    ]
     given = [operand(x) for x in tree_leaves(args) if isinstance(x, Tensor)]
     return Node(f"np.{numpy}({', '.join(texts)})", *given)
 
 
 for _name, _numpy in {
-    "cat": "concatenate", "stack": "stack", "repeat": "tile", "flip": "flip", "cumsum": "cumsum",
-    "permute": "transpose", "transpose": "swapaxes", "t": "transpose",
+    "cat": "concatenate",
+    "stack": "stack",
+    "repeat": "tile",
+    "flip": "flip",
+    "cumsum": "cumsum",
+    "permute": "transpose",
+    "transpose": "swapaxes",
+    "t": "transpose",
     "linalg_vector_norm": "linalg.norm",
-}.items():  # fmt: skip
+}.items():
     TEXTS.handles(_name)(lambda made, *xs, numpy=_numpy, **_: _called(numpy, *xs))
 
 

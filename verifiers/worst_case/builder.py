@@ -1,19 +1,17 @@
 """Builds the semidefinite program of a worst case from one symbolic run of an algorithm."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from driftproof.synthetic.classes.conditions import FunctionClass
-from driftproof.synthetic.classes.relations import Relation, any_state
-from driftproof.synthetic.classes.whole import WholeClass
+from driftproof.synthetic.classes.function_class import FunctionClassProblem
+from driftproof.synthetic.classes.relations import Relation, any_state, counted
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.engines.symbolic import SymbolicRun, run_symbolically
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.tensor import sizes
 from driftproof.toolkit.measure import Reduction, Steps, each, sq
-from driftproof.verifiers.worst_case.record import WorstCase
+from driftproof.verifiers.worst_case.sdp import WorstCase
 
 OTHER_SIZES = (1000, 300, 1e6), (2, 1, 1e-6), (1, 0, 1.0)
 """Dimensions, of the whole and of x in (x, y), for which the program has to be the same; and sizes
@@ -22,7 +20,7 @@ of vectors, for which its replay has. A pair (x, y) has no dimension of 1."""
 
 def build(
     algorithm: Algorithm,
-    classes: Sequence[FunctionClass | Relation] | WholeClass,
+    classes: Sequence[FunctionClass | Relation] | FunctionClassProblem,
     *,
     rounds: int,
     left: Callable[[Any], Any],
@@ -42,8 +40,8 @@ def build(
             algorithm depends on the dimension.
     """
     whole = classes
-    if not isinstance(whole, WholeClass):
-        whole = WholeClass(conditions=tuple(whole), clients=clients)
+    if not isinstance(whole, FunctionClassProblem):
+        whole = FunctionClassProblem(conditions=tuple(whole), clients=clients)
     programs = _built(whole, algorithm, rounds, left, ours)
     again = []
     for size in OTHER_SIZES[: 2 if whole.function_class.saddle else 3]:
@@ -61,18 +59,19 @@ def build(
 def round_from_any_state(
     algorithm: Algorithm, conditions: Sequence[Any], clients: int, *, ours: bool = False
 ) -> SymbolicRun:
-    """Return a round from any state that a round can begin with, and how far it ends from x*."""
+    """Return a round from any state that a round can begin with, and how far it goes."""
 
     def left(view: Steps) -> Reduction | None:
-        off = sq(view.mean(algorithm.iterate) - view.minimiser)
-        return each("round", "local_step", off) if view.last else None
+        moved = sq(view.mean(algorithm.iterate) - view.round_start(algorithm.iterate))
+        return each("round", "local_step", moved) if view.last else None
 
-    whole = WholeClass(conditions=(*conditions, any_state()), clients=clients)
+    begin = () if counted() in conditions else (any_state(),)
+    whole = FunctionClassProblem(conditions=(*conditions, *begin), clients=clients)
     return run_symbolically(whole, algorithm, rounds=1, left=left, ours=ours)
 
 
 def _built(
-    whole: WholeClass,
+    whole: FunctionClassProblem,
     algorithm: Algorithm,
     rounds: int,
     left: Callable[[Any], Any],
@@ -81,9 +80,10 @@ def _built(
     made = run_symbolically(whole, algorithm, rounds=rounds, left=left, ours=ours)
     if not made.measures:
         raise DriftproofError(
-            "left(view) gave no value at any moment", "a value at one moment at least",
+            "left(view) gave no value at any moment",
+            "a value at one moment at least",
             'return each("round", "local_step", …) where view.last, say',
-        )  # fmt: skip
+        )
     asked = made.problem.asked
     if not asked.vectors:
         raise DriftproofError(

@@ -3,19 +3,17 @@
 Nothing of this has to be believed: ``verifiers.worst_case.check`` checks what is written.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from flint import fmpq_mat
 
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.worst_case.exact import Exact
-from driftproof.verifiers.worst_case.face import Kernel, kernels, optimum
+from driftproof.verifiers.worst_case.face import Kernel, Optimum, kernels, optimum
 from driftproof.verifiers.worst_case.program import Solved
 from driftproof.verifiers.worst_case.proof import Proof, approach, prove
-from driftproof.verifiers.worst_case.record import WorstCase
+from driftproof.verifiers.worst_case.sdp import WorstCase
 from driftproof.verifiers.worst_case.solve import solve
 
 ROOM = Fraction(1, 10**7)
@@ -29,13 +27,18 @@ WIDER = (Fraction(1, 10**4), SHARP)
 
 
 def certify(
-    case: WorstCase | Exact, solved: Solved | None = None, *, at_most: Fraction | None = None
+    case: WorstCase | Exact,
+    solved: Solved | None = None,
+    *,
+    at_most: Fraction | None = None,
+    at: Callable[[], Optimum] | None = None,
 ) -> Proof:
     """Return a proof of a bound; it need not be as small as was asked for.
 
     Args:
         solved: what ``solve(case)`` gave, if it was solved before.
         at_most: the bound that is wanted (None: the smallest that can be proved).
+        at: what ``optimum`` gives near ``solved``, if others ask for it, too.
 
     Raises:
         DriftproofError: nothing could be proved.
@@ -43,7 +46,7 @@ def certify(
     exact = case if isinstance(case, Exact) else Exact(case)
     found = solved or solve(exact.case)
     best: Proof | None = None
-    for proof in _tried(exact, found, at_most):
+    for proof in _tried(exact, found, at_most, at):
         if best is None or proof.bound < best.bound:
             best = proof
         if at_most is not None and proof.bound <= at_most:
@@ -57,7 +60,9 @@ def certify(
     return best
 
 
-def _tried(exact: Exact, solved: Solved, at_most: Fraction | None) -> Iterator[Proof]:
+def _tried(
+    exact: Exact, solved: Solved, at_most: Fraction | None, at: Callable[[], Optimum] | None
+) -> Iterator[Proof]:
     """Yield proofs, the first that are likely to do first."""
     value = Fraction(solved.value)
     size = max(abs(value), exact.scale)
@@ -71,7 +76,7 @@ def _tried(exact: Exact, solved: Solved, at_most: Fraction | None) -> Iterator[P
         if (proof := prove(exact, zero, every, exact.value(bound))) is not None:
             yield proof
     near = exact.near(solved)
-    of_face = optimum(exact, near)
+    of_face = at() if at is not None else optimum(exact, near)
     for kernel in kernels(of_face):
         if (proof := prove(exact, kernel, list(of_face.multipliers), None)) is not None:
             yield proof

@@ -12,8 +12,6 @@ Then ⟨Q_0, G⟩ + a_0·F = Σ λ_k (⟨Q_k, G⟩ + a_k·F) − ⟨S, G⟩ ≤ 
 fractions, and S ⪰ 0 is decided by an exact LDLᵀ. docs/certificates.md has theorem and proof.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 from typing import Any
@@ -69,15 +67,16 @@ def check(text: str) -> Statement:
     S, left = dict.fromkeys(product(space, space), ZERO), dict.fromkeys(it.values, ZERO)
     for times, condition in terms:
         for c, u, v in condition.products:
-            for (one, a), (two, b) in product(u.items(), v.items()):
-                if space[one] == space[two]:
-                    S[one, two] += times * c * a * b / 2
-                    S[two, one] += times * c * a * b / 2
+            for one, a in u.items():
+                half = times * c * a / 2
+                for two, b in v.items():
+                    if space[one] == space[two]:
+                        S[one, two] += half * b
         for name, a in condition.numbers.items():
             left[name] += times * a
     if not all(map(vanishes, left.values())):
         raise RefusedCertificateError(f"the values do not cancel: {combined(left.items())} left")
-    if not positive_semidefinite([[S[u, v] for v in space] for u in space], numbers):
+    if not positive_semidefinite([[S[u, v] + S[v, u] for v in space] for u in space], numbers):
         raise RefusedCertificateError("the matrix S is not positive semidefinite")
     gap = sum((times * of.right for times, of in terms), ZERO)
     if not numbers.nonnegative(-gap):

@@ -13,8 +13,6 @@ need distinct points. Of a monotone Lipschitz operator the file has a linear fie
 checked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, permutations, product
 from operator import mul
@@ -23,7 +21,7 @@ from typing import Any
 from flint import fmpq, fmpq_mat
 
 from driftproof.verifiers.worst_case.check import RefusedCertificateError, positive_semidefinite
-from driftproof.verifiers.worst_case.classes import CLASSES
+from driftproof.verifiers.worst_case.classes import CLASSES, CURVED, curvatures
 from driftproof.verifiers.worst_case.statement import (
     CONDITIONS,
     ZERO,
@@ -38,10 +36,8 @@ from driftproof.verifiers.worst_case.statement import (
 )
 
 COUNTEREXAMPLE = "driftproof counterexample 2"
-SUFFICE = [{kind} for kind in (
-    "smooth", "smooth-convex", "smooth-strongly-convex", "convex", "cocoercive",
-    "strongly-monotone", "normal-cone",
-)] + [{"convex", "bounded-gradients"}, {"normal-cone", "diameter"}]  # fmt: skip
+ALONE = (*CURVED, "convex", "strongly-convex", "cocoercive", "strongly-monotone", "normal-cone")
+SUFFICE = [*map(set, zip(ALONE)), {"convex", "bounded-gradients"}, {"normal-cone", "diameter"}]
 """Classes whose inequalities suffice, alone or together."""
 Point = list[fmpq]
 
@@ -76,8 +72,8 @@ class Counterexample:
             for at, (x, g, f) in triples.items():
                 by = f"{combined(x.items())} = " if len(x) > 1 else ""
                 points.append(
-                    f"  at {at} = {by}{shown(self._at(x))}: gradient {shown(self._at(g))}, "
-                    f"value {short(self._value(f))},"
+                    f"  at {at} = {by}{shown(self.at(x))}: gradient {shown(self.at(g))}, "
+                    f"value {short(self.value(f))},"
                 )
         for name, of in it.assumptions.items():
             left = self._left(of)
@@ -96,14 +92,16 @@ class Counterexample:
 
     def _is_of_its_class(self, name: str, triples: Mapping[str, Triple], field: Any) -> None:
         classes = self.states.constants[name]
-        if field is not None:
+        if field is not None and "knot" in field:
+            self._is_curve(name, classes, triples, field)
+        elif field is not None:
             matrix, shift = fields(field, "matrix shift")
             self._is_linear(classes, triples, _matrix(matrix), [number(c) for c in shift])
             return
         conditions = [*self.states.assumptions.values(), self.states.conclusion]
         of_values = any(of.numbers for of in conditions)
         if set(classes) == {"bounded-gradients"} and not of_values:
-            apart = [(self._at(t.x), self._at(t.g)) for t in triples.values()]
+            apart = [(self.at(t.x), self.at(t.g)) for t in triples.values()]
             if any(x == y and g != h for (x, g), (y, h) in combinations(apart, 2)):
                 raise RefusedCertificateError(f"{name} has two gradients at one point")
         elif set(classes) not in SUFFICE or (
@@ -116,6 +114,20 @@ class Counterexample:
                 of = CONDITIONS[kind](*constants, *at)
                 if self._left(of) > of.right:
                     raise RefusedCertificateError(f"{name} is not {kind}")
+
+    def _is_curve(self, name: str, classes: Any, triples: Mapping[str, Triple], field: Any) -> None:
+        """Check that f'(x) = slope + below min(x, knot) + above max(x − knot, 0), with f(0) = 0."""
+        slope, below, above, knot = map(number, fields(field, "slope below above knot"))
+        for kind, constants in classes.items():
+            least, most = curvatures(kind, constants) if kind in CURVED else (ZERO, -1)
+            if knot < 0 or not least <= min(below, above) <= max(below, above) <= most:
+                raise RefusedCertificateError(f"the formula of {name} is not {kind}")
+        for at, (x, g, f) in triples.items():
+            (point,) = self.at(x)
+            low, high = min(point, knot), max(point - knot, ZERO)
+            value = slope * point + (below * low * (low + 2 * high) + above * high * high) / 2
+            if self.at(g) != [slope + below * low + above * high] or self.value(f) != value:
+                raise RefusedCertificateError(f"the formula of {name} is another one at {at}")
 
     def _is_linear(
         self,
@@ -131,8 +143,8 @@ class Counterexample:
         """
         transposed, size = matrix.transpose(), range(self.dimension)
         for at, (x, g, _) in triples.items():
-            given = matrix * fmpq_mat([[c] for c in self._at(x)])
-            if [given[k, 0] + shift[k] for k in size] != self._at(g):
+            given = matrix * fmpq_mat([[c] for c in self.at(x)])
+            if [given[k, 0] + shift[k] for k in size] != self.at(g):
                 raise RefusedCertificateError(f"the field is another one at {at}")
         one = fmpq_mat([[fmpq(j == k) for k in size] for j in size])
         forms: dict[str, Callable[[fmpq], fmpq_mat]] = {
@@ -149,24 +161,27 @@ class Counterexample:
             of_y = [any(point[k] != 0 for point in second) for k in size]
             if any(point[k] != 0 for point in first for k in size if of_y[k]):
                 raise RefusedCertificateError("a coordinate of both spaces")
-            if any(matrix[j, k] * (-1) ** of_y[j] != matrix[k, j] * (-1) ** of_y[k]
-                   for j, k in combinations(size, 2)):  # fmt: skip
+            if any(
+                matrix[j, k] * (-1) ** of_y[j] != matrix[k, j] * (-1) ** of_y[k]
+                for j, k in combinations(size, 2)
+            ):
                 raise RefusedCertificateError("the field is not that of a function")
 
-    def _at(self, of: Combination) -> Point:
+    def at(self, of: Combination) -> Point:
         """Return the coordinates of a combination."""
         return [
             sum((c * self.where[name][k] for name, c in of.items()), ZERO)
             for k in range(self.dimension)
         ]
 
-    def _value(self, of: Combination) -> fmpq:
+    def value(self, of: Combination) -> fmpq:
+        """Return the number that a combination of values is."""
         return sum((a * self.numbers[name] for name, a in of.items()), ZERO)
 
     def _left(self, of: Condition) -> fmpq:
         """Return a condition's left side."""
-        products = (c * dot(self._at(u), self._at(v)) for c, u, v in of.products)
-        return sum(products, self._value(of.numbers))
+        products = (c * dot(self.at(u), self.at(v)) for c, u, v in of.products)
+        return sum(products, self.value(of.numbers))
 
 
 def functions_of(text: str) -> Counterexample:

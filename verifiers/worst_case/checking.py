@@ -3,8 +3,6 @@
 ``driftproof check`` and the file that ``driftproof check --standalone`` writes both end here.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter
@@ -17,9 +15,14 @@ from driftproof.verifiers.worst_case.check_counterexample import COUNTEREXAMPLE,
 from driftproof.verifiers.worst_case.digest import digest
 
 UNREADABLE = (
-    ArithmeticError, AttributeError, LookupError, RecursionError, SyntaxError, TypeError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    SyntaxError,
+    TypeError,
     ValueError,
-)  # fmt: skip
+)
 """What a checker raises of a file that is no certificate."""
 NOT_PROVED = (
     "not proved: that the points are those of an algorithm's text; anything at other numbers than "

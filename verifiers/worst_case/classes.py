@@ -5,8 +5,6 @@ are searched, and in ``statement``, by which they are checked. The definition is
 under the same name with ``_`` for ``-``, of the same constants in the same order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -42,6 +40,7 @@ CLASSES = {
         "mu-strongly convex, L-Lipschitz gradient", ("L", "mu"), "values", constructor="Curved"
     ),
     "convex": Named("convex", of="values"),
+    "strongly-convex": Named("mu-strongly convex", ("mu",), "values"),
     "normal-cone": Named("⟨g, Δx⟩ ≤ 0"),
     "diameter": Named("‖Δx‖≤D", ("D",)),
     "bounded-gradients": Named("‖g‖ ≤ G", ("G",), points=1, constructor="Bounded"),

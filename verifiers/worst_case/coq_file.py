@@ -1,14 +1,12 @@
 """Writes the file of a theorem: the certificate in whole numbers, the theorem, and its proof."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 from math import lcm
 
 from flint import fmpq
 
-from driftproof.verifiers.worst_case.classes import CLASSES, CURVED, IN_COQ, curvatures
+from driftproof.verifiers.worst_case.classes import CLASSES, CURVED, curvatures
 from driftproof.verifiers.worst_case.coq_text import (
     UntranslatedError,
     heading,
@@ -87,8 +85,6 @@ class AtNumbers:
     @staticmethod
     def _constants(kind: str, constants: Sequence[fmpq]) -> tuple[str, int]:
         """Return a class as certificates.v has it, and how often its condition is meant there."""
-        if kind not in IN_COQ:
-            raise UntranslatedError(f"{kind} functions", f"one of {', '.join(IN_COQ)}")
         q = lcm(*(int(c.q) for c in constants))
         numbers = [int((c * q).p) for c in constants]
         if kind in CURVED:
@@ -100,8 +96,12 @@ class AtNumbers:
 
     @staticmethod
     def _factor(of: Condition) -> int:
-        return lcm(1, int(of.right.q), *(int(c.q) for c, _, _ in of.products),
-                   *(int(a.q) for a in of.numbers.values()))  # fmt: skip
+        return lcm(
+            1,
+            int(of.right.q),
+            *(int(c.q) for c, _, _ in of.products),
+            *(int(a.q) for a in of.numbers.values()),
+        )
 
     def _whole(self, row: Row) -> str:
         return listed(trimmed(int((x * self.scale).p) for x in row))
@@ -135,8 +135,10 @@ class AtNumbers:
         of, it = self.of, self.of.it
         made, uses = ["Open Scope Z_scope."], []
         for k, (name, f) in enumerate(of.functions.items()):
-            triples = [f"Triple {self._row(t.x)} {self._row(t.g)} {self._numbers(t.f, 1)}"
-                       for t in f.triples.values()]  # fmt: skip
+            triples = [
+                f"Triple {self._row(t.x)} {self._row(t.g)} {self._numbers(t.f, 1)}"
+                for t in f.triples.values()
+            ]
             taken = []
             for kind, places in self.used.get(name, {}).items():
                 items = [
@@ -193,8 +195,7 @@ class AtNumbers:
         of = self.of
         iterates = (f"({p.recursion})" for p in of.defined)
         arguments = " ".join(["E", *of.arguments, *iterates])
-        return [f"  intros. apply (points_of_the_certificate {arguments});",
-                "    recursion."]  # fmt: skip
+        return [f"  intros. apply (points_of_the_certificate {arguments});", "    recursion."]
 
     def _proof(self) -> list[str]:
         """Return the proof: what is read of the points, then the certificate (reading.v)."""
@@ -207,17 +208,22 @@ class AtNumbers:
         numbers = {self._numbers(c.numbers, times): (c.numbers, times) for c, times in sums}
         rows = {self._row(w): w for c, _ in sums for _, u, v in c.products for w in (u, v)}
         bound = " ".join(["E", *of.arguments, *(p.name for p in of.defined)])
-        made = [f"intros {bound}", f"  {' '.join(n for n, _ in self.given)}.",
-                f"pose (l := {listed(f'({atom})%V' for atom in of.atoms.values())} : list E).",
-                f"pose (ws := {listed(of.numbers.values())} : list R)."]  # fmt: skip
+        made = [
+            f"intros {bound}",
+            f"  {' '.join(n for n, _ in self.given)}.",
+            f"pose (l := {listed(f'({atom})%V' for atom in of.atoms.values())} : list E).",
+            f"pose (ws := {listed(of.numbers.values())} : list R).",
+        ]
         made += [f"unknown {known} ({atom})%V {k}%nat." for k, atom in enumerate(of.atoms.values())]
         made += [f"number ws ({value}) {k}%nat." for k, value in enumerate(of.numbers.values())]
         for k, (written, (combination, times)) in enumerate(numbers.items()):
             parts = [(a * times, f"({of.numbers[n]})") for n, a in combination.items()]
             total = " + ".join(f"({a.p}) * {value}" for a, value in parts) or "0"
             made.append(f"assert (total_{k} : total {written}%Z ws = {total}) by added_up ws.")
-        made.append(f"assert (size : (length (scaled {self.scale} l) <= {len(of.atoms)})%nat)"
-                    " by apply le_n. clearbody l ws.")  # fmt: skip
+        made.append(
+            f"assert (size : (length (scaled {self.scale} l) <= {len(of.atoms)})%nat)"
+            " by apply le_n. clearbody l ws."
+        )
         made += [f"origin {known}."] * of.solution
         for p in of.points.values():
             if p.name in of.variables and p.name != "xs":
@@ -233,16 +239,23 @@ class AtNumbers:
             if (first := of.points[p.row].name) != p.name:
                 made.append(f"twin {p.name} {first}.")
         for k, (written, w) in enumerate(rows.items()):
-            made.append(f"assert (row_{k} : ({of.vector(of.row(w))})%V = comb {written}%Z"
-                        f" (scaled {self.scale} l)) by vector.")  # fmt: skip
-        rewritten = ["stated", *(f"rewrite <- ?row_{k}" for k in range(len(rows))),
-                     *(f"rewrite ?total_{k}" for k in range(len(numbers)))]  # fmt: skip
+            made.append(
+                f"assert (row_{k} : ({of.vector(of.row(w))})%V = comb {written}%Z"
+                f" (scaled {self.scale} l)) by vector."
+            )
+        rewritten = [
+            "stated",
+            *(f"rewrite <- ?row_{k}" for k in range(len(rows))),
+            *(f"rewrite ?total_{k}" for k in range(len(numbers))),
+        ]
         stated = "; ".join(rewritten)
         fs = [f"({_value(f)}, {f.g}, {f.shift})" for f in self.functions]
         space = f"(scaled {self.scale} l) ws"
         for k, f in enumerate(self.functions):
-            made.append(f"assert (function_{k} : describes {space} {of.origin} {_value(f)} {f.g}"
-                        f" ({f.shift}) (Used points_{k} taken_{k})).")  # fmt: skip
+            made.append(
+                f"assert (function_{k} : describes {space} {of.origin} {_value(f)} {f.g}"
+                f" ({f.shift}) (Used points_{k} taken_{k}))."
+            )
             points = [f"triple {of.points[of.row(t.x)].name}." for t in f.triples.values()]
             used = self.used.get(list(of.functions)[k], {})
             members = [f"is_member member_{k}_{list(f.classes).index(kind)}." for kind in used]
@@ -251,11 +264,15 @@ class AtNumbers:
             made.append(f"  - {' '.join([*members, 'apply Forall_nil.'])} }}")
         for k, c in enumerate(it.assumptions.values()):
             proof = f"unfold assumption_{k}; {self._assumption(k, stated)}"
-            made.append(f"assert (met_{k} : forall t, assumption_holds {space}"
-                        f" (Assumed t {str(c.equality).lower()} assumption_{k}))")  # fmt: skip
+            made.append(
+                f"assert (met_{k} : forall t, assumption_holds {space}"
+                f" (Assumed t {str(c.equality).lower()} assumption_{k}))"
+            )
             made.append(f"  by (intro t; split; [{proof} | {proof if c.equality else 'exact I'}]).")
-        made.append(f"pose proof (sound {space} {of.origin} the_certificate {listed(fs)} checked"
-                    " size ltac:(each) ltac:(each)) as K.")  # fmt: skip
+        made.append(
+            f"pose proof (sound {space} {of.origin} the_certificate {listed(fs)} checked"
+            " size ltac:(each) ltac:(each)) as K."
+        )
         made.append(
             f"cbn [conclusion the_certificate] in K; unfold ending in K; revert K; {stated}."
         )
@@ -273,8 +290,10 @@ class AtNumbers:
             constants = [(f.classes[kind][0], kind) for f in self.functions for kind in f.classes]
             large = max(L for L, kind in constants if kind in CURVED)
             pairs = listed(f"({f.f}, {f.g})" for f in self.functions)
-            known = (f"mean_descent ({text(large)}) low {pairs} ltac:(lra) ltac:(discriminate)"
-                     f" ltac:(below) bounded {where}")  # fmt: skip
+            known = (
+                f"mean_descent ({text(large)}) low {pairs} ltac:(lra) ltac:(discriminate)"
+                f" ltac:(below) bounded {where}"
+            )
         gradients = [f"({f.g} {where})" for f in self.functions]
         turned = [f"rewrite ?(ip_sym _ {b} {a}) in *" for a, b in combinations(gradients, 2)]
         return "; ".join(

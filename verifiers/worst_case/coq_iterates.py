@@ -47,10 +47,8 @@ class Point:
 
 FORMS = {
     "fedavg": ("gradient_descent {0} {2} {3} {4}", "average {0} {1} {3} {4}", "fedavg"),
-    "fedsvrg": (
-        "corrected {0} {1} {2} {3} {4}", "corrected_average {0} {1} {3} {4}", "fedsvrg"
-    ),
-}  # fmt: skip
+    "fedsvrg": ("corrected {0} {1} {2} {3} {4}", "corrected_average {0} {1} {3} {4}", "fedsvrg"),
+}
 """Recursion → the name of a client's iterate, of their mean, and of that after whole rounds."""
 Gradients = Mapping[tuple[str, tuple[str, ...]], Row]
 """Of an operator's name and a point's ``key``."""

@@ -4,8 +4,6 @@ Letters are real variables, and the theorem is for all functions of the classes,
 obey its equations. ``coq_region_proof`` writes its proof.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -14,7 +12,7 @@ from typing import Any
 from flint import fmpq
 
 from driftproof.toolkit.ratios import Ratio, vanishes
-from driftproof.verifiers.worst_case.classes import CURVED, IN_COQ
+from driftproof.verifiers.worst_case.classes import CURVED
 from driftproof.verifiers.worst_case.coq_iterates import Point, Steps, key
 from driftproof.verifiers.worst_case.coq_signs import Signs, called
 from driftproof.verifiers.worst_case.coq_text import (
@@ -49,14 +47,17 @@ class OverRegion(Words):
         self.values: list[str] = []
         self.at: dict[tuple[str, str], str] = {}  # function and name of a point → its point
         self.apart: dict[str, Row] = {}
-        self.member = self._members()
+        self.member = self.members((f"f_{k}", f"g_{k}") for k in range(len(self.it.constants)))
         self._points()
         self._ending()
         self.constant = self.signs.full(self.signs.region.number(ending["constant"]))
         if not vanishes(self.constant):
             self.left += f" + {self.signs.ratio(self.constant)}"
-        self.functions = [f"{h}_{k}" for k, of in enumerate(self.it.constants.values())
-                          for h in ("fg" if {*of} & {*CURVED} else "g")]  # fmt: skip
+        self.functions = [
+            f"{h}_{k}"
+            for k, of in enumerate(self.it.constants.values())
+            for h in ("fg" if {*of} & {*CURVED} else "g")
+        ]
         self.defined = [n for n, _ in self.equations if " " not in n]
         self.recursions = self._recursions()
         self._given()
@@ -87,8 +88,9 @@ class OverRegion(Words):
     def _points(self) -> None:
         """Say what each unknown vector is: a start, a gradient, or a combination of these."""
         order = list(self.it.triples)
-        pending = [(k, at, t) for k, name in enumerate(order)
-                   for at, t in self.it.triples[name].items()]  # fmt: skip
+        pending = [
+            (k, at, t) for k, name in enumerate(order) for at, t in self.it.triples[name].items()
+        ]
         shifts: dict[int, str] = {}
         while pending:
             those = [p for p in pending if self._known(self.row(p[2].x))]
@@ -193,23 +195,18 @@ class OverRegion(Words):
             self.points.append(("y_0", w))
         return self.vector(w)
 
-    def _members(self) -> list[tuple[str, str]]:
-        kinds = {kind for of in self.it.constants.values() for kind in of}
-        for kind in sorted(kinds - {*IN_COQ}):
-            raise UntranslatedError(
-                f"{kind} functions, for all values of letters", f"one of {', '.join(IN_COQ)}"
-            )
-        return self.members((f"f_{k}", f"g_{k}") for k in range(len(self.it.constants)))
-
     def _given(self) -> None:
         """Name what is assumed of points: equations of them, of gradients, and assumptions."""
         own = [(f"is_{n.replace(' ', '_')}", f"{n} = {_vector(t)}") for n, t in self.equations]
         points = [of for of, (n, _) in zip(own, self.equations, strict=True) if " " not in n]
         self.sums = [of for of in own if of not in points]
         self.assumed = [
-            (f"assumed_{k}", f"{self.quantity(of)} {'=' if of.equality else '<='} "
-             + self.signs.ratio(of.right)) for k, of in enumerate(self.it.assumptions.values())
-        ]  # fmt: skip
+            (
+                f"assumed_{k}",
+                f"{self.quantity(of)} {'=' if of.equality else '<='} " + self.signs.ratio(of.right),
+            )
+            for k, of in enumerate(self.it.assumptions.values())
+        ]
         self.given = [*points, *self.sums, *self.assumed]
 
     def statements(self) -> list[list[str]]:

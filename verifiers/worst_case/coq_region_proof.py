@@ -5,8 +5,6 @@ polynomials, D a common denominator; if its degree is large, the squares are tak
 Nothing here has to be believed: Coq decides about the file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
@@ -52,20 +50,26 @@ class InRegion:
         if theorems:
             iterates = " ".join([*of.starts, *(f"({of.recursions[n]})" for n in of.defined)])
             made += [
-                "", *theorems[0], "  intros.",
+                "",
+                *theorems[0],
+                "  intros.",
                 f"  apply (points_of_the_certificate E {named} {iterates});",
-                "    try assumption; iterate.", "Qed.",
-            ]  # fmt: skip
+                "    try assumption; iterate.",
+                "Qed.",
+            ]
         if theorems[1:]:
             given = [*self.signs.hypotheses, *of.member, *of.sums, *of.assumed]
             names = " ".join([*of.starts, *(name for name, _ in given)])
             made += [
-                "", *theorems[1], f"  intros E {named} {names}.",
+                "",
+                *theorems[1],
+                f"  intros E {named} {names}.",
                 *(f"  {line}" for line in self.signs.lines),
                 f"  assert (rho : 0 <= {of.contracts[0]}) by positive.",
                 "  apply (adding_up _ _ _ _ _ _ rho). intro x.",
-                f"  apply (bound E {named} xs x); assumption.", "Qed.",
-            ]  # fmt: skip
+                f"  apply (bound E {named} xs x); assumption.",
+                "Qed.",
+            ]
         last = "every_round" if theorems[1:] else "bound"
         return "\n".join([*made, f"Print Assumptions {last}.", ""])
 
@@ -99,14 +103,19 @@ class InRegion:
         letters, points = signs.names.values(), [*of.starts, *of.defined]
         names = [name for name, _ in [*signs.hypotheses, *of.member, *of.given]]
         return [
-            f"intros E {' '.join([*letters, *of.functions, *points, *names])}.", *signs.lines,
+            f"intros E {' '.join([*letters, *of.functions, *points, *names])}.",
+            *signs.lines,
             f"assert (right_side : ({divided}) * ({of.right}) = {signs.ratio(D * bound)})",
             "  by (cbv zeta; field; repeat split; lra).",
-            *taken, *vectors, *chain, "pose proof (Rle_refl 0) as K.",
-            *(f"added K {part}." for part in parts), "apply moved. " * bool(of.rest),
+            *taken,
+            *vectors,
+            *chain,
+            "pose proof (Rle_refl 0) as K.",
+            *(f"added K {part}." for part in parts),
+            "apply moved. " * bool(of.rest),
             f"apply (Rmult_le_reg_l ({divided})); [positive|]. rewrite right_side. apply above.",
             self.is_the_sum,
-        ]  # fmt: skip
+        ]
 
     def _taken(self) -> Iterator[str]:
         """Yield what Coq derives of the classes, and note all that is added up."""
@@ -187,8 +196,9 @@ class InRegion:
             left.remove(k)
             if size < 0:
                 continue
-            before = [[x if {i, j} <= those else zero for j, x in enumerate(S[i])]
-                      for i in range(len(S))]  # fmt: skip
+            before = [
+                [x if {i, j} <= those else zero for j, x in enumerate(S[i])] for i in range(len(S))
+            ]
             made.append((before, S[k][k] / times**2, [x * times for x in row]))
             for i in left:
                 for j in left:
@@ -225,8 +235,11 @@ class InRegion:
                 rest = self._times(every / c, f"rest_{k + 1}")
                 square = f"(Rplus_le_le_0_compat _ _ {square} {rest})"
             size, b = range(len(S)), self.own
-            form = self.signs.sum((S[i][j] * own * (2 if i < j else 1), f"⟨{b[i]}, {b[j]}⟩")
-                               for i in size for j in size[i:])  # fmt: skip
+            form = self.signs.sum(
+                (S[i][j] * own * (2 if i < j else 1), f"⟨{b[i]}, {b[j]}⟩")
+                for i in size
+                for j in size[i:]
+            )
             times = signs.product((every / own).top, strictly=True)
             yield f"assert (rest_{k} : 0 <= {form})."
             yield f"{{ apply (Rmult_le_reg_l ({times})); [positive|]. rewrite Rmult_0_r."

@@ -5,8 +5,6 @@ distances of a letter from its ends, e_k of earlier letters, shown in the same w
 to be believed: Coq decides about the file.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
@@ -97,8 +95,9 @@ class Signs:
         """Return a sum of numbers times what has a text."""
         return " + ".join(
             text if vanishes(c - 1) else f"{self.ratio(c)} * {text}"
-            for c, text in terms if not vanishes(c)
-        )  # fmt: skip
+            for c, text in terms
+            if not vanishes(c)
+        )
 
     def _fact(self, text: str, strict: bool, how: str) -> None:
         self.known[text] = strict
@@ -203,10 +202,13 @@ class Signs:
             q[int(powers[place])] += Ratio(term, moved.bottom)
         if ends[1:]:
             q = [
-                sum((fmpq(comb(k, j) * comb(size, k), comb(size, j)) * q[j] for j in range(k + 1)),
-                    self.full(0)) / (ends[1][1] ** (size - k) * length**size)
+                sum(
+                    (fmpq(comb(k, j) * comb(size, k), comb(size, j)) * q[j] for j in range(k + 1)),
+                    self.full(0),
+                )
+                / (ends[1][1] ** (size - k) * length**size)
                 for k in range(size + 1)
-            ]  # fmt: skip
+            ]
         return [of / ends[0][1] ** k for k, of in enumerate(q)]
 
 

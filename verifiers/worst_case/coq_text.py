@@ -1,7 +1,5 @@
 """Writes what all files of Coq have: the first lines, statements, lists, right sides."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Mapping
@@ -81,10 +79,12 @@ def heading(said: Iterable[str], library: str) -> list[str]:
     words = [x.replace("(*", "( *").replace("*)", "* )").replace('"', "'") for x in said]
     return [
         "(* Written by driftproof prove. The last statement is proved. In words:",
-        *(f"     {line}" for line in words), "*)",
+        *(f"     {line}" for line in words),
+        "*)",
         f"From Driftproof Require Import algorithms {library}.",
-        "From Coq Require Import Lra.", "",
-    ]  # fmt: skip
+        "From Coq Require Import Lra.",
+        "",
+    ]
 
 
 def statement(first: str, given: Iterable[tuple[str, str]], ending: str) -> list[str]:

@@ -5,14 +5,12 @@ points are named, and what the unknown vectors stand for, is said by those that 
 ``Theorem`` of fractions, ``OverRegion`` of letters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from driftproof.toolkit.ratios import vanishes
-from driftproof.verifiers.worst_case.classes import CLASSES
-from driftproof.verifiers.worst_case.coq_text import argument, bracketed, text
+from driftproof.verifiers.worst_case.classes import CLASSES, IN_COQ
+from driftproof.verifiers.worst_case.coq_text import UntranslatedError, argument, bracketed, text
 from driftproof.verifiers.worst_case.statement import (
     ZERO,
     Combination,
@@ -98,14 +96,19 @@ class Words:
 
     def members(self, called: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """Return names and statements of what classes functions are of, which are called (f, g)."""
+        for kind in sorted({kind for of in self.it.constants.values() for kind in of} - {*IN_COQ}):
+            raise UntranslatedError(f"{kind} functions", f"one of {', '.join(IN_COQ)}")
         functions = zip(called, self.it.constants.values(), strict=True)
         return [
-            (f"member_{k}_{j}", CLASSES[kind].definition(
-                kind, [argument(self.ring.ratio(c)) for c in constants], f, g
-            ))
+            (
+                f"member_{k}_{j}",
+                CLASSES[kind].definition(
+                    kind, [argument(self.ring.ratio(c)) for c in constants], f, g
+                ),
+            )
             for k, ((f, g), kinds) in enumerate(functions)
             for j, (kind, constants) in enumerate(kinds.items())
-        ]  # fmt: skip
+        ]
 
 
 def minus(one: Row, other: Row) -> tuple[Any, ...]:

@@ -1,7 +1,5 @@
 """Has Coq check a theorem, against the library that is shipped in ``driftproof/coq``."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import shutil
@@ -17,14 +15,22 @@ from driftproof.toolkit.errors import MissingError
 from driftproof.toolkit.kernels import writable
 
 ORDER = (
-    "spaces", "classes", "algorithms", "regions", "certificates", "reading", "coordinates",
+    "spaces",
+    "classes",
+    "algorithms",
+    "regions",
+    "certificates",
+    "reading",
+    "coordinates",
     "witnesses",
-)  # fmt: skip
-AXIOMS = frozenset({
-    "ClassicalDedekindReals.sig_not_dec",
-    "ClassicalDedekindReals.sig_forall_dec",
-    "FunctionalExtensionality.functional_extensionality_dep",
-})  # fmt: skip
+)
+AXIOMS = frozenset(
+    {
+        "ClassicalDedekindReals.sig_not_dec",
+        "ClassicalDedekindReals.sig_forall_dec",
+        "FunctionalExtensionality.functional_extensionality_dep",
+    }
+)
 """Those of Coq's own real numbers; a theorem that rests on another one is not accepted."""
 
 
@@ -124,8 +130,10 @@ def output(text: str) -> str:
 def _run(folder: Path, path: Path) -> str:
     made = subprocess.run(
         ["coqc", "-q", "-noglob", "-R", str(folder), "Driftproof", str(path)],
-        capture_output=True, text=True, encoding="utf-8",
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
     if made.returncode < 0:  # no word of Coq's on the theorem
         raise MissingError(
             f"coqc, stopped by signal {-made.returncode}",

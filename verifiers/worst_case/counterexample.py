@@ -5,26 +5,28 @@ bound that is below it is exceeded on simpler ones too. Of all that exceed it by
 the shortest vectors are sought: they lie in few dimensions. Each vector gets coordinates along
 those before it and at most one more axis, so that they do not depend on how a solver turns its
 answer. The coordinates are rounded, the values are fitted to them, and the first that meet every
-condition, in fractions, are kept.
+condition, in fractions, are kept: those that exceed the bound clearly, where there are any.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.verifiers.worst_case.linear_operators import curves_above, value_on
 from driftproof.verifiers.worst_case.program import Matrices, Solved, matrices
-from driftproof.verifiers.worst_case.record import WorstCase
 from driftproof.verifiers.worst_case.scaling import units
+from driftproof.verifiers.worst_case.sdp import WorstCase
 from driftproof.verifiers.worst_case.solve import solve_matrices
 from driftproof.verifiers.worst_case.witness import Witness, at_gram
 
 SHARE = 0.5
 """How much of the way from the bound to the worst case the counterexample has to go."""
+CLEAR = Fraction(1, 4)
+"""How much of it is left where nobody asks whether it was rounding."""
 ROOM = (1e-3, 1e-5, 1e-7)
 """How far inside the conditions, relative to the largest entry of the Gram matrix."""
 DIGITS = (2, 3, 4, 6, 9, 12)
@@ -40,8 +42,16 @@ def simple(case: WorstCase, solved: Solved, bound: Fraction) -> Witness | None:
     """
     if case.loose or any(relation.equality for relation in case.relations):
         return None
-    program = _exceeding(matrices(case), float(bound - case.objective.constant))
-    for room in ROOM:
+    clear = bound + CLEAR * (Fraction(solved.value) - bound)
+    if known := curves_above(case, clear) or curves_above(case, bound):
+        curves, vectors = known
+        coordinates = [[vectors[j][0]] for j in range(len(case.vectors))]
+        values = [vectors[~j][0] for j in range(len(case.values))]
+        fields = [{name: str(x) for name, x in vars(of).items()} for of in curves]
+        value = value_on(case.objective, vectors)
+        return Witness(value, coordinates, values, "functions of one variable, exactly", fields)
+    for least, room in product((clear, bound), ROOM):
+        program = _exceeding(matrices(case), float(least - case.objective.constant))
         try:
             near = _shortest(program, solved, room)
         except DriftproofError:

@@ -1,7 +1,5 @@
 """The digest of a certificate: it shows a change by mistake. It proves nothing."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

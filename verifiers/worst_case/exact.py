@@ -4,8 +4,6 @@ Gram parts stay sums of products of points and gradients: a matrix for each cond
 large, and nothing needs it. The units are powers of 4 (``scaling``), so nothing is rounded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,8 +14,8 @@ from flint import fmpq, fmpq_mat
 from driftproof.toolkit.gram.exact import GramForm, Vector
 from driftproof.verifiers.worst_case.freedom import kept, reduced
 from driftproof.verifiers.worst_case.program import Matrices, Solved, matrices
-from driftproof.verifiers.worst_case.record import WorstCase, pairs
 from driftproof.verifiers.worst_case.scaling import units
+from driftproof.verifiers.worst_case.sdp import WorstCase, pairs
 
 
 def rational(of: Fraction | float) -> fmpq:
@@ -80,8 +78,9 @@ class Exact:
         self.case, self.scale = case, fraction(1 / self._unit)
         spaces = (False, True) if any(case.second) else (False,)
         every = [t for triples in case.triples for t in triples]
-        parts = [v.part(second=second) for second in spaces
-                 for t in every for v in (t.point, t.gradient)]  # fmt: skip
+        parts = [
+            v.part(second=second) for second in spaces for t in every for v in (t.point, t.gradient)
+        ]
         self.listed = fmpq_mat(len(parts), self.size, [x for v in parts for x in self._dense(v)])
         self._apart = [2 * len(every) * k for k in range(len(spaces))]
         self.rows = list(self._rows(case))
@@ -95,13 +94,15 @@ class Exact:
                 entries[place] = rational(c) * self._lengths[place]
         return entries
 
-    def _scaled(self, of: GramForm, unit: fmpq, bound: Fraction = Fraction(0), *,
-                equality: bool = False) -> Row:  # fmt: skip
+    def _scaled(
+        self, of: GramForm, unit: fmpq, bound: Fraction = Fraction(0), *, equality: bool = False
+    ) -> Row:
         places, s = self._numbers, self._lengths
         gram = {
             (places[j], places[k]): rational(q) * unit * s[places[j]] * s[places[k]]
-            for (j, k), q in of.gram.items() if j in places and k in places
-        }  # fmt: skip
+            for (j, k), q in of.gram.items()
+            if j in places and k in places
+        }
         values = {j: rational(a) * unit * self._heights[j] for j, a in of.values.items()}
         return Row((), gram, values, rational(bound - of.constant) * unit, equality)
 
@@ -117,8 +118,11 @@ class Exact:
                         value = value + triples[place].value * factor
                     made = self._scaled(value, unit, condition.bound)
                     at = [first + 2 * place for place in places]
-                    terms = [(c * unit, one + apart, other + apart) for apart in self._apart
-                             for c, one, other in _terms(factors, at)]  # fmt: skip
+                    terms = [
+                        (c * unit, one + apart, other + apart)
+                        for apart in self._apart
+                        for c, one, other in _terms(factors, at)
+                    ]
                     yield Row(terms, {}, made.values, made.bound, False)
             first += 2 * len(triples)
         for relation in case.relations:
@@ -155,9 +159,8 @@ class Exact:
         for j in range(len(self._matter)):
             place = self._numbers.get(j)
             made.append(
-                zero if place is None
-                else [fraction(x * self._lengths[place]) for x in rows[place]]
-            )  # fmt: skip
+                zero if place is None else [fraction(x * self._lengths[place]) for x in rows[place]]
+            )
         return made
 
     def heights(self, values: Sequence[fmpq]) -> list[Fraction]:

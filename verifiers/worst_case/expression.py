@@ -7,8 +7,6 @@ where it has to be exceeded. With letters that are
 free it is a rational function of them. ``verifiers.worst_case.check`` rests on this file.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Mapping

@@ -10,7 +10,7 @@ off. All multipliers that prove the worst case itself then solve linear equation
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -35,6 +35,14 @@ FEW = 100
 """Steps with exact residuals at most; each gains up to 14 digits."""
 DENOMINATOR = 2**150
 """The largest denominator of a kernel's entries that the digits can tell."""
+HALVINGS = 30
+"""Steps towards a ray: a component of 1e-4 is below 1e-13 then; doubles tell no more."""
+NEAR = 1e-2
+"""How far a ray may be from where it was sought."""
+RAYS = 100, 10_000, 10**6
+"""Largest denominators of a ray's entries."""
+EXACT = 1e-14
+"""How near a ray's entries are to fractions."""
 SIMPLE = (10_000, 1000, 100, 30)
 """Largest denominators of entries that are known in doubles only."""
 
@@ -91,8 +99,6 @@ def optimum(exact: Exact, near: Solved, *, digits: bool = True) -> Optimum:
     Args:
         digits: whether to go on from doubles to many digits.
     """
-    from scipy.linalg import lstsq
-
     program = exact.doubles
     room = program.bounds - np.tensordot(program.gram, near.gram) - program.values @ near.values
     counted = np.flatnonzero(program.equal | (near.multipliers > np.maximum(room, 0.0)))
@@ -103,10 +109,10 @@ def optimum(exact: Exact, near: Solved, *, digits: bool = True) -> Optimum:
     factor = directions[:, large] * np.sqrt(sizes[large])
     start = at = _Point(near.multipliers[counted], factor, near.values)
     for _ in range(MOVES):
-        residual, jacobian = _equations(program, counted, at)
+        residual, *slopes = _equations(program, counted, at)
         if np.abs(residual).max(initial=0.0) < EPSILON:
             break
-        at = at.moved(-lstsq(jacobian, residual, cond=CUT, lapack_driver="gelsy")[0])
+        at = at.moved(-_least(*slopes)(residual))
         if np.abs(residual).max() > DIVERGED:  # the solver's answer does not tell what counts
             return start.in_fractions(counted)
     return _digits(exact, counted, at) if digits else at.in_fractions(counted)
@@ -134,34 +140,39 @@ class _Point:
         )
 
 
-def _equations(program: Matrices, counted: np.ndarray, at: _Point) -> tuple[np.ndarray, np.ndarray]:
-    """Return the residual of the equations, and its derivative, a symmetric matrix.
+def _equations(
+    program: Matrices, counted: np.ndarray, at: _Point
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the residual of the equations, and its derivative for multipliers in a basis.
 
     The equations are where the derivative of Σ λ_k (b_k − ⟨Q_k, LLᵀ⟩ − a_k·F) + ⟨Q_0, LLᵀ⟩ + a_0·F
-    by λ, L and F is 0, but for signs and factors 2.
+    by λ, L and F is 0, but for signs and factors 2. λ takes part by B = (Q_k L, a_k)_k alone, of
+    which there are far fewer columns than conditions: the basis spans them.
     """
     gram, values = program.gram[counted], program.values[counted]
     (size, width), many = at.factor.shape, len(counted)
     slack = np.tensordot(at.multipliers, gram, 1) - program.objective[0]
     products = np.einsum("kij,jr->kir", gram, at.factor)
-    residual = np.concatenate([
-        (products * at.factor).sum((1, 2)) + values @ at.values - program.bounds[counted],
-        (slack @ at.factor).ravel(),
-        at.multipliers @ values - program.objective[1],
-    ])  # fmt: skip
-    first, second = slice(many), slice(many, many + size * width)
-    third = slice(many + size * width, None)
-    jacobian = np.zeros((len(residual), len(residual)))
-    flat = products.reshape(many, size * width)
-    jacobian[first, second], jacobian[second, first] = 2 * flat, flat.T
-    jacobian[first, third], jacobian[third, first] = values, values.T
+    residual = np.concatenate(
+        [
+            (products * at.factor).sum((1, 2)) + values @ at.values - program.bounds[counted],
+            (slack @ at.factor).ravel(),
+            at.multipliers @ values - program.objective[1],
+        ]
+    )
+    basis, upper = np.linalg.qr(np.hstack([products.reshape(many, size * width), values]))
+    first, second = slice(len(upper)), slice(len(upper), len(upper) + size * width)
+    jacobian = np.zeros([len(upper) + upper.shape[1]] * 2)
+    jacobian[len(upper) :, first] = upper.T
+    jacobian[first, len(upper) :] = upper
+    jacobian[first, second] *= 2
     jacobian[second, second] = np.kron(slack, np.eye(width))
-    return residual, jacobian
+    return residual, jacobian, basis
 
 
 def _digits(exact: Exact, counted: np.ndarray, at: _Point) -> Optimum:
     """Return the solution near a point to many digits, or the point if they do not come."""
-    inverse = np.linalg.pinv(_equations(exact.doubles, counted, at)[1], rcond=CUT)
+    solver = _least(*_equations(exact.doubles, counted, at)[1:])
     best = found = at.in_fractions(counted)
     least = np.inf
     for step in range(FEW):
@@ -179,8 +190,30 @@ def _digits(exact: Exact, counted: np.ndarray, at: _Point) -> Optimum:
         if error > (least if step < MOVES else least / 4):  # no more than doubles tell
             break
         least, best = error, found
-        found = found.moved(-inverse @ residual)
+        found = found.moved(-solver(residual))
     return best
+
+
+def _least(jacobian: np.ndarray, basis: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Return what gives the shortest step that takes a residual away, in least squares.
+
+    By QR with pivots, whose rows of full rank are made a triangle from the other side.
+    """
+    from scipy.linalg import qr, solve_triangular
+
+    left, upper, order = qr(jacobian, mode="economic", pivoting=True)
+    sizes = np.abs(np.diag(upper))
+    rank = int((sizes > CUT * sizes.max(initial=0.0)).sum())
+    right, lower = qr(upper[:rank].T, mode="economic")
+    many, inner = basis.shape
+
+    def solve(residual: np.ndarray) -> np.ndarray:
+        reduced = left[:, :rank].T @ np.append(basis.T @ residual[:many], residual[many:])
+        step = np.empty(len(order))
+        step[order] = right @ solve_triangular(lower, reduced, trans="T")
+        return np.append(basis @ step[:inner], step[inner:])
+
+    return solve
 
 
 def kernels(at: Optimum) -> Iterator[Kernel]:
@@ -201,6 +234,36 @@ def spanned(columns: np.ndarray) -> Iterator[Kernel]:
     basis = columns @ np.linalg.pinv(columns[list(pivots)])
     for largest in SIMPLE:
         yield from _near(basis.ravel(), basis.shape, pivots, largest, largest**-1.5)
+
+
+def ray(exact: Exact, used: Sequence[int], near: np.ndarray) -> Iterator[Kernel]:
+    """Yield the ray near a vector v along which points meet conditions without end, if there is.
+
+    On it ⟨Q_k, vvᵀ⟩ + a_k·φ = 0 for each condition that a proof uses, for numbers φ: a run on
+    quadratics of one curvature that starts ever farther away, say. S v = 0 follows. Where a
+    component counts only squared, Newton's steps halve what is left of it, so residuals are exact.
+    """
+    from scipy.linalg import lstsq
+
+    gram, values = exact.doubles.gram[used], exact.doubles.values[used]
+    fixed = int(np.abs(near).argmax())
+    start = near / near[fixed]
+    products = gram @ start
+    at = rationals(np.append(start, lstsq(values, -products @ start)[0]))
+    size = len(start)
+    for _ in range(HALVINGS):
+        v = np.array([float(x) for x in at[:size]])
+        excess = exact.on(fmpq_mat(size, 1, at[:size]), at[size:])
+        wrong = np.array([float(excess[k] + exact.rows[k].bound) for k in used])
+        slopes = np.concatenate([2 * np.delete(gram @ v, fixed, 1), values], 1)
+        step = np.insert(lstsq(slopes, -wrong, lapack_driver="gelsy")[0], fixed, 0.0)
+        at = [x + dx for x, dx in zip(at, rationals(step), strict=True)]
+        if np.abs(step).max() < EXACT**2:
+            break
+    found = [fraction(x) for x in at[:size]]
+    if max(abs(float(x) - y) for x, y in zip(found, start, strict=True)) < NEAR:
+        for largest in RAYS:
+            yield from _near(found, (size, 1), (fixed,), largest, EXACT)
 
 
 def _near(

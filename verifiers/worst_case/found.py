@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from driftproof.synthetic.classes.conditions import FunctionClass
+from driftproof.synthetic.classes.function_class import FunctionClassProblem
 from driftproof.synthetic.classes.relations import Relation
-from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.program import Solved
-from driftproof.verifiers.worst_case.record import WorstCase
+from driftproof.verifiers.worst_case.sdp import WorstCase
 from driftproof.verifiers.worst_case.solve import solve
 
 
@@ -46,7 +46,7 @@ class Found:
 
 def worst_case(
     algorithm: Algorithm,
-    classes: Sequence[FunctionClass | Relation] | WholeClass,
+    classes: Sequence[FunctionClass | Relation] | FunctionClassProblem,
     *,
     rounds: int,
     left: Callable[[Any], Any],

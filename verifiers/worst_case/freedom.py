@@ -5,8 +5,6 @@ enter by their differences alone, by a common one, say. Nothing bounds the Gram 
 that no multipliers have a margin. To take one vector with d_j ≠ 0 to be 0 changes no value.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -7,8 +7,6 @@ and condition, so that all terms of a condition have the same. Where two letters
 Nothing of this has to be believed: ``check`` decides about what is written in all letters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,7 +17,7 @@ from flint import fmpq_mat
 
 from driftproof.toolkit.gram.exact import GramForm
 from driftproof.toolkit.ratios import Ratio, vanishes
-from driftproof.verifiers.worst_case.record import WorstCase
+from driftproof.verifiers.worst_case.sdp import WorstCase
 from driftproof.verifiers.worst_case.signs import Region
 
 Power = dict[Any, int]

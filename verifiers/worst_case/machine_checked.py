@@ -1,7 +1,5 @@
 """Certificates and counterexamples as theorems that Coq accepts: one, or all those of some rows."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -41,9 +39,12 @@ def coq(certificate: str) -> Written:
     if theorem[0].startswith("Theorem every_round"):
         points += ", and what follows after every number of rounds"
     said = (
-        about, "for every real inner product space, all functions of the classes and all starts, "
-        f"at {points}: if", *(f"  {line}" for line in given), f"then {conclusion}",
-    )  # fmt: skip
+        about,
+        "for every real inner product space, all functions of the classes and all starts, "
+        f"at {points}: if",
+        *(f"  {line}" for line in given),
+        f"then {conclusion}",
+    )
     made = file.text(said)
     return Written(made, about, theorem, conclusion, points, file.instead)
 
@@ -59,8 +60,7 @@ def one_space(file: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(file["vectors"], dict):
         return file
     refused = UntranslatedError(
-        "two spaces that are not treated alike",
-        "one space, or the same steps in x and in y",
+        "two spaces that are not treated alike", "one space, or the same steps in x and in y"
     )
     spaces = list(file["vectors"].values())
     if len(spaces) != 2 or len(spaces[0]) != len(spaces[1]):
@@ -82,15 +82,21 @@ def one_space(file: dict[str, Any]) -> dict[str, Any]:
         return {**of, "products": xs}
 
     functions = {
-        name: {**f, "points": {
-            at: {**t, "x": one(t["x"]), "g": one(t["g"])} for at, t in f["points"].items()
-        }} for name, f in file["functions"].items()
-    }  # fmt: skip
+        name: {
+            **f,
+            "points": {
+                at: {**t, "x": one(t["x"]), "g": one(t["g"])} for at, t in f["points"].items()
+            },
+        }
+        for name, f in file["functions"].items()
+    }
     return {
-        **file, "vectors": spaces[0], "functions": functions,
+        **file,
+        "vectors": spaces[0],
+        "functions": functions,
         "assumptions": {name: alone(of) for name, of in file["assumptions"].items()},
         "conclusion": alone(file["conclusion"]),
-    }  # fmt: skip
+    }
 
 
 def file_name(stem: str) -> str:

@@ -27,7 +27,7 @@ import torch
 from flint import arb, fmpq, fmpq_mat, fmpq_poly, fmpz_poly
 
 from driftproof.synthetic.classes.conditions import FunctionClass, Triple
-from driftproof.synthetic.classes.whole import WholeClass
+from driftproof.synthetic.classes.function_class import FunctionClassProblem
 from driftproof.synthetic.problems.piecewise_losses import PiecewiseLosses
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.engines.enumerated import Drew, NoiselessContext
@@ -39,7 +39,7 @@ from driftproof.toolkit.oracles import OFFERS
 from driftproof.verifiers.worst_case.builder import round_from_any_state
 from driftproof.verifiers.worst_case.exact import fraction, rational
 from driftproof.verifiers.worst_case.homogeneous import null_space
-from driftproof.verifiers.worst_case.record import ROUNDED
+from driftproof.verifiers.worst_case.sdp import ROUNDED
 from driftproof.verifiers.worst_case.statement import combined
 
 HALVINGS = 20
@@ -108,7 +108,8 @@ class Mode:
         obeyed = combined(reversed(terms)) if any(self.recurrence) else "0"
         size, one = float(self.factor.mid()), self.reaches(Fraction(1))
         how = "does not go to 0" if one else f"goes like {size:.6g}^t"
-        if not self.rounded and size and self.has_root(_near(size), double=True):
+        near = Fraction(size).limit_denominator(10**6)
+        if not self.rounded and size and self.has_root(near, double=True):
             how = "goes like t²" if one else f"goes like t²·{size:.6g}^t"
         return (
             f"on {self._functions} the iterates of some run obey x_(t+{k}) = {obeyed}, and "
@@ -156,7 +157,9 @@ def is_on_circle(of: Any) -> bool:
     return bool(sympy.Poly(whole, w).count_roots(-2, 2))
 
 
-def slowest(algorithm: Algorithm, whole: WholeClass, factor: Fraction | None = None) -> Mode | None:
+def slowest(
+    algorithm: Algorithm, whole: FunctionClassProblem, factor: Fraction | None = None
+) -> Mode | None:
     """Return the mode that exceeds a factor, if one does, else the slowest that is found.
 
     Looked at are quadratics of the largest, the smallest and a middle curvature, alike and of
@@ -173,14 +176,14 @@ def slowest(algorithm: Algorithm, whole: WholeClass, factor: Fraction | None = N
     return max(found, key=lambda of: (of.exceeds(factor), float(of.factor.mid())), default=None)
 
 
-def _may_be_linear(whole: WholeClass) -> bool:
+def _may_be_linear(whole: FunctionClassProblem) -> bool:
     """Tell whether the class has linear gradients: none is bounded, and no part is asked alone."""
     parts = [whole.function_class, *filter(None, [whole.term])]
     bounded = any(condition.bound for part in parts for condition in part.conditions)
     return not (whole.function_class.composed or whole.level or bounded)
 
 
-def _curvatures(whole: WholeClass) -> set[Fraction]:
+def _curvatures(whole: FunctionClassProblem) -> set[Fraction]:
     """Return the largest, the smallest and a middle curvature of quadratics of the class.
 
     Where nothing bounds them from above, larger and larger ones.
@@ -195,7 +198,7 @@ def _curvatures(whole: WholeClass) -> set[Fraction]:
 
 
 def _members(
-    whole: WholeClass, done: _Round, factor: Fraction | None
+    whole: FunctionClassProblem, done: _Round, factor: Fraction | None
 ) -> Iterator[tuple[Linear, ...]]:
     """Yield M of each function that is not a term."""
     of, count = whole.function_class, sum(not one.term for one in done.asked.classes)
@@ -277,12 +280,7 @@ class _Round:
     rounded: bool
 
 
-def _near(number: float) -> Fraction:
-    """Return a short fraction next to a number."""
-    return Fraction(number).limit_denominator(10**6)
-
-
-def _run(algorithm: Algorithm, whole: WholeClass) -> _Round | None:
+def _run(algorithm: Algorithm, whole: FunctionClassProblem) -> _Round | None:
     """Run a round from any state; None if there are several outcomes of sampling."""
     made = round_from_any_state(algorithm, whole.conditions, whole.clients, ours=True)
     if made.outcomes > 1:
@@ -296,7 +294,7 @@ def _run(algorithm: Algorithm, whole: WholeClass) -> _Round | None:
     return _Round(made.problem.asked, begun, ended, iterate, bool(made.inexact))
 
 
-def runs(algorithm: Algorithm, whole: WholeClass) -> Iterator[tuple[str, np.ndarray]]:
+def runs(algorithm: Algorithm, whole: FunctionClassProblem) -> Iterator[tuple[str, np.ndarray]]:
     """Yield ‖x_t − x*‖² of runs in doubles on quadratics of the class, from 1 at t = 0 on.
 
     They are runs as users have them, with oracles of a problem: no replay answers there. There are
@@ -326,7 +324,7 @@ def runs(algorithm: Algorithm, whole: WholeClass) -> Iterator[tuple[str, np.ndar
         yield f"on F_i(x) = (λ_i/2)(x − x*)² with λ = ({said})", squares
 
 
-def _mode(done: _Round, clients: tuple[Linear, ...], whole: WholeClass) -> Mode | None:
+def _mode(done: _Round, clients: tuple[Linear, ...], whole: FunctionClassProblem) -> Mode | None:
     """Return the slowest mode of a member; None if the state alone does not say what follows."""
     obeyed = _recurrence(done, clients)
     if obeyed is None:

@@ -4,8 +4,6 @@ It needs Python and python-flint. Nothing of it is written a second time: it is 
 files, one below the other, without what they import of each other.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path
@@ -14,11 +12,16 @@ from driftproof.toolkit import __version__
 
 ROOT = Path(__file__).parents[2]
 FILES = (
-    "toolkit/ratios.py", "verifiers/worst_case/classes.py", "verifiers/worst_case/expression.py",
-    "verifiers/worst_case/statement.py", "verifiers/worst_case/signs.py",
-    "verifiers/worst_case/check.py", "verifiers/worst_case/check_counterexample.py",
-    "verifiers/worst_case/digest.py", "verifiers/worst_case/checking.py",
-)  # fmt: skip
+    "toolkit/ratios.py",
+    "verifiers/worst_case/classes.py",
+    "verifiers/worst_case/expression.py",
+    "verifiers/worst_case/statement.py",
+    "verifiers/worst_case/signs.py",
+    "verifiers/worst_case/check.py",
+    "verifiers/worst_case/check_counterexample.py",
+    "verifiers/worst_case/digest.py",
+    "verifiers/worst_case/checking.py",
+)
 HEAD = f'''"""Checks certificates and counterexamples of driftproof {__version__}: check.py FILE ...
 
 It needs Python 3.11 or newer, and python-flint (pip install python-flint). Exit status: 0 if every

@@ -18,28 +18,31 @@ Conditions with a size hold in the first run alone; what they add to the bound i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from math import ceil
 from typing import Any
 
 from flint import fmpq
 
 from driftproof.synthetic.classes.conditions import Constraint, FunctionClass
-from driftproof.synthetic.classes.relations import OF_CLIENTS, Relation, any_state
-from driftproof.synthetic.classes.whole import WholeClass
-from driftproof.toolkit.algorithm import Algorithm
+from driftproof.synthetic.classes.function_class import FunctionClassProblem
+from driftproof.synthetic.classes.relations import OF_CLIENTS, Relation, any_state, counted
+from driftproof.toolkit.algorithm import MORE_VECTORS, Algorithm
+from driftproof.toolkit.engines.balls import exactly
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm, Second, Vector
-from driftproof.toolkit.gram.tensor import GramVector, entries_of
+from driftproof.toolkit.gram.tensor import GramForms, GramVector, entries_of
 from driftproof.toolkit.measure import Reduction, Steps, each, sq
+from driftproof.toolkit.recorder import same
 from driftproof.verifiers.worst_case.builder import build, round_from_any_state
 from driftproof.verifiers.worst_case.certificate import SHARP, certify
 from driftproof.verifiers.worst_case.exact import fraction, rational
-from driftproof.verifiers.worst_case.record import WorstCase
 from driftproof.verifiers.worst_case.region import letters_of
+from driftproof.verifiers.worst_case.sdp import WorstCase
 from driftproof.verifiers.worst_case.solve import solve
 from driftproof.verifiers.worst_case.statement import combined
 from driftproof.verifiers.worst_case.written import Right, certificate
@@ -84,7 +87,8 @@ class Potential:
             f"‖{x}_t − x*‖² ≤ {bound}{floor} after every number t of rounds, since\n"
             f"  at the start V ≤ {first},\n"
             f"  a round from any state has V⁺ ≤ {rho}·V{f' + {c}' * bool(c)},\n"
-            f"  in any state ‖{x} − x*‖² ≤ V, where, with points measured from x*,\n"
+            f"  in any state ‖{x} − x*‖² ≤ V, where, with points measured from x*"
+            f"{' and lim what limits says' * any('lim' in of for of in self.weights)},\n"
             f"  V = {combined((name, rational(c)) for name, c in self.weights.items())}"
         )
 
@@ -108,24 +112,153 @@ def terms(vectors: Mapping[str, Any], gaps: Mapping[str, Any]) -> dict[str, Any]
     return products | {f"(F({name}) − F*)": gap for name, gap in gaps.items()}
 
 
+def _terms_of(view: Steps, method: Algorithm, gradients: bool, has_values: bool) -> dict[str, Any]:
+    """Return the terms of V before and after a round.
+
+    Points are measured from x*, or from where they are at rest; where there may be no x*, from the
+    iterate.
+    """
+    problem: Any = view.problem
+    x, solvable = method.iterate, problem.asked.solvable
+    star: Any = None
+    rest: Any = None
+    there: Any = None
+    if solvable:
+        star, rest = view.minimiser, view.at_rest(method)
+    made: dict[str, Any] = {}
+    states = {"before": view.begun, "after": view.state}
+    # a field of plain numbers is the same in every state
+    fields = [
+        name for name in view.state._fields if isinstance(getattr(view.begun, name), GramVector)
+    ]
+    own = [name for name in fields if any(_differs(getattr(of, name)) for of in states.values())]
+    if own and solvable:  # of a rough function each question is another subgradient
+        there = view.client_gradients(star)
+    goes_to = {name: getattr(rest, name).mean(0) if rest else star for name in fields}
+    for when, state in states.items():
+        points = {name: getattr(state, name).mean(0) for name in fields}  # of all clients
+        valued = {
+            name: at for name, at in points.items() if not solvable or same(goes_to[name], star)
+        }
+        if solvable:
+            vectors = {
+                name if name in valued or same(to, star - star) else f"{name} − lim": points[name]
+                - to
+                for name, to in goes_to.items()
+            }
+        else:
+            vectors = {name: at - points[x] for name, at in points.items() if name != x}
+        if gradients:
+            vectors |= {f"∇F({name})": view.gradient(at) for name, at in valued.items()}
+        valued = valued if gradients else {x: points[x]}
+        gaps = {name: view.gap(at) for name, at in valued.items() if has_values}
+        every = terms(vectors, gaps)
+        apart = {}
+        for name in own if solvable else ():
+            to = getattr(rest, name) if rest else there
+            named = {"∇f_i(x*)": there, "x*": to - (to - star), "0": to - to}
+            where = next((at for at, of in named.items() if same(to, of)), "lim_i")
+            apart[f"{name}_i − {where}"] = getattr(state, name) - to
+        every |= {f"mean {name}": of.mean(0) for name, of in terms(apart, {}).items()}
+        made |= {f"{when} {name}": of for name, of in every.items()}
+    return made
+
+
+def descent(
+    algorithm: Algorithm, classes: Sequence[Any], measure: Any, *, clients: int, gradients: bool
+) -> tuple[Mapping[str, Fraction], dict[str, str]] | None:
+    """Search a V ≥ 0 that falls by what is measured after each round, m ≥ 0; None: none was proved.
+
+    Then Σ m ≤ V(s_0), so m → 0. Nothing bounds V at the start, where it is some number; nor has F
+    to have a minimiser.
+
+    Returns:
+        V's weights, and certificates: "decrease" of V(s⁺) − V(s) + m ≤ 0, "above" of −V ≤ 0, "sign"
+        of −m ≤ 0.
+    """
+    whole = FunctionClassProblem(conditions=(*classes, any_state()), clients=clients)
+    one = without_sizes(one_round(algorithm, whole, gradients, True, measure))
+    found = not any(one.second) and _proved(one, whole.function_class, Fraction(1), falls=True)
+    if not found:
+        return None
+    _, weights, of_decrease, of_above = found
+    before, after = (summed(one.parts, when, weights) for when in ("before", "after"))
+    m = one.objective
+    try:
+        sign = certify(replace(one, objective=m * -1), at_most=Fraction(0)).multipliers
+        files = {
+            "decrease": (after - before + m, of_decrease),
+            "above": (before * -1, of_above),
+            "sign": (m * -1, sign),
+        }
+        return weights, {
+            name: certificate(replace(one, objective=of), Right("0"), used)
+            for name, (of, used) in files.items()
+        }
+    except DriftproofError:  # a condition of the class has a size, or m may be below 0
+        return None
+
+
+def one_round(
+    algorithm: Algorithm, whole: FunctionClassProblem, gradients: bool, values: bool, of: Any = None
+) -> WorstCase:
+    """Return a round: what is measured after it, and V's terms before and after.
+
+    Args:
+        values: whether V may have F.
+        of: the measure (None: ‖x − x*‖² before the round).
+    """
+    method = exactly(algorithm, GramForms.of)
+    in_a_set = whole.term is not None and whole.term.normals  # F is known at points of it alone
+    has_values = values and any(whole.function_class.conditions[0].values) and not in_a_set
+
+    def left(view: Steps) -> Reduction | None:
+        off = None if of else sq(view.round_start(method.iterate) - view.minimiser)
+        made: Reduction | None = of(view) if of else each("round", "local_step", off)
+        if made is None or not (of or view.last):
+            return None
+        return replace(made, parts=_terms_of(view, method, gradients, has_values))
+
+    (one,) = build(algorithm, whole, rounds=1, left=left, ours=True)
+    return one
+
+
+def without_sizes(case: WorstCase) -> WorstCase:
+    """Leave out the relations that have a size."""
+    return replace(case, relations=tuple(of for of in case.relations if not _size(of)))
+
+
 def check_rounds(
     said: str, algorithm: Algorithm, conditions: Sequence[FunctionClass | Relation], clients: int
-) -> None:
+) -> str:
     """Refuse what a round from any state says nothing of: later rounds, other states.
+
+    Returns:
+        What the algorithm may declare, so that a V is found ("": nothing).
 
     Raises:
         DriftproofError: a condition on the start of a run need not hold in later rounds.
         UndecidableError: a round's steps depend on its number; or a round begins or ends in a state
             that is none of ``anywhere``.
     """
-    once = [of for of in conditions if isinstance(of, Relation) and of.kind not in IN_EVERY_ROUND]
+    relations = [of for of in conditions if isinstance(of, Relation) and of != counted()]
+    once = [of for of in relations if of.kind not in IN_EVERY_ROUND]
     if once:
         raise DriftproofError(
             f"{said}, where {once[0]} need not hold in later rounds",
             "functions of a class, and what relates clients",
             "leave it out: a round begins in any state, and the first one at any x_0",
         )
-    round_from_any_state(algorithm, conditions, clients)  # not as one of ours: x* may move
+    if algorithm.needs != "field" and any(getattr(of, "saddle", False) for of in conditions):
+        raise DriftproofError(
+            f"{said}, a method that holds x and y apart",
+            "one iterate z = (x, y), whose distance to the saddle point is spoken of",
+            "write its step with oracles.field_grad(state.z, None), which is (∇_x f, −∇_y f); or "
+            "state a @bound of a round, start_within(R) before it",
+        )
+    made = round_from_any_state(algorithm, conditions, clients)  # not as ours: x* may move
+    undeclared = made.remembers and not algorithm.limits
+    return f"{type(algorithm).__name__} declares no limits: {MORE_VECTORS}" * undeclared
 
 
 def potential(
@@ -168,53 +301,17 @@ def potential(
     said = f"{algorithm} over {', '.join(map(str, classes))}"
     if letters_of((classes, algorithm.values())):
         raise DriftproofError(
-            f"a potential of {said}", "numbers",
+            f"a potential of {said}",
+            "numbers",
             "search it at some numbers; for letters state a claim of a round (docs/theorems.md)",
-        )  # fmt: skip
-    check_rounds(f"a potential of {said}", algorithm, classes, clients)
-    whole = WholeClass(conditions=(*classes, any_state()), clients=clients)
+        )
+    declare = check_rounds(f"a potential of {said}", algorithm, classes, clients)
+    whole = FunctionClassProblem(conditions=(*classes, any_state()), clients=clients)
     functions = [of for of in (whole.function_class, whole.term) if of is not None]
     # without an L nothing bounds F(x_0) − F* by C‖x_0 − x*‖², and V has to be bounded at the start
-    has_values = any(functions[0].conditions[0].values) and all(
-        "L" in of.parameters for of in functions
-    )
+    has_values = all("L" in of.parameters for of in functions)
     x = algorithm.iterate
-
-    def left(view: Steps) -> Reduction | None:
-        if not view.last:
-            return None
-        made: dict[str, Any] = {}
-        # a field of plain numbers is the same in every state
-        fields = [
-            name for name in view.state._fields if isinstance(getattr(view.begun, name), GramVector)
-        ]
-        own = [
-            name
-            for name in fields
-            if any(_differs(getattr(state, name)) for state in (view.begun, view.state))
-        ]
-        for when, point, state in (
-            ("before", view.round_start, view.begun), ("after", view.mean, view.state),
-        ):  # fmt: skip
-            points = {name: point(name) for name in fields}
-            vectors = {name: at - view.minimiser for name, at in points.items()}
-            if gradients:
-                vectors |= {f"∇F({name})": view.gradient(at) for name, at in points.items()}
-            valued = points if gradients else {x: points[x]}
-            gaps = {name: view.gap(at) for name, at in valued.items() if has_values}
-            every = terms(vectors, gaps)
-            for name in own:
-                away = getattr(state, name) - view.client_gradients(view.minimiser)
-                every[f"mean ‖{name}_i − ∇f_i(x*)‖²"] = sq(away).mean(0)
-            made |= {f"{when} {name}": of for name, of in every.items()}
-        return each("round", "local_step", sq(view.round_start(x) - view.minimiser), **made)
-
-    (one,) = build(algorithm, whole, rounds=1, left=left, ours=True)
-    if any(one.second):
-        raise DriftproofError(
-            f"a potential of {said}, functions of two variables", "functions of one",
-            "take smooth_strongly_convex(L, mu), say",
-        )  # fmt: skip
+    one = one_round(algorithm, whole, gradients, has_values)
     sizes = [of.name for of in one.constraints[: -len(one.relations) or None] if _size(of)]
     if sizes:
         sized = [of for of in classes if isinstance(of, FunctionClass) and "D" in of.parameters]
@@ -223,52 +320,80 @@ def potential(
             + (f"{sized[0]} has sets of one size" if sized else f"{sizes[0]!r} has a size"),
             "classes that have with each function its copies at every scale, since x_0 may be at "
             "any distance",
-            "write indicator() without D: sets of any diameter" if sized
+            "write indicator() without D: sets of any diameter"
+            if sized
             else "take smooth_strongly_convex(L, mu), and similar(zeta) of clients",
-        )  # fmt: skip
-    rest = WholeClass(conditions=tuple(classes), clients=clients)
-    (begin,) = build(algorithm, rest, rounds=1, left=left, ours=True)
-    any_size = tuple(of for of in one.relations if not _size(of))
+        )
+    rest = FunctionClassProblem(conditions=tuple(classes), clients=clients)
+    begin = one_round(algorithm, rest, gradients, has_values)
 
     def searched(case: WorstCase) -> Found | None:
         of = whole.function_class
         return _searched(case, of, digits) if rho is None else _proved(case, of, rho)
 
-    found = searched(replace(one, relations=any_size))
+    any_size = without_sizes(one)
+    found = searched(any_size)
     if found is not None:  # how far clients differ does not matter
-        one = replace(one, relations=any_size)
-    elif any_size != one.relations and rho != 1:  # there is no floor where nothing falls
+        one = any_size
+    elif any_size.relations != one.relations and rho != 1:  # there is no floor where nothing falls
         found = searched(one)
     if found is None:
         raise NoPotentialError(
             f"no potential with ρ ≤ {1 - 10.0**-digits if rho is None else rho} of {said}",
             "a method that converges linearly on every function, and a V that shows it",
-            "take other step sizes, more digits" + ", or gradients=True" * (not gradients),
+            "take other step sizes, more digits"
+            + ", or gradients=True" * (not gradients)
+            + f"; {declare}" * bool(declare),
         )
     least, weights, of_decrease, of_above = found
-    first, length = _sum(begin.parts, "before", weights), begin.objective
+    first, length = summed(begin.parts, "before", weights), begin.objective
     within = Constraint("start", length, Fraction(1))
+    if all(of.kind != "similar" for of in rest.relations):
+        begin = replace(begin, lacking="nothing bounds ∇f_i(x*), where V is 0: add similar(zeta)")
     proof = certify(replace(begin, objective=first, relations=(*begin.relations, within)))
     of_start = dict(proof.multipliers)
     size = Fraction(ceil(fraction(of_start.pop(len(begin.constraints), fmpq(0))) * 100), 100)
     constant, at_start = _added(one, of_decrease), _added(begin, of_start)
     made = Potential(least, constant, size, at_start, weights, x, {})
-    before = _sum(one.parts, "before", weights)
+    before = summed(one.parts, "before", weights)
     files = {
         "decrease": (
             one,
-            _sum(one.parts, "after", weights) - before * least,
+            summed(one.parts, "after", weights) - before * least,
             constant,
             of_decrease,
         ),
-        "above": (one, one.objective - before, 0, of_above),
+        "above": (without_sizes(one), one.objective - before, 0, of_above),
         "start": (begin, first - length * size, at_start, of_start),
     }
-    return replace(made, certificates={
-        name: certificate(
-            replace(case, objective=of, about={**case.about, name: str(made)}), Right(str(c)), used
-        ) for name, (case, of, c, used) in files.items()
-    })  # fmt: skip
+    return replace(
+        made,
+        certificates={
+            name: certificate(
+                replace(case, objective=of, about={**case.about, name: str(made)}),
+                Right(str(c)),
+                used,
+            )
+            for name, (case, of, c, used) in files.items()
+        },
+    )
+
+
+def at_most(one: WorstCase, of: GramForm, by: GramForm) -> tuple[Fraction, str] | None:
+    """Return a c with of ≤ c·by at every state of a round, and its certificate (None: none found).
+
+    c is nearly the smallest: the worst case of what is bounded where ``by`` is at most 1. It holds
+    at every size, so of conditions with a size nothing is used.
+    """
+    rest = tuple(relation for relation in one.relations if not _size(relation))
+    case = replace(one, objective=of, relations=(*rest, Constraint("one", by, Fraction(1))))
+    free = replace(case, relations=rest)
+    try:
+        used = dict(certify(case).multipliers)
+        c = fraction(used.pop(len(free.constraints), fmpq(0)))
+        return c, certificate(replace(free, objective=of - by * c), Right("0"), used)
+    except DriftproofError:
+        return None
 
 
 def _size(of: Constraint) -> Fraction:
@@ -300,72 +425,131 @@ def _searched(case: WorstCase, of: FunctionClass, digits: int) -> Found | None:
     return best
 
 
-def _proved(case: WorstCase, of: FunctionClass, rho: Fraction) -> Found | None:
-    """Return a V that is nearly as small as possible, or None where none was proved."""
-    both = _both(case, of, rho)
-    try:
-        solved = solve(both)
-        proof = certify(both, solved, at_most=Fraction(solved.value) * (1 + SHARP))
-    except DriftproofError:  # there is none, or it is too large for doubles
-        return None
-    used, r = proof.multipliers, len(case.relations)
-    m = len(case.constraints) - r  # conditions of both runs come first, then relations of both
-    later = [m + k for k, of in enumerate(case.relations) if not _size(of)]
-    end = 2 * m + r + len(later)
-    of_decrease, of_above = (
-        {k: used[j] for k, j in zip(numbers, [*conditions, *relations], strict=True) if j in used}
-        for numbers, conditions, relations in (
-            (range(m + r), range(m), range(2 * m, 2 * m + r)),
-            ([*range(m), *later], range(m, 2 * m), range(2 * m + r, end)),
-        )
-    )
-    equations = enumerate(_names(case), end)
-    weights = {name: fraction(used[j]) for j, name in equations if j in used}
-    return rho, weights, of_decrease, of_above
+def _proved(
+    case: WorstCase, of: FunctionClass, rho: Fraction, *, falls: bool = False
+) -> Found | None:
+    """Return a V that is nearly as small as possible, or None where none was proved.
 
-
-def _both(case: WorstCase, of: FunctionClass, rho: Fraction) -> WorstCase:
-    """Return the worst case of two runs, the second one in a space that is orthogonal to the first.
-
-    Its value is how large V has to be: the C of V ≤ C‖x‖² where all points are x, and F has
-    curvature L everywhere, or μ everywhere.
+    Args:
+        falls: whether V falls by the objective in the first run, and is at least 0 in the second.
     """
-    size, count = len(case.vectors), len(case.values)
-
-    def vector(of: Vector) -> Vector:
-        return Vector({Second(j + size): c for j, c in of.coefficients.items()})
-
-    def quantity(of: GramForm) -> GramForm:
-        gram: dict[tuple[int, int], Fraction] = {
-            (Second(j + size), Second(k + size)): q for (j, k), q in of.gram.items()
-        }
-        return GramForm(gram, {j + count: a for j, a in of.values.items()}, of.constant)
-
-    triples = tuple(
-        tuple(
-            replace(t, point=vector(t.point), gradient=vector(t.gradient), value=quantity(t.value))
-            for t in own
-        ) for own in case.triples
-    )  # fmt: skip
-    relations = [replace(r, quantity=quantity(r.quantity)) for r in case.relations if not _size(r)]
-    curvatures = [of.parameters.get("L", Fraction(1)), of.parameters.get("mu", Fraction(0))]
-    shares = [GramForm.value(2 * count + k) for k in (0, 1)]
-    for name in _names(case):
-        before, after = case.parts[f"before {name}"], case.parts[f"after {name}"]
-        equation = quantity(before) - after + before * rho
-        for share, curvature in zip(shares, curvatures, strict=True):
-            equation = equation - share * _at_rest(name, curvature)
-        relations.append(Constraint(name, equation, equality=True))
-    relations += [Constraint("share", share * -1) for share in shares]
+    terms = [(case.parts[f"before {name}"], case.parts[f"after {name}"]) for name in names(case)]
+    m, least = (case.objective, GramForm()) if falls else (GramForm(), case.objective)
+    parts = [
+        Part(case, [before * rho - after for before, after in terms], m),
+        Part(without_sizes(case), [before for before, _ in terms], least),
+    ]
     # what is made small is then (1 − ρ) times the size of V and the floor c/(1 − ρ)
     much = 1 - rho if any(map(_size, case.relations)) else Fraction(1)
-    relations.append(Constraint("size", shares[0] + shares[1], much))
-    return replace(
-        case, vectors=case.vectors * 2, values=(*case.values * 2, "share of L", "share of mu"),
-        classes=case.classes * 2, triples=case.triples + triples,
-        relations=(*case.relations, *relations), objective=quantity(case.objective),
-        second=(False,) * size + (True,) * size, own=(*case.own, *map(vector, case.own)), parts={},
-    )  # fmt: skip
+    if (found := proved(parts, of, much)) is None:
+        return None
+    weights, (of_decrease, of_above) = found
+    named = zip(names(case), weights, strict=True)
+    return rho, {name: w for name, w in named if w}, of_decrease, of_above
+
+
+@dataclass(frozen=True)
+class Part:
+    """A round in which Σ_k w_k q_k ≥ m is wanted, with weights w that all parts share.
+
+    Linked ones have ⟨v_i, v_j⟩ = ⟨u_i, w_j⟩, u of the part before, w of the next: (u + tw)².
+    """
+
+    case: WorstCase
+    quantities: Sequence[GramForm]
+    measured: GramForm = field(default_factory=GramForm)
+    linked: bool = False
+
+
+def proved(
+    parts: Sequence[Part],
+    of: FunctionClass,
+    much: Fraction,
+    rooms: Sequence[Fraction] = (1 + SHARP,),
+) -> tuple[list[Fraction], list[dict[int, fmpq]]] | None:
+    """Return weights, and the multipliers that prove each part; None: none were proved.
+
+    The parts are runs in one worst case, every second one in a space that is orthogonal to the
+    first; with functions of two variables x is in one space and y in the other. Nothing that is
+    asked or known has a product of vectors of several parts, unless they are linked.
+
+    Its value is ``much`` times how large V has to be, and V may be as many times as large as the
+    first of ``rooms`` with a proof: the C of V ≤ C‖x‖² where all points are x, and F has curvature
+    L everywhere, or μ everywhere.
+    """
+    first, count, sized = parts[0].case, len(parts), names(parts[0].case)
+    size, values, saddle = len(first.vectors), len(first.values), any(first.second)
+    movers = [_mover(k * size, k * values, None if saddle else k % 2 == 1) for k in range(count)]
+    every = list(zip(parts, movers, strict=True))
+    relations = [moved(r) for part, moved in every for r in part.case.relations]
+    basis = [Vector.basis(j) for j in range(size)]
+    for k, (part, moved) in enumerate(every):
+        for u, v in product(basis, basis) if part.linked else ():
+            apart = movers[k - 1](u) * movers[k + 1](v) - moved(u) * moved(v)
+            relations.append(Constraint("link", apart, equality=True))
+    conditions = len(first.constraints) - len(first.relations)
+    end = conditions * count + len(relations)
+    curvatures = [of.parameters.get("L", Fraction(1)), of.parameters.get("mu", Fraction(0))]
+    shares = [GramForm.value(count * values + k) for k in (0, 1)]
+    for k in range(len(parts[0].quantities)):
+        equation = sum((moved(part.quantities[k]) for part, moved in every), GramForm())
+        for share, curvature in zip(shares, curvatures, strict=True) if k < len(sized) else ():
+            equation = equation - share * _at_rest(sized[k], curvature)
+        relations.append(Constraint("weight", equation, equality=True))
+    relations += [Constraint("share", share * -1) for share in shares]
+    program = replace(
+        first,
+        vectors=first.vectors * count,
+        values=(*first.values * count, "share of L", "share of mu"),
+        classes=first.classes * count,
+        triples=tuple(tuple(map(moved, own)) for part, moved in every for own in part.case.triples),
+        relations=(*relations, Constraint("size", shares[0] + shares[1], much)),
+        objective=sum((moved(part.measured) for part, moved in every), GramForm()),
+        second=first.second * count
+        if saddle
+        else tuple(k // size % 2 == 1 for k in range(count * size)),
+        parts={},
+    )
+    try:
+        solved = solve(program)
+    except DriftproofError:  # there is none, or it is too large for doubles
+        return None
+    used: dict[int, fmpq] = {}
+    for room in rooms:
+        with suppress(DriftproofError):
+            used = certify(program, solved, at_most=Fraction(solved.value) * room).multipliers
+            break
+    else:
+        return None
+    multipliers, place = [], conditions * count
+    for k, part in enumerate(parts):
+        here = place + len(part.case.relations)
+        own = [*range(k * conditions, (k + 1) * conditions), *range(place, here)]
+        multipliers.append({j: used[number] for j, number in enumerate(own) if number in used})
+        place = here
+    weights = [used.get(end + k, fmpq(0)) for k in range(len(parts[0].quantities))]
+    return list(map(fraction, weights)), multipliers
+
+
+def _mover(size: int, count: int, second: bool | None) -> Callable[[Any], Any]:
+    """Return what moves things by some places, to the second space or not (None: as they are)."""
+
+    def number(j: int) -> int:
+        apart = isinstance(j, Second) if second is None else second
+        return Second(j + size) if apart else int(j) + size
+
+    def moved(of: Any) -> Any:
+        if isinstance(of, Vector):
+            return Vector({number(j): c for j, c in of.coefficients.items()})
+        if isinstance(of, GramForm):
+            gram = {(number(j), number(k)): q for (j, k), q in of.gram.items()}
+            return GramForm(gram, {j + count: a for j, a in of.values.items()}, of.constant)
+        if isinstance(of, Constraint):
+            return replace(of, quantity=moved(of.quantity))
+        parts = {name: moved(getattr(of, name)) for name in ("point", "gradient", "value")}
+        return replace(of, **parts)
+
+    return moved
 
 
 def _differs(of: Any) -> bool:
@@ -374,7 +558,7 @@ def _differs(of: Any) -> bool:
     return any(entries[0, 0, 0] != other for other in entries[:, 0, 0])
 
 
-def _names(case: WorstCase) -> list[str]:
+def names(case: WorstCase) -> list[str]:
     """Return the names of V's terms."""
     return [name.removeprefix("before ") for name in case.parts if name.startswith("before ")]
 
@@ -386,6 +570,6 @@ def _at_rest(name: str, curvature: Fraction) -> Fraction:
     return curvature ** (name.count("∇") * (2 if name.startswith("‖") else 1))
 
 
-def _sum(parts: Mapping[str, GramForm], when: str, weights: Mapping[str, Fraction]) -> Any:
+def summed(parts: Mapping[str, GramForm], when: str, weights: Mapping[str, Fraction]) -> Any:
     """Return V before the round, or after it."""
     return sum((parts[f"{when} {name}"] * c for name, c in weights.items()), GramForm())

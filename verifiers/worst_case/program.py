@@ -1,7 +1,5 @@
 """The semidefinite program of a worst case, and a solution of it, in doubles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +8,7 @@ import numpy as np
 
 from driftproof.synthetic.classes.conditions import Place
 from driftproof.toolkit.gram.exact import GramForm
-from driftproof.verifiers.worst_case.record import WorstCase, pairs
+from driftproof.verifiers.worst_case.sdp import WorstCase, pairs
 
 
 @dataclass(frozen=True)
@@ -91,9 +89,13 @@ def matrices(case: WorstCase) -> Matrices:
     equal = np.zeros(sum(map(len, bounds)), dtype=bool)
     equal[len(equal) - len(case.relations) :] = [r.equality for r in case.relations]
     return Matrices(
-        np.concatenate(grams), np.concatenate(values), np.concatenate(bounds), equal,
-        of_quantity(case.objective, size, count), _points(case),
-    )  # fmt: skip
+        np.concatenate(grams),
+        np.concatenate(values),
+        np.concatenate(bounds),
+        equal,
+        of_quantity(case.objective, size, count),
+        _points(case),
+    )
 
 
 def _points(case: WorstCase) -> np.ndarray:

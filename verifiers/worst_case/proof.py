@@ -7,8 +7,6 @@ proves the bound is decided in fractions: the margin is what rounding may use up
 the solver's is relied on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,7 +17,7 @@ from flint import fmpq, fmpq_mat
 
 from driftproof.verifiers.worst_case.check import positive_semidefinite
 from driftproof.verifiers.worst_case.exact import Exact, fraction, rational
-from driftproof.verifiers.worst_case.face import Kernel, Optimum, spanned
+from driftproof.verifiers.worst_case.face import Kernel, Optimum, ray, spanned
 from driftproof.verifiers.worst_case.program import Solved
 from driftproof.verifiers.worst_case.solve import triangle
 
@@ -102,8 +100,9 @@ class Equations:
                         solved[row] -= factor * x
         made |= {
             self.conditions[at]: x
-            for at, x in zip(self._leading.values(), solved, strict=True) if x != 0
-        }  # fmt: skip
+            for at, x in zip(self._leading.values(), solved, strict=True)
+            if x != 0
+        }
         equal = self._exact.doubles.equal
         return None if any(x < 0 and not equal[k] for k, x in made.items()) else made
 
@@ -151,8 +150,10 @@ def approach(exact: Exact, at: Optimum, near: Solved) -> Proof | None:
     equations, inside = found
     for digits in INWARDS if known else [d for d in INWARDS if d < DOUBLES]:
         step, zero = fmpq(1, 10**digits), fmpq(0)
-        mixed = [(1 - step) * multipliers.get(k, zero) + step * rational(x)
-                 for k, x in zip(conditions, inside, strict=True)]  # fmt: skip
+        mixed = [
+            (1 - step) * multipliers.get(k, zero) + step * rational(x)
+            for k, x in zip(conditions, inside, strict=True)
+        ]
         unit = Fraction(1, 10 ** (digits + 8))
         rounded = [rational(round(fraction(x) / unit) * unit) for x in mixed]
         made = _decided(exact, equations.completed(rounded), None)
@@ -176,7 +177,13 @@ def _with_margin(
     slack = np.tensordot(inside, program.gram[list(conditions)], 1) - program.objective[0]
     sizes, directions = np.linalg.eigh(slack)
     small = directions[:, sizes < SMALL * max(sizes[-1], 1.0)]
-    wider = next(spanned(small), None) if small.shape[1] > len(kernel.pivots) else None
+    if small.shape[1] <= len(kernel.pivots):
+        return None
+    wider = None
+    if small.shape[1] == 1:
+        used = [k for k, x in zip(conditions, inside, strict=True) if abs(x) > IDLE]
+        wider = next(ray(exact, used, small[:, 0]), None)
+    wider = wider or next(spanned(small), None)
     return None if wider is None else _with_margin(exact, wider, conditions, at_most, least)
 
 
@@ -238,8 +245,12 @@ def _inside(
     settings.verbose = False
     largest = np.append(np.zeros(count), -1.0)
     solver = clarabel.DefaultSolver(
-        sparse.csc_matrix((count + 1, count + 1)), largest, sparse.csc_matrix(matrix), vector,
-        cones, settings,
-    )  # fmt: skip
+        sparse.csc_matrix((count + 1, count + 1)),
+        largest,
+        sparse.csc_matrix(matrix),
+        vector,
+        cones,
+        settings,
+    )
     found = np.array(solver.solve().x)
     return found[:-1], float(found[-1])

@@ -5,8 +5,6 @@ these meet the inequalities of the class two by two, and has proved that they ar
 function of the class on R^d. Of a monotone Lipschitz operator the file has a linear field.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from math import lcm
@@ -58,7 +56,8 @@ class Refutation:
         self.of, self.shown = of, shown
         self.where = [shown.where[name] for name in of.vectors]
         parts = [c for point in self.where for c in point] + list(shown.numbers.values())
-        rows = [p.row for p in of.defined] + [of.row(w) for w in self._vectors()]
+        rows = [*(p.row for p in of.defined), *(row for _, row in of.equations)]
+        rows += [of.row(w) for w in self._vectors()]
         shifts = [number(c) for field in of.file["fields"].values() for c in field.get("shift", [])]
         self.unit = lcm(1, *(int(c.q) for c in [*parts, *shifts]))
         self.unit *= lcm(1, *(int(c.q) for row in rows for c in row))
@@ -102,14 +101,21 @@ class Refutation:
         if not self.of.algorithm:
             names += [p.name for p in self.of.defined]
         proof = [
-            *self._functions(), *self._points(), *self._products(),
-            f"exists {', '.join(names)}.", *(f"split; [{how}|]." for _, how in self._given()),
+            *self._functions(),
+            *self._points(),
+            *self._products(),
+            f"exists {', '.join(names)}.",
+            *(f"split; [{how}|]." for _, how in self._given()),
             f"apply (exceeded _ _ ({self.value.p} # {self.value.q})); [number_of; lra | decided].",
-        ]  # fmt: skip
+        ]
         file = [
-            *heading(said, "witnesses"), f"Notation E := (euclidean {self.shown.dimension}).",
-            *statement, *(f"  {line}" for line in proof), "Qed.", "Print Assumptions refuted.",
-        ]  # fmt: skip
+            *heading(said, "witnesses"),
+            f"Notation E := (euclidean {self.shown.dimension}).",
+            *statement,
+            *(f"  {line}" for line in proof),
+            "Qed.",
+            "Print Assumptions refuted.",
+        ]
         return "\n".join(file) + "\n"
 
     def _bound(self) -> str:
@@ -153,8 +159,9 @@ class Refutation:
         for k, (name, f) in enumerate(self.of.functions.items()):
             data = [
                 f"({self._place(self.of.row(t.x))}, {self._place(self.of.row(t.g))}, "
-                f"({self._value(t.f)}))" for t in f.triples.values()
-            ]  # fmt: skip
+                f"({self._value(t.f)}))"
+                for t in f.triples.values()
+            ]
             if set(f.classes) <= set(CURVED):
                 parts = f"witness {self.known} {curved(f.classes)}"
                 found = f"{f.f} & {f.g} & class_{k}_0 & data_{k} & low_{k}"

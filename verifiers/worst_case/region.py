@@ -7,8 +7,6 @@ these values is what the multiplier is in letters, if there is one. Nothing of t
 believed: ``check`` decides about what is written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
@@ -30,7 +28,7 @@ from driftproof.verifiers.worst_case.face import Kernel, kernels, optimum
 from driftproof.verifiers.worst_case.homogeneous import null_space, units
 from driftproof.verifiers.worst_case.program import Matrices, Solved
 from driftproof.verifiers.worst_case.proof import Equations
-from driftproof.verifiers.worst_case.record import WorstCase
+from driftproof.verifiers.worst_case.sdp import WorstCase
 from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.solve import UnboundedError, UnsolvedError, solve_matrices
 
@@ -97,17 +95,13 @@ def points(region: Region) -> Iterator[Point]:
     """Yield points inside a region, the first well inside, later ones anywhere."""
     names = list(region.free)
     for k in count(1):
-        shares = [
-            Fraction(k * step % prime, prime)
-            for prime, step in islice(STRIDES, len(names))
-        ]  # fmt: skip
+        shares = [Fraction(k * step % prime, prime) for prime, step in islice(STRIDES, len(names))]
         if all(Fraction(1, 12) < share < Fraction(11, 12) for share in shares):
             yield point_of(region, shares)
 
 
-def ends_and_middle(region: Region) -> Iterator[Point]:
+def ends_and_middle(region: Region, near: Fraction = Fraction(1, 16)) -> Iterator[Point]:
     """Yield points inside a region and at its ends, or near those that do not belong to it."""
-    near = Fraction(1, 16)
     choices = [
         (Fraction(1, 2), Fraction(0) if low else near, Fraction(1) if high else 1 - near)
         for low, high in region.closed
@@ -135,9 +129,12 @@ class Sample:
         of: Matrices = self.exact.doubles
         chosen = list(kept)
         part = replace(
-            of, gram=of.gram[chosen], values=of.values[chosen], bounds=of.bounds[chosen],
+            of,
+            gram=of.gram[chosen],
+            values=of.values[chosen],
+            bounds=of.bounds[chosen],
             equal=of.equal[chosen],
-        )  # fmt: skip
+        )
         found = solve_matrices(part)
         every = np.zeros(len(of.bounds))
         every[chosen] = found.multipliers
@@ -298,9 +295,8 @@ def support(samples: Sequence[Sample], *, of_solution: bool = False) -> list[int
     full = [sample.solved(every) for sample in samples]
     best = [found.value for found in full]
     loud = [
-        k for k in every
-        if k in relations or any(found.multipliers[k] > STAYS for found in full)
-    ]  # fmt: skip
+        k for k in every if k in relations or any(found.multipliers[k] > STAYS for found in full)
+    ]
 
     def same(kept: Sequence[int]) -> bool:
         return all(
@@ -309,7 +305,7 @@ def support(samples: Sequence[Sample], *, of_solution: bool = False) -> list[int
         )
 
     kept = loud if same(loud) else every
-    for k in sorted((k for k in kept if k not in relations), key=_order(case, of_solution)):
+    for k in sorted((k for k in kept if k not in relations), key=dropped_first(case, of_solution)):
         less = [j for j in kept if j != k]
         if same(less):
             kept = less
@@ -317,7 +313,7 @@ def support(samples: Sequence[Sample], *, of_solution: bool = False) -> list[int
     return [k for k in kept if any(found[k] > STAYS for found in used) or k not in relations]
 
 
-def _order(case: WorstCase, of_solution: bool) -> Any:
+def dropped_first(case: WorstCase, of_solution: bool = False) -> Any:
     """Return what conditions are sorted by: those that are dropped first come first."""
     places = [where for _, _, where in case.conditions()]
     solution = bool(places) and case.triples[0][0].name == "solution"
@@ -354,7 +350,7 @@ def interpolated(values: Sequence[tuple[Point, Fraction]], failed: set[Any] | No
     residues = [[int(x.p) * pow(int(x.q), -1, PRIME) % PRIME for x in row] for row in rows]
     for degree in count():
         for bottom in range(degree + 1):
-            above, below = _powers(len(names), degree - bottom), _powers(len(names), bottom)
+            above, below = powers_to(len(names), degree - bottom), powers_to(len(names), bottom)
             if bottom == 0 and len(above) + TESTS > len(rows):
                 return None
             if len(above) + len(below) - 1 + TESTS > len(rows) or (degree, bottom) in failed:
@@ -372,7 +368,7 @@ def interpolated(values: Sequence[tuple[Point, Fraction]], failed: set[Any] | No
     return None
 
 
-def _powers(letters: int, degree: int) -> list[tuple[int, ...]]:
+def powers_to(letters: int, degree: int) -> list[tuple[int, ...]]:
     """Return the exponents of monomials up to a degree."""
     every = product(range(degree + 1), repeat=letters)
     return [powers for powers in every if sum(powers) <= degree]

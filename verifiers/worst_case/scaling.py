@@ -13,8 +13,6 @@ points and gradients of two spaces, whose vectors have no products. In other uni
 the fit gives the same program, so R = 10⁵ is solved like R = 1.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -97,9 +95,7 @@ def _meant(program: Matrices) -> Units:
     squares = np.einsum("kii->ki", program.gram)
     ratio = 1 / (2 * (squares[np.ix_(~bounded, ~points)].max(initial=0.0) or 0.5))  # γ/ℓ
     lengths = [np.ones(0)]
-    scales = (
-        (squares[:, points], 1.0), (squares[:, ~points], ratio**2), (program.values, ratio)
-    )  # fmt: skip
+    scales = ((squares[:, points], 1.0), (squares[:, ~points], ratio**2), (program.values, ratio))
     for entries, factor in scales:  # entry·factor·ℓ² = bound
         k, j = np.nonzero(entries * bounded[:, None])
         lengths.append(np.sqrt(bounds[k] / np.abs(entries[k, j]) / factor))
@@ -129,9 +125,11 @@ def _fitted(program: Matrices, kinds: np.ndarray) -> tuple[Units, np.ndarray]:
         seen &= inside > np.log(NOISE)
     of_kinds = _rounded(np.exp(found + 1e-6))  # halves of powers are common: none is a draw
     made = Units(
-        of_kinds[kinds], np.full(program.values.shape[1], of_kinds[-1]),
-        _rounded(np.exp(rows[:-1])), float(_rounded(np.exp(rows[-1]))),
-    )  # fmt: skip
+        of_kinds[kinds],
+        np.full(program.values.shape[1], of_kinds[-1]),
+        _rounded(np.exp(rows[:-1])),
+        float(_rounded(np.exp(rows[-1]))),
+    )
     return made, seen
 
 

@@ -7,8 +7,6 @@ have two, the cube is halved. At a vertex c_i is the value, so that two signs th
 docs/certificates.md has the theorem and its proof.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, product
 from math import comb, prod
@@ -140,8 +138,9 @@ class Region(Numbers):
             axis = axes[depth % len(axes)]
             for half, ends_of in zip(
                 _halves(sizes, coefficients, axis),
-                ((closed[axis][0], True), (True, closed[axis][1])), strict=True,
-            ):  # fmt: skip
+                ((closed[axis][0], True), (True, closed[axis][1])),
+                strict=True,
+            ):
                 its = (*closed[:axis], ends_of, *closed[axis + 1 :])
                 boxes.append((sizes, half, its, depth + 1))
         return signs.pop() if len(signs) == 1 and not boxes else 0

@@ -26,8 +26,8 @@ import numpy as np
 from driftproof.toolkit.errors import DriftproofError, UndecidableError
 from driftproof.verifiers.worst_case.freedom import kept, reduced
 from driftproof.verifiers.worst_case.program import Matrices, Solved, matrices
-from driftproof.verifiers.worst_case.record import WorstCase
 from driftproof.verifiers.worst_case.scaling import equilibrated, fitted, units
+from driftproof.verifiers.worst_case.sdp import WorstCase
 
 TOLERANCE = 1e-9
 """Residuals and gap that the solver goes for."""
@@ -45,9 +45,10 @@ GAIN = 1.0
 
 Settings: TypeAlias = dict[str, Any]
 REFINED: Settings = {
-    "iterative_refinement_max_iter": 50, "iterative_refinement_reltol": 1e-14,
+    "iterative_refinement_max_iter": 50,
+    "iterative_refinement_reltol": 1e-14,
     "iterative_refinement_abstol": 1e-14,
-}  # fmt: skip
+}
 REGULAR: Settings = {"static_regularization_constant": 1e-7, "max_iter": 500} | REFINED
 """Systems that are nearly singular are solved further from what they are, and refined."""
 FINAL = "Solved", "AlmostSolved"
@@ -115,9 +116,10 @@ class Rung:
         if self.perturb:
             gram, values = program.objective
             program = replace(
-                program, bounds=program.bounds + ROOM * ~program.equal,
+                program,
+                bounds=program.bounds + ROOM * ~program.equal,
                 objective=(gram - ROOM * np.eye(len(gram)), values),
-            )  # fmt: skip
+            )
         return self.route(program).solved(self.settings, tolerance)
 
 
@@ -203,9 +205,13 @@ class Cones:
         unit = float(np.abs(self.cost).max(initial=0.0)) or 1.0  # tolerances are for sizes about 1
         unknowns = len(self.cost)
         found = clarabel.DefaultSolver(
-            sparse.csc_matrix((unknowns, unknowns)), self.cost / unit, self.matrix, self.right,
-            self.cones, settings,
-        ).solve()  # fmt: skip
+            sparse.csc_matrix((unknowns, unknowns)),
+            self.cost / unit,
+            self.matrix,
+            self.right,
+            self.cones,
+            settings,
+        ).solve()
         status = str(found.status)
         if self.dual and "Infeasible" in status:
             words = ("Primal", "Dual") if "Primal" in status else ("Dual", "Primal")
@@ -228,8 +234,10 @@ def _arranged(program: Matrices, size: int) -> tuple[np.ndarray, list[Any]]:
     import clarabel
 
     equalities = int(program.equal.sum())
-    cones = [clarabel.NonnegativeConeT(len(program.bounds) - equalities),
-             clarabel.PSDTriangleConeT(size)]  # fmt: skip
+    cones = [
+        clarabel.NonnegativeConeT(len(program.bounds) - equalities),
+        clarabel.PSDTriangleConeT(size),
+    ]
     if equalities:
         cones.insert(0, clarabel.ZeroConeT(equalities))
     return np.argsort(~program.equal, kind="stable"), cones
@@ -250,7 +258,7 @@ def _of_gram(program: Matrices) -> Cones:
     def read(x: np.ndarray, dual: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         multipliers = np.zeros(len(arranged))
         multipliers[arranged] = dual[: len(arranged)]
-        return _symmetric(x[:many], size), x[many:], multipliers
+        return symmetric(x[:many], size), x[many:], multipliers
 
     return Cones(
         cost=-np.concatenate([objective[rows, columns] * scale, values]),
@@ -278,7 +286,7 @@ def _of_multipliers(program: Matrices) -> Cones:
     def read(x: np.ndarray, dual: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         multipliers = np.zeros(many)
         multipliers[arranged] = x
-        return _symmetric(dual[len(dual) - len(rows) :], size), -dual[:count], multipliers
+        return symmetric(dual[len(dual) - len(rows) :], size), -dual[:count], multipliers
 
     return Cones(
         cost=program.bounds[arranged],
@@ -290,7 +298,7 @@ def _of_multipliers(program: Matrices) -> Cones:
     )
 
 
-def _symmetric(entries: np.ndarray, size: int) -> np.ndarray:
+def symmetric(entries: np.ndarray, size: int) -> np.ndarray:
     """Return the matrix of a svec."""
     rows, columns, scale = triangle(size)
     made = np.zeros((size, size))

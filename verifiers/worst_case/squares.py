@@ -5,8 +5,6 @@ space. G = Σ d_k r_k r_kᵀ + a rest, diagonally dominant, with an LDLᵀ round
 An exact LDLᵀ has entries of thousands of digits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import lcm
 from typing import NamedTuple

@@ -96,6 +96,9 @@ CONDITIONS: dict[str, Callable[..., Condition]] = {
     "smooth-convex": lambda L, i, j: curved(L, ZERO, i, j),
     "smooth-strongly-convex": curved,
     "convex": lambda i, j: Condition([(ONE, j.g, i.minus(j).x)], j.minus(i).f),
+    "strongly-convex": lambda mu, i, j: Condition(
+        [(ONE, j.g, i.minus(j).x), (mu / 2, i.minus(j).x, i.minus(j).x)], j.minus(i).f
+    ),
     "normal-cone": lambda i, j: Condition([(ONE, j.g, i.minus(j).x)], {}),
     "diameter": lambda D, *at: operator(ONE, ZERO, ZERO, *at)._replace(right=D * D),
     "bounded-gradients": lambda G, i: Condition([(ONE, i.g, i.g)], {}, G * G),
@@ -198,8 +201,9 @@ class Statement:
         unlike(list(points))
         for at, written in points.items():
             x, g, f = fields(written, "x g f")
-            triple = Triple(self._sum(x, self.vectors), self._sum(g, self.vectors),
-                            self._sum(f, self.values))  # fmt: skip
+            triple = Triple(
+                self._sum(x, self.vectors), self._sum(g, self.vectors), self._sum(f, self.values)
+            )
             if f and all(CLASSES[kind].of != "values" for kind in classes):
                 raise ValueError(f"a value of {name}, of which {', '.join(classes)} says nothing")
             self.triples[name][at] = triple

@@ -7,8 +7,6 @@ equation. Either way Coq proves that the points are those of the certificate. No
 be believed: what is proved is what the file's last statement says (docs/machine_checked.md).
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from itertools import permutations
@@ -87,8 +85,9 @@ class Theorem(Words):
         self._recursion()
         self._apart: dict[Row, str] = {
             minus(p.row, q.row): f"{p.name} - {q.name}"
-            for p, q in permutations(self.points.values(), 2) if p.name != "xs"
-        }  # fmt: skip
+            for p, q in permutations(self.points.values(), 2)
+            if p.name != "xs"
+        }
         self._apart |= {p.row: f"{p.name} - xs" for p in self.points.values() if self.solution}
         self.ending = self._between(self.it.conclusion)
         self.member = self.members((f.f, f.g) for f in self.functions.values())
@@ -149,9 +148,11 @@ class Theorem(Words):
         if self.solution:
             self.points[zero] = Point("xs", zero)
         made = {  # vectors that are gradients
-            name for f in self.functions.values() for t in f.triples.values()
+            name
+            for f in self.functions.values()
+            for t in f.triples.values()
             for name in _alone(t.g)
-        }  # fmt: skip
+        }
         self.variables = ["xs"] * self.solution
         self.defined: list[Point] = []
         for f in self.functions.values():
@@ -196,8 +197,12 @@ class Theorem(Words):
         for f, triple, at in late:
             by_point.setdefault(self.row(triple.x), []).append((f, at, self.row(triple.g)))
         for at_row, those in by_point.items():
-            every = [f.triples[n] for f in self.functions.values() for n in f.triples
-                     if self.row(f.triples[n].x) == at_row]  # fmt: skip
+            every = [
+                f.triples[n]
+                for f in self.functions.values()
+                for n in f.triples
+                if self.row(f.triples[n].x) == at_row
+            ]
             total = tuple(map(sum, zip(*(self.row(t.g) for t in every), strict=True)))
             if len(those) == 1 and len(every) == len(self.functions) and not any(total):
                 (f, at, row), where = those[0], self.points[at_row].name
@@ -208,7 +213,7 @@ class Theorem(Words):
                     self.equations.append((at, row))
                     continue
             for _, at, row in those:
-                said = f"{at} = {bracketed(self.linear(row))}"
+                said = f"{at} = {bracketed(self.linear(row))}%V"
                 self.hypotheses.append((f"sum_{len(self.equations)}", said))
                 self.equations.append((at, row))
         for f in self.functions.values():
@@ -240,9 +245,10 @@ class Theorem(Words):
             self.points = {p.row: p for p in reversed(steps)} | self.points
             last = {p.row: p.name for p in steps}
             self.called = {
-                first: name for row, name in last.items()
+                first: name
+                for row, name in last.items()
                 if (first := self.points[row].name) not in self.variables
-            }  # fmt: skip
+            }
             return
         earlier = [p for p in self.points.values() if p not in self.defined]
         for point in self.defined:
@@ -266,8 +272,9 @@ class Theorem(Words):
             gs *= said.clients
         gradients = {  # of a client, by point
             (f.g, key(self.row(t.x))): self.row(t.g)
-            for f in self.functions.values() for t in f.triples.values()
-        }  # fmt: skip
+            for f in self.functions.values()
+            for t in f.triples.values()
+        }
         names = {key(p.row): p.name for p in self.defined}
         return list(said.iterates(self.ring, gs, gradients, start, names, len(known)))
 

@@ -9,7 +9,7 @@ necessary that shows nothing, and linear fields of the class are tried (``fields
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import sqrt
@@ -22,9 +22,9 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm
 from driftproof.verifiers.worst_case.exact import Exact, rational, rationals
 from driftproof.verifiers.worst_case.face import SIMPLE, Optimum, optimum
-from driftproof.verifiers.worst_case.fields import value_on, worst_of_fields
+from driftproof.verifiers.worst_case.linear_operators import value_on, worst_of_fields
 from driftproof.verifiers.worst_case.program import Solved
-from driftproof.verifiers.worst_case.record import WorstCase
+from driftproof.verifiers.worst_case.sdp import WorstCase
 from driftproof.verifiers.worst_case.solve import TOLERANCE, solve_matrices
 
 TIMES = (2, 16, 128)
@@ -64,13 +64,20 @@ class Witness:
         return replace(like, gram=columns @ columns.T, values=values, value=float(self.value))
 
 
-def witness(case: WorstCase | Exact, solved: Solved, *, digits: bool = True) -> Witness | None:
+def witness(
+    case: WorstCase | Exact,
+    solved: Solved,
+    *,
+    digits: bool = True,
+    at: Callable[[], Optimum] | None = None,
+) -> Witness | None:
     """Return functions for which the measure is nearly the worst case, exactly.
 
     None is returned where no point was found, and of functions whose conditions are only necessary.
 
     Args:
         digits: whether to come as near to the worst case as is possible, not as doubles do.
+        at: see ``certify``.
     """
     known, case = (case, case.case) if isinstance(case, Exact) else (None, case)
     if any(relation.equality for relation in case.relations):
@@ -80,10 +87,10 @@ def witness(case: WorstCase | Exact, solved: Solved, *, digits: bool = True) -> 
     exact = known or Exact(case)
     if not exact.size:  # nothing depends on any vector
         return None
-    at = optimum(exact, exact.near(solved), digits=digits)
+    best = at() if at is not None else optimum(exact, exact.near(solved), digits=digits)
     for tolerance in (ROUGHLY, TOLERANCE):
         inside = _inside(exact, tolerance)
-        if inside is not None and (found := _towards(inside, exact, at)) is not None:
+        if inside is not None and (found := _towards(inside, exact, best)) is not None:
             return found
         if inside is None and tolerance == ROUGHLY and (edge := _at_edge(exact)) is not None:
             return edge
@@ -149,10 +156,12 @@ def _of_fields(case: WorstCase) -> Witness | None:
         return None
     fields, vectors = found
     return Witness(
-        value_on(case.objective, vectors), [vectors[j] for j in range(len(case.vectors))],
-        [Fraction(0)] * len(case.values), "linear fields in the plane, in fractions",
+        value_on(case.objective, vectors),
+        [vectors[j] for j in range(len(case.vectors))],
+        [Fraction(0)] * len(case.values),
+        "linear fields in the plane, in fractions",
         [one.written for one in fields],
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)

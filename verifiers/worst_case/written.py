@@ -20,7 +20,7 @@ from driftproof.verifiers.worst_case import check, check_counterexample
 from driftproof.verifiers.worst_case.digest import sealed
 from driftproof.verifiers.worst_case.exact import fraction, rational
 from driftproof.verifiers.worst_case.expression import ends, evaluate
-from driftproof.verifiers.worst_case.record import WorstCase
+from driftproof.verifiers.worst_case.sdp import WorstCase
 from driftproof.verifiers.worst_case.signs import Region
 from driftproof.verifiers.worst_case.witness import Witness
 
@@ -131,9 +131,12 @@ def in_means(case: WorstCase) -> tuple[WorstCase, list[int]]:
     relations = tuple(replace(of, quantity=quantity(of.quantity)) for of in case.relations)
     rest = [j for j in range(size) if j not in {*means, *differences}]
     made = replace(
-        case, vectors=tuple(names), triples=triples, relations=relations,
+        case,
+        vectors=tuple(names),
+        triples=triples,
+        relations=relations,
         objective=quantity(case.objective),
-    )  # fmt: skip
+    )
     return made, [*means, *rest[:1], *differences, *rest[1:]]
 
 
@@ -145,13 +148,15 @@ def counterexample(case: WorstCase, right: Right, found: Witness) -> str:
     """
     names = Names(case)
     where = zip(names.vectors, found.coordinates, strict=True)
-    text = sealed({
-        "schema": check_counterexample.COUNTEREXAMPLE,
-        **statement(case, names, right),
-        "coordinates": {name: list(map(str, row)) for name, row in where},
-        "numbers": {name: str(found.values[j]) for j, name in names.values.items()},
-        "fields": dict(zip(names.functions, found.fields, strict=False)),
-    })  # fmt: skip
+    text = sealed(
+        {
+            "schema": check_counterexample.COUNTEREXAMPLE,
+            **statement(case, names, right),
+            "coordinates": {name: list(map(str, row)) for name, row in where},
+            "numbers": {name: str(found.values[j]) for j, name in names.values.items()},
+            "fields": dict(zip(names.functions, found.fields, strict=False)),
+        }
+    )
     return _taken(text, check_counterexample.functions_of)
 
 
@@ -174,10 +179,12 @@ def statement(case: WorstCase, names: Names, right: Right) -> dict[str, Any]:
     for name, of, triples in zip(names.functions, case.classes, case.triples, strict=True):
         points = {
             names.points[t.point]: {
-                "x": names.vector(t.point), "g": names.vector(t.gradient),
+                "x": names.vector(t.point),
+                "g": names.vector(t.gradient),
                 "f": names.quantity(t.value)["values"],
-            } for t in triples
-        }  # fmt: skip
+            }
+            for t in triples
+        }
         classes = {
             condition.name: {name: str(c) for name, c in condition.constants.items()}
             for condition in of.conditions
@@ -191,9 +198,11 @@ def statement(case: WorstCase, names: Names, right: Right) -> dict[str, Any]:
         "assumptions": {
             relation.name: {
                 **names.quantity(relation.quantity),
-                "equals" if relation.equality else "at_most":
-                    str(relation.bound - relation.quantity.constant),
-            } for relation in case.relations
+                "equals" if relation.equality else "at_most": str(
+                    relation.bound - relation.quantity.constant
+                ),
+            }
+            for relation in case.relations
         },
         "conclusion": {
             **names.quantity(case.objective),
@@ -201,7 +210,7 @@ def statement(case: WorstCase, names: Names, right: Right) -> dict[str, Any]:
             "right": right.text,
             "letters": right.written,
         },
-    }  # fmt: skip
+    }
 
 
 def _sources(case: WorstCase, names: Names) -> Iterator[list[str]]:
@@ -243,8 +252,9 @@ class Names:
             if name == "m":  # of the smallest moment
                 self.values[j] = name
         for number, own in enumerate(case.own):
-            for j in own.coefficients:
-                self.vectors[j] = f"c_{number}" + ("_y" if case.second[j] else "_x") * both
+            for second, part in ((False, "_x"), (True, "_y")):
+                for j in _alone(own.part(second=second).coefficients):
+                    self.vectors[j] = f"c_{number}" + part * both
 
     def spaces(self, second: Sequence[bool]) -> list[str] | dict[str, list[str]]:
         """Return the vectors' names, by space where there are two."""
@@ -280,8 +290,9 @@ def squares(gram: Mapping[tuple[int, int], Fraction]) -> list[tuple[Fraction, Ve
     True
     """
     left, made = GramForm(dict(gram)), []
-    while (place := min((j for (j, k), q in left.gram.items() if j == k and _fixed(q)),
-                        default=None)) is not None:  # fmt: skip
+    while (
+        place := min((j for (j, k), q in left.gram.items() if j == k and _fixed(q)), default=None)
+    ) is not None:
         c = left.gram[place, place]
         halves = {j + k - place: q / 2 / c for (j, k), q in left.gram.items() if place in (j, k)}
         u = Vector({**halves, place: Fraction(1)})

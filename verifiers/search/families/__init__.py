@@ -1,7 +1,6 @@
 """The families whose members are nobody's construction, by name and by the oracles they have."""
 
-from __future__ import annotations
-
+from driftproof.synthetic.problems.piecewise_terms import TERMS
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.assertions import ASSERTIONS, asserted
 from driftproof.toolkit.oracles import OFFERS
@@ -10,6 +9,7 @@ from driftproof.verifiers.search.families.family import Family
 from driftproof.verifiers.search.families.piecewise import (
     BilevelProblems,
     Compositions,
+    LossesWithTerm,
     LossFunctions,
     MinimaxProblems,
 )
@@ -19,6 +19,7 @@ BY_NEED: dict[str, Family] = {
     "field": LossFunctions(),
     "minimax": MinimaxProblems(),
     "bilevel": BilevelProblems(),
+    **dict.fromkeys(TERMS, LossesWithTerm()),
 }
 FAMILIES: dict[str, Family] = {family.leaf_name: family for family in BY_NEED.values()}
 

@@ -1,7 +1,5 @@
 """From a vector of real numbers, many beside each other, to functions and numbers of instances."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -9,9 +7,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from driftproof.synthetic.building_blocks.curves import (
+    Curve,
+    Declared,
+    Noise,
+    Number,
+    Wave,
+    piecewise,
+)
+from driftproof.synthetic.building_blocks.piecewise_linear import PiecewiseLinear
 from driftproof.synthetic.certificates.piecewise import spread_out
-from driftproof.synthetic.pieces.curves import Curve, Declared, Noise, Number, Wave, piecewise
-from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
 from driftproof.verifiers.search.numbers import scale
 from driftproof.verifiers.search.structure import Structure
 

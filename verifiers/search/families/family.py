@@ -1,14 +1,12 @@
 """A piecewise family as a search sees it: what follows from how its parameters are declared."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Set
 from functools import cached_property
 from typing import Any, ClassVar
 
-from driftproof.synthetic.pieces.curves import Curve, Declared, Noise, Number
-from driftproof.synthetic.pieces.parts import Parts
-from driftproof.synthetic.pieces.piecewise_family import Many, PiecewiseFamily, declared
+from driftproof.synthetic.building_blocks.curves import Curve, Declared, Noise, Number
+from driftproof.synthetic.building_blocks.parts import Parts
+from driftproof.synthetic.building_blocks.piecewise_family import Many, PiecewiseFamily, declared
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.problem import Problem
 from driftproof.verifiers.search.families.decoding import Rows, decoded
@@ -87,7 +85,7 @@ class Family:
         """Return the instances that vectors stand for."""
         every = sorted(self.of_kind(Declared).items(), key=lambda item: _turn(item[1]))
         made = {name: decoded(rows, of, name, one) for name, one in every}
-        parts = Parts(**made, rare=of.rare, averaged_inside=of.averaged_inside)
+        parts = Parts(**made, rare=of.rare, averaged_inside=of.averaged_inside, term=of.term)
         self.settle(parts, rows, of)
         return parts
 
@@ -97,9 +95,13 @@ class Family:
     def member(self, parts: Parts, of: Structure) -> Problem:
         """Return the first of some instances as a problem."""
         given: dict[str, Any] = {
-            "clients": of.clients, "dim": of.dim, "rare": of.rare,
-            "averaged_inside": of.averaged_inside, "tails": "linear" if of.convex else "flat",
-        }  # fmt: skip
+            "clients": of.clients,
+            "dim": of.dim,
+            "rare": of.rare,
+            "averaged_inside": of.averaged_inside,
+            "tails": "linear" if of.convex else "flat",
+            "term": of.term,
+        }
         known = self.problem.__dataclass_fields__  # type: ignore[attr-defined]
         values = {name: value for name, value in given.items() if name in known}
         for part, one in self.of_kind(Declared).items():

@@ -1,6 +1,4 @@
-"""The four piecewise families: what a claim fixes of each, and how F is kept bounded below."""
-
-from __future__ import annotations
+"""The piecewise families: what a claim fixes of each, and how F is kept bounded below."""
 
 from collections.abc import Set
 from dataclasses import replace
@@ -9,13 +7,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.pieces.parts import Parts
-from driftproof.synthetic.pieces.piecewise_levels import LevelMembers
-from driftproof.synthetic.pieces.piecewise_problem import PiecewiseMembers
+from driftproof.synthetic.building_blocks.parts import Parts
+from driftproof.synthetic.building_blocks.piecewise_levels import LevelMembers
+from driftproof.synthetic.building_blocks.piecewise_problem import PiecewiseMembers
 from driftproof.synthetic.problems.piecewise_bilevel import PiecewiseBilevel
 from driftproof.synthetic.problems.piecewise_composition import PiecewiseComposition
 from driftproof.synthetic.problems.piecewise_losses import PiecewiseLosses
 from driftproof.synthetic.problems.piecewise_minimax import PiecewiseMinimax
+from driftproof.synthetic.problems.piecewise_terms import TERMS, PiecewiseTerms, TermMembers
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.at_optimum import AT_OPTIMUM
 from driftproof.toolkit.engines.replay import Asked, Transcript
@@ -93,6 +92,16 @@ class LossFunctions(Family):
         for end, sign in ENDS:
             value = values[:, :, end]
             value += sign * torch.clamp(rows.rise * steepest - sign * value.mean(0), min=0.0)
+
+
+class LossesWithTerm(Family):
+    """``PiecewiseTerms``."""
+
+    problem, members = PiecewiseTerms, TermMembers
+
+    def fixed(self, problem: Problem, asked: Set[str]) -> dict[str, Any]:
+        """Return what of a structure a claim leaves no choice of."""
+        return {"plain": False, "convex": True, "term": TERMS.get(problem.offers, "kinks")}
 
 
 class MinimaxProblems(Family):

@@ -5,8 +5,6 @@ anew, in fractions of as few digits as will do. A right side with room is used u
 the fractions are shortest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -20,14 +18,9 @@ from driftproof.verifiers.worst_case.certificate import ROOM, certify
 from driftproof.verifiers.worst_case.exact import Exact, fraction
 from driftproof.verifiers.worst_case.face import Kernel
 from driftproof.verifiers.worst_case.proof import prove
-from driftproof.verifiers.worst_case.record import WorstCase
+from driftproof.verifiers.worst_case.sdp import WorstCase
 from driftproof.verifiers.worst_case.solve import solve
-from driftproof.verifiers.worst_case.statement import (
-    CONDITIONS,
-    Combination,
-    Condition,
-    Statement,
-)
+from driftproof.verifiers.worst_case.statement import CONDITIONS, Combination, Condition, Statement
 
 Multipliers = Mapping[Any, Any]
 
@@ -39,7 +32,7 @@ def fewest(it: Statement, multipliers: Multipliers) -> Multipliers:
         it: what they prove, in fractions and in one space.
     """
     conditions = {key: condition(it, key) for key in multipliers}
-    found = _proved(it, conditions) or multipliers
+    found = (conditions and _proved(it, conditions)) or multipliers  # of squares alone: none
     for key in sorted(found, key=lambda key: abs(found[key])):
         if key in found and len(found) > 1:
             less = {k: conditions[k] for k in found if k != key}

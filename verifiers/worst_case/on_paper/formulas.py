@@ -5,8 +5,6 @@ product space if and only if it holds so. The arithmetic is sympy's, and nothing
 text is used.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any

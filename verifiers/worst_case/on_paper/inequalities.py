@@ -3,8 +3,6 @@ r"""The inequality of each class as a referee knows it, for two points i, j of o
 What stands here is read back, and compared with ``statement.CONDITIONS``, before it is printed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -39,6 +37,8 @@ def both_ways(kind: str, constants: Sequence[Any], printer: Printer) -> Form | N
     """Return the sum of the inequality for (i, j) and (j, i), which has no values."""
     if kind == "convex":
         return Form(f"-\\langle {G},{X}\\rangle")
+    if kind == "strongly-convex":
+        return Form(_OTHERS["strongly-monotone"](printer, *constants))
     if kind not in CURVED:
         return None
     mu, L = curvatures(kind, constants)
@@ -52,17 +52,16 @@ def _between(printer: Printer, L: Any, mu: Any) -> str:
 
 _OTHERS: dict[str, Callable[..., str]] = {
     "convex": lambda printer: printer.sum(LINEAR),
+    "strongly-convex": lambda printer, mu: printer.sum([*LINEAR, (mu / 2, f"\\|{X}\\|^2")]),
     "normal-cone": lambda printer: "\\langle g_j,x_i-x_j\\rangle",
     "diameter": lambda printer, D: printer.sum([(ONE, f"\\|{X}\\|^2"), (-D * D, "")]),
     "bounded-gradients": lambda printer, C: printer.sum([(ONE, "\\|g_i\\|^2"), (-C * C, "")]),
     "strongly-monotone": lambda printer, mu: printer.sum(
         [(mu, f"\\|{X}\\|^2"), (-ONE, f"\\langle {G},{X}\\rangle")]
     ),
-    "lipschitz": lambda printer, L: printer.sum(
-        [(ONE, f"\\|{G}\\|^2"), (-L * L, f"\\|{X}\\|^2")]
-    ),
+    "lipschitz": lambda printer, L: printer.sum([(ONE, f"\\|{G}\\|^2"), (-L * L, f"\\|{X}\\|^2")]),
     "cocoercive": lambda printer, L, mu: _between(printer, L, mu),
-}  # fmt: skip
+}
 
 
 def words(kind: str, constants: Sequence[Any], printer: Printer, *, operator: bool) -> str:
@@ -77,10 +76,14 @@ def words(kind: str, constants: Sequence[Any], printer: Printer, *, operator: bo
         field = "" if vanishes(mu) else f" plus {numbers[1]} times the identity"
         return f"${printer.number(1 / (L - mu))}$-cocoercive{field}"
     said = {
-        "smooth-convex": "convex and {}-smooth", "smooth": "{}-smooth", "convex": "convex",
-        "lipschitz": "{}-Lipschitz", "strongly-monotone": "{}-strongly monotone",
+        "smooth-convex": "convex and {}-smooth",
+        "smooth": "{}-smooth",
+        "convex": "convex",
+        "strongly-convex": "{}-strongly convex",
+        "lipschitz": "{}-Lipschitz",
+        "strongly-monotone": "{}-strongly monotone",
         "bounded-gradients": f"such that no {'value' if operator else 'gradient'} exceeds {{}}",
         "normal-cone": "the indicator of a convex set",
         "diameter": "of a set of diameter at most {}",
-    }  # fmt: skip
+    }
     return said[kind].format(*numbers)

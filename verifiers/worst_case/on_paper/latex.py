@@ -1,7 +1,5 @@
 r"""Numbers and sums of a certificate as LaTeX, short enough to be checked by hand."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -77,8 +75,9 @@ class Printer:
                 inner = "".join(("-", "+")[sign == lead] + text for sign, text in members)
                 made += f"{lead}{size}({inner[1:]})"
             else:
-                made += "".join(f"{sign}{size} {text}" if size else sign + text
-                                for sign, text in members)  # fmt: skip
+                made += "".join(
+                    f"{sign}{size} {text}" if size else sign + text for sign, text in members
+                )
         return made.removeprefix("+") or "0"
 
     def factors(self, of: fmpq_mpoly) -> tuple[fmpq, list[Factor]]:
@@ -96,8 +95,12 @@ class Printer:
     def signs(self, of: Any) -> set[str]:
         """Return the factors of odd power whose sign is not plain, as they stand in the text."""
         parts = (of.top, of.bottom) if isinstance(of, Ratio) else ()
-        return {_bare(one.text) for part in parts for one in self.factors(part)[1]
-                if one.signed and one.power % 2}  # fmt: skip
+        return {
+            _bare(one.text)
+            for part in parts
+            for one in self.factors(part)[1]
+            if one.signed and one.power % 2
+        }
 
     def _factor(self, of: fmpq_mpoly) -> tuple[fmpq, Factor]:
         """Return what is taken out of a polynomial, and what is left."""
@@ -108,16 +111,22 @@ class Printer:
         if sign < 0 and not self.numbers.nonnegative(-Ratio(of)):
             sign = 1
         terms = sorted(
-            ((int((c / scale).p) * sign,
-              [(n, int(p)) for n, p in zip(names, powers, strict=True) if p])
-             for powers, c in of.terms()), key=lambda term: (sum(p for _, p in term[1]), term[1]),
-        )  # fmt: skip
+            (
+                (
+                    int((c / scale).p) * sign,
+                    [(n, int(p)) for n, p in zip(names, powers, strict=True) if p],
+                )
+                for powers, c in of.terms()
+            ),
+            key=lambda term: (sum(p for _, p in term[1]), term[1]),
+        )
         if terms[0][0] < 0:  # 1 − x and not −x + 1
             terms.sort(key=lambda term: term[0] < 0)
         text = "".join(
             f"{'-' if c < 0 else '+'}{_digits(abs(c)) if abs(c) != 1 or not powers else ''}"
-            f"{_monomial(powers)}" for c, powers in terms
-        ).removeprefix("+")  # fmt: skip
+            f"{_monomial(powers)}"
+            for c, powers in terms
+        ).removeprefix("+")
         is_sum = len(terms) > 1
         plain = all(c > 0 for c, _ in terms)
         return scale * sign, Factor(f"({text})" if is_sum else text, 1, is_sum, not plain)

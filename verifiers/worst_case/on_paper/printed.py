@@ -1,7 +1,5 @@
 """The whole way from a certificate's file to a proof on paper that was read back."""
 
-from __future__ import annotations
-
 import json
 from copy import copy
 from typing import Any
@@ -16,13 +14,7 @@ from driftproof.verifiers.worst_case.on_paper.formulas import UnreadError
 from driftproof.verifiers.worst_case.on_paper.latex import UnprintableError, name_of
 from driftproof.verifiers.worst_case.on_paper.read_back import read_back
 from driftproof.verifiers.worst_case.on_paper.text import OnPaper
-from driftproof.verifiers.worst_case.statement import (
-    ONE,
-    ZERO,
-    Combination,
-    Condition,
-    Statement,
-)
+from driftproof.verifiers.worst_case.statement import ONE, ZERO, Combination, Condition, Statement
 
 LARGEST = 64
 """The most inequalities of a certificate of which some are left out."""
@@ -39,9 +31,10 @@ def on_paper(certificate: str) -> str:
     """
     if f'"{COUNTEREXAMPLE}"' in certificate:
         raise UnprintableError(
-            "a counterexample", "a certificate, which proves a bound",
+            "a counterexample",
+            "a certificate, which proves a bound",
             "driftproof check FILE shows points, gradients and both sides",
-        )  # fmt: skip
+        )
     check(certificate)
     if not intact(certificate):
         raise RefusedCertificateError("it was changed after it was written")
@@ -58,9 +51,10 @@ def on_paper(certificate: str) -> str:
         multipliers[tuple(key)] = multipliers.get(tuple(key), 0) + it.numbers.number(written)
     if len(multipliers) > LARGEST:
         raise UnprintableError(
-            f"a certificate of {len(multipliers)} inequalities", f"at most {LARGEST}",
+            f"a certificate of {len(multipliers)} inequalities",
+            f"at most {LARGEST}",
             "take fewer steps, rounds or clients; driftproof prove FILE has Coq check it",
-        )  # fmt: skip
+        )
     if not it.numbers.free:
         multipliers = dict(fewest(it, multipliers))
     paper = OnPaper(in_means(it), multipliers)

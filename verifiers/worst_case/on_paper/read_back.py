@@ -5,8 +5,6 @@ multipliers, the sum, and what is said to be at least 0. Of the words nothing is
 formulas stand.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
@@ -201,8 +199,11 @@ class Reader:
         short = re.findall(r"[Ww]rite (.*)\.$", self.text, re.M)
         supposed = _formulas(self._line("Suppose that ", wanted=False))
         self.supposed = [f for f in supposed if not self._is_definition(f) and "\\in" not in f]
-        both = [*_formulas(*short), *_formulas(self._line("Define ", wanted=False)),
-                *filter(self._is_definition, supposed)]  # fmt: skip
+        both = [
+            *_formulas(*short),
+            *_formulas(self._line("Define ", wanted=False)),
+            *filter(self._is_definition, supposed),
+        ]
         for read, formulas in ((self.read, [*_formulas(*normal), *both]), (self.moved, both)):
             for name, _, right in (formula.partition("=") for formula in formulas):
                 if "i}" not in name:
@@ -225,8 +226,11 @@ class Reader:
                     if name in self.read.known or name[0] != "f":  # some values are not in print
                         self._same(self.read(name), self._sum(of), name)
         conditions = [self._inequality(formula) for formula in self.supposed]
-        stated = [(self._condition(of), of.equality) for of in self.it.assumptions.values()
-                  if of.products or of.numbers]  # fmt: skip
+        stated = [
+            (self._condition(of), of.equality)
+            for of in self.it.assumptions.values()
+            if of.products or of.numbers
+        ]
         self._same(conditions, stated, "what is supposed")
         self.assumed = dict(conditions)
         (shown,) = re.findall(r"\\\[ (.*)\. \\\]", self.text) or [""]
@@ -300,8 +304,9 @@ class Reader:
         given = {
             f"{name[0]}_{k}": self.read.known[name]
             for k, index in zip("ij", points.split(","), strict=False)
-            for name in self._named(functions[label], index) if name in self.read.known
-        }  # fmt: skip
+            for name in self._named(functions[label], index)
+            if name in self.read.known
+        }
         return self.read(self.forms[symbol], given)
 
     def _proof(self) -> None:

@@ -6,8 +6,6 @@ LDLᵀ is tried with its pivots in many orders, and *pairs*: one square perhaps,
 and have no pole there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, islice, permutations
@@ -161,8 +159,10 @@ def _in_pairs(matrix: Matrix, first: int | None) -> Squares | None:
             return None
         line = [entry / lead for entry in matrix[first]]
         made.append((lead, line))
-        matrix = [[entry - lead * a * b for entry, b in zip(row, line, strict=True)]
-                  for row, a in zip(matrix, line, strict=True)]  # fmt: skip
+        matrix = [
+            [entry - lead * a * b for entry, b in zip(row, line, strict=True)]
+            for row, a in zip(matrix, line, strict=True)
+        ]
     size = range(len(matrix))
     unit = [[ONE if i == k else ZERO for i in size] for k in size]
     for i, j in combinations(size, 2):

@@ -3,8 +3,6 @@ r"""A certificate as a theorem with its proof, in LaTeX.
 Each line of formulas has one form, which ``read_back`` knows.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -45,8 +43,10 @@ class OnPaper(Words):
         if any(not same(u, v) for _, u, v in self.goal.products):
             own = self._squares([(ONE, self.goal)], signed=True)
             turned = [-1 if vanishes(self.moved(one.line) + 1) else 1 for one in own]
-            lines = [{v: sign * c for v, c in one.line.items()}
-                     for sign, one in zip(turned, own, strict=True)]  # fmt: skip
+            lines = [
+                {v: sign * c for v, c in one.line.items()}
+                for sign, one in zip(turned, own, strict=True)
+            ]
             products = [(one.times, u, u) for one, u in zip(own, lines, strict=True)]
             self.goal = self.goal._replace(products=products)
         self._end()
@@ -163,33 +163,51 @@ class OnPaper(Words):
         multiplied = "; ".join(
             f"{', '.join(f'${text}$' for text in rows)} by ${c}$" for c, rows in used.items()
         )
-        signs = sorted({s for c in [*numbers, *(one.times for one in rest), gap]
-                        for s in self.printer.signs(c)}, key=lambda s: (len(s), s))  # fmt: skip
+        signs = sorted(
+            {
+                s
+                for c in [*numbers, *(one.times for one in rest), gap]
+                for s in self.printer.signs(c)
+            },
+            key=lambda s: (len(s), s),
+        )
         why = f", as ${'$, $'.join(signs)}$ {'are' if signs[1:] else 'is'}" if signs else ""
-        signed = ["the multipliers", *["the numbers before squares"] * bool(rest),
-                  *["the last term"] * (not vanishes(gap))]  # fmt: skip
+        signed = [
+            "the multipliers",
+            *["the numbers before squares"] * bool(rest),
+            *["the last term"] * (not vanishes(gap)),
+        ]
         every = " of each function $c$" * (len(self.it.triples) > 1)
         said = " ".join([*self.steps, *suppose, self.said(self.goal)])
         proof = " ".join(
             [*(row for rows in used.values() for row in rows), total, *forms, *self.halves]
         )
         lines = [
-            "\\begin{theorem}", *self._region(), *self._classes(), *self._any(said),
+            "\\begin{theorem}",
+            *self._region(),
+            *self._classes(),
+            *self._any(said),
             *[f"Define ${'$, $'.join(self.steps)}$."] * bool(self.steps),
             *[f"Suppose that ${'$, $'.join(suppose)}$."] * bool(suppose),
-            "Then", f"\\[ {self.said(self.goal)}. \\]", "\\end{theorem}", "\\begin{proof}",
+            "Then",
+            f"\\[ {self.said(self.goal)}. \\]",
+            "\\end{theorem}",
+            "\\begin{proof}",
             *self._written(said, proof),
             *[f"At any two points{every}, the class says", *_aligned(forms, ".")] * bool(forms),
             f"Multiply {multiplied}; and add. The sum, which is at most $0$, is",
             *_aligned(_broken(total), "."),
-            f"Here {' and '.join(signed)} are at least $0${why}.", "\\end{proof}", "",
-        ]  # fmt: skip
+            f"Here {' and '.join(signed)} are at least $0${why}.",
+            "\\end{proof}",
+            "",
+        ]
         text = "\n".join(lines)
         if len(text) > CHARACTERS:
             raise UnprintableError(
-                f"a proof of {len(text):,} characters", f"at most {CHARACTERS:,}, about a page",
+                f"a proof of {len(text):,} characters",
+                f"at most {CHARACTERS:,}, about a page",
                 "take fewer steps or rounds, or one client; driftproof prove FILE has Coq check it",
-            )  # fmt: skip
+            )
         return text
 
     def _region(self) -> list[str]:
@@ -217,8 +235,11 @@ class OnPaper(Words):
         """Say of x* or f* in the theorem what it is where no function's point is it."""
         bases = [self.base(f) for f in self.it.triples if self.base(f).endswith("^*")]
         loose = ["x^*"] * ("x^*" not in self.points) + bases
-        return [f"Let ${name}$ be any {'point' if name == 'x^*' else 'number'}."
-                for name in loose if name in said]  # fmt: skip
+        return [
+            f"Let ${name}$ be any {'point' if name == 'x^*' else 'number'}."
+            for name in loose
+            if name in said
+        ]
 
     def _written(self, said: str, proof: str) -> list[str]:
         """Say what is 0 in the proof, and what its short names stand for."""

@@ -4,8 +4,6 @@ The theorem speaks of x*, ∇f(x_i) and f(x_i). In the proof x* = 0 and f(x*) = 
 (docs/certificates.md), and gradients and values have short names.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -52,8 +50,9 @@ class Words:
         self.it, self.printer = it, Printer(it.numbers)
         self.triples = [
             (function, at, Triple(*map(nonzero, triple)))
-            for function, points in it.triples.items() for at, triple in points.items()
-        ]  # fmt: skip
+            for function, points in it.triples.items()
+            for at, triple in points.items()
+        ]
         self.called: dict[str, Called] = {}
         self.points: dict[str, Combination] = {}
         self.given, self.halves, self.steps = list[str](), list[str](), list[str]()
@@ -79,7 +78,7 @@ class Words:
 
     def _smooth(self, function: str) -> bool:
         """Tell whether a function has a gradient, or is an operator."""
-        return not {"convex", "normal-cone"} & self.it.constants[function].keys()
+        return not {"convex", "strongly-convex", "normal-cone"} & self.it.constants[function].keys()
 
     def _call(self, of: str, short: str, long: list[tuple[Any, str]] | None = None) -> None:
         self.called.setdefault(of, Called(short, long or [(ONE, short)]))
@@ -115,23 +114,20 @@ class Words:
                     f"{v}, which no point of the file has as its own",
                     "vectors that are points, gradients, or means of two gradients",
                     "driftproof check FILE says what is proved",
-                )  # fmt: skip
+                )
             self._call(v, name_of(v))
         halved = {text.partition("=")[0] for text in self.halves}
+        valued = {name for name, _, t in self.triples if t.f}
         for function, at, t in self.triples:
             for what, of in (("g", t.g), ("f", t.f)):
                 short, long = self.names(what, function, at)
-                normal = what == "f" and (
-                    (at.endswith("*") and not of) or not self._valued(function)
-                )
+                unsaid = (at.endswith("*") and not of) or function not in valued
+                normal = what == "f" and unsaid
                 if short not in halved and not normal and self.short(of) != short:
                     self.given.append(f"{long}={self.long(of)}")
             if not self._smooth(function) and t.g:
                 letter = self.names("f", function, at)[1]
                 self.given.append(f"{self.names('g', function, at)[0]}\\in\\partial {letter}")
-
-    def _valued(self, function: str) -> bool:
-        return any(t.f for name, _, t in self.triples if name == function)
 
     def _weights(self) -> Combination:
         """Return how much a translation of all points moves each vector: 1, or not at all."""
@@ -143,9 +139,10 @@ class Words:
             if all(vanishes(s) or vanishes(s - 1) for s in moved):
                 return self.weights
         raise UnprintableError(
-            "points that do not move with x*", "means of starts, less multiples of gradients",
+            "points that do not move with x*",
+            "means of starts, less multiples of gradients",
             "driftproof check FILE says what is proved",
-        )  # fmt: skip
+        )
 
     def moved(self, of: Combination) -> Any:
         """Return how much of a translation of all points a vector takes part in."""

@@ -24,13 +24,22 @@ from driftproof.verifiers.claim_types.compared import Comparison, components
 from driftproof.verifiers.claim_types.comparison import comparison
 
 NOISY = BoundedComposition(
-    clients=4, dim=3, inner_dim=2, inner_curvature=0.5, heterogeneity=1.0, inner_value_noise=0.2,
-    inner_gradient_noise=0.1, outer_gradient_noise=0.3,
-)  # fmt: skip
+    clients=4,
+    dim=3,
+    inner_dim=2,
+    inner_curvature=0.5,
+    heterogeneity=1.0,
+    inner_value_noise=0.2,
+    inner_gradient_noise=0.1,
+    outer_gradient_noise=0.3,
+)
 METHOD = ComFedL(
-    local_steps=3, batch=2, outer_batch=3, participation=sweep(0.5, 1.0),
+    local_steps=3,
+    batch=2,
+    outer_batch=3,
+    participation=sweep(0.5, 1.0),
     branch=sweep("general", "special"),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ holds, with all clients or with some.
 """
 
 from driftproof.synthetic.classes import bounded_composition, for_all, over
-from driftproof.synthetic.classes.whole import Conditions
+from driftproof.synthetic.classes.function_class import Conditions
 from driftproof.toolkit.algorithms.comfedl import ComFedL
 from driftproof.toolkit.measure import Reduction, Steps, each, sq
 from driftproof.toolkit.parameters import sweep

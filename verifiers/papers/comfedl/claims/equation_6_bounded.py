@@ -106,8 +106,11 @@ def bounded(right: SlopeBound) -> list[Step]:
             r"G_g \ge e^{M/\gamma}/\gamma, \text{ the value at } y = M",
         ),
         convex_with_minimum(
-            exp(u) - 1 - u, u, 0, 0,
+            exp(u) - 1 - u,
+            u,
+            0,
+            0,
             r"e^{(M-y)/\gamma} \ge 1 + (M-y)/\gamma \ge 1 \text{ for } y \le M",
         ),
-    ]  # fmt: skip
+    ]
     return [*steps, _stays()] if models is Models.KEPT_IN_A_BALL else steps

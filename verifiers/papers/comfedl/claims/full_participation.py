@@ -21,13 +21,8 @@ from driftproof.verifiers.algebra.symbolic import Step, vanishes
 from driftproof.verifiers.claim_types.bound import RightSide, bound
 from driftproof.verifiers.claim_types.terms import Terms
 from driftproof.verifiers.papers import _proof_steps as elementary
+from driftproof.verifiers.papers.comfedl.claims import _theorem_bounds as bounds
 from driftproof.verifiers.papers.comfedl.claims._cases import NOISY
-from driftproof.verifiers.papers.comfedl.claims._theorem_bounds import (
-    bias,
-    drift_length,
-    largest,
-    squared_gradient,
-)
 from driftproof.verifiers.papers.comfedl.claims.assumptions import A1, A2, A3, A4
 from driftproof.verifiers.papers.comfedl.claims.lemma_3_proof import REORDERED, five_parts
 
@@ -37,26 +32,34 @@ SMALL_STEP = Assumption(
 )
 
 DRIFTING = BoundedComposition(
-    outer_slope=0.15, outer_curvature=0.08, opposition_slope=1.15, opposition_centre=0.2,
+    outer_slope=0.15,
+    outer_curvature=0.08,
+    opposition_slope=1.15,
+    opposition_centre=0.2,
     distance=1.1,
-)  # fmt: skip
+)
 DRIFTING_APART = OpposedClients(
-    slope=0.15, curvature=0.08, opposition_slope=1.15, opposition_curvature=1.0,
-    opposition_centre=0.2, distance=1.1,
-)  # fmt: skip
+    slope=0.15,
+    curvature=0.08,
+    opposition_slope=1.15,
+    opposition_curvature=1.0,
+    opposition_centre=0.2,
+    distance=1.1,
+)
 """The same with inner maps that differ, and one outer function."""
 SMALL_NOISE = ComFedL(
-    local_steps=5, step_size=0.01, batch=16, outer_batch=16,
-    samples=sweep("shared", "independent"),
-)  # fmt: skip
+    local_steps=5, step_size=0.01, batch=16, outer_batch=16, samples=sweep("shared", "independent")
+)
 
 error = Terms(
     {
-        "the drift through the inner maps": lambda c: c.G_g * c.L_f * drift_length(c),
-        "the drift through the outer functions": lambda c: c.G_f**2 * c.L_g * drift_length(c),
+        "the drift through the inner maps": lambda c: c.G_g * c.L_f * bounds.drift_length(c),
+        "the drift through the outer functions": lambda c: (
+            c.G_f**2 * c.L_g * bounds.drift_length(c)
+        ),
         "the outer noise": lambda c: c.G_f * c.sigma_3 / sqrt(c.b1),
         "the Jacobian's noise": lambda c: c.G_g * c.sigma_1 / sqrt(c.b),
-        "the plug-in bias": bias,
+        "the plug-in bias": bounds.bias,
     }
 )
 """The root mean square of v − ∇F(w̄_s), by its parts."""
@@ -78,9 +81,12 @@ def steps(right: RightSide) -> list[Step]:
     c, t = elementary.POSITIVE, symbols("t", positive=True)
     apart = summation(t * c.eta * c.G_g * c.G_f, (t, 0, c.tau - 1)) / c.tau
     parts = [
-        c.G_g * c.L_f * apart, c.G_f * c.sigma_3 / sqrt(c.b1),
-        c.G_f**2 * c.L_g * apart, bias(c), c.G_g * c.sigma_1 / sqrt(c.b),
-    ]  # fmt: skip
+        c.G_g * c.L_f * apart,
+        c.G_f * c.sigma_3 / sqrt(c.b1),
+        c.G_f**2 * c.L_g * apart,
+        bounds.bias(c),
+        c.G_g * c.sigma_1 / sqrt(c.b),
+    ]
     return [
         five_parts(REORDERED),
         elementary.root_of_a_mean(),
@@ -127,12 +133,10 @@ def steps(right: RightSide) -> list[Step]:
             rounds=200,
         ),
         *grid(
-            replace(NOISY, outer_gradient_noise=0.02, heterogeneity=0.5),
-            SMALL_NOISE,
-            rounds=100,
+            replace(NOISY, outer_gradient_noise=0.02, heterogeneity=0.5), SMALL_NOISE, rounds=100
         ),
     ],
-    range=largest,
+    range=bounds.largest,
     corrected=right_side,
     correction=(
         "Over a round, w̄ moves by −ητv, v the average of ū_{s,t}. Smoothness and Lτη ≤ 1 give "
@@ -165,4 +169,4 @@ def steps(right: RightSide) -> list[Step]:
     ),
 )
 def full_participation(view: States) -> Reduction:
-    return squared_gradient(view)
+    return bounds.squared_gradient(view)

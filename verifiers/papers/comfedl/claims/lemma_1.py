@@ -15,8 +15,8 @@ import numpy as np
 import sympy
 import torch
 
+from driftproof.synthetic.building_blocks.losses import LOSSES
 from driftproof.synthetic.certificates.penalised import divergence_of
-from driftproof.synthetic.pieces.losses import LOSSES
 from driftproof.synthetic.problems.kl_dro import KLDRO
 from driftproof.toolkit.cases import Case, grid
 from driftproof.toolkit.constants import Expression
@@ -59,9 +59,11 @@ def steps(right: Objective) -> list[Step]:
 
 
 LOSSES_OF_CLIENTS = KLDRO(
-    clients=sweep(3, 1, 8), temperature=sweep(1.0, 0.1, 10.0), loss=sweep("logistic", "sigmoid"),
+    clients=sweep(3, 1, 8),
+    temperature=sweep(1.0, 0.1, 10.0),
+    loss=sweep("logistic", "sigmoid"),
     ball=1.0,
-)  # fmt: skip
+)
 
 
 @comparison(

@@ -14,9 +14,15 @@ from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.papers.comfedl.claims.assumptions import A1, A2, A3, A4
 
 NOISY = BoundedComposition(
-    clients=4, dim=3, inner_dim=2, inner_curvature=0.5, inner_value_noise=0.1,
-    inner_gradient_noise=0.2, outer_gradient_noise=0.1, heterogeneity=1.0,
-)  # fmt: skip
+    clients=4,
+    dim=3,
+    inner_dim=2,
+    inner_curvature=0.5,
+    inner_value_noise=0.1,
+    inner_gradient_noise=0.2,
+    outer_gradient_noise=0.1,
+    heterogeneity=1.0,
+)
 
 
 def squared_path(c: Letters) -> Expression:

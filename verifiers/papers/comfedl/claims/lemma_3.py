@@ -19,13 +19,23 @@ from driftproof.verifiers.papers.comfedl.claims.assumptions import A1, A2, A3, A
 FAR = 6.283185307179586
 """2π: there the noise of the inner value vanishes, and that of its derivative is largest."""
 NOISY = BoundedComposition(
-    clients=4, dim=3, inner_dim=2, inner_curvature=0.1, inner_value_noise=0.05,
-    inner_gradient_noise=0.05, outer_gradient_noise=0.2, distance=1.0,
-)  # fmt: skip
+    clients=4,
+    dim=3,
+    inner_dim=2,
+    inner_curvature=0.1,
+    inner_value_noise=0.05,
+    inner_gradient_noise=0.05,
+    outer_gradient_noise=0.2,
+    distance=1.0,
+)
 SOME_CLIENTS = ComFedL(
-    local_steps=5, step_size=0.05, batch=8, outer_batch=2, participation=sweep(1.0, 0.5),
+    local_steps=5,
+    step_size=0.05,
+    batch=8,
+    outer_batch=2,
+    participation=sweep(1.0, 0.5),
     samples=sweep("shared", "independent"),
-)  # fmt: skip
+)
 
 five_terms = terms(5, outer=True)
 

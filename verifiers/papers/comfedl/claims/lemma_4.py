@@ -21,13 +21,23 @@ from driftproof.verifiers.papers.comfedl.claims.assumptions import A1, A2, A3, A
 from driftproof.verifiers.papers.comfedl.claims.lemma_3 import FAR
 
 NOISY = BoundedComposition(
-    clients=4, dim=3, inner_dim=2, inner_curvature=0.1, inner_heterogeneity=0.5,
-    inner_value_noise=0.05, inner_gradient_noise=0.05, distance=1.0,
-)  # fmt: skip
+    clients=4,
+    dim=3,
+    inner_dim=2,
+    inner_curvature=0.1,
+    inner_heterogeneity=0.5,
+    inner_value_noise=0.05,
+    inner_gradient_noise=0.05,
+    distance=1.0,
+)
 SOME_CLIENTS = ComFedL(
-    branch="special", local_steps=5, step_size=0.1, batch=8, participation=sweep(1.0, 0.5),
+    branch="special",
+    local_steps=5,
+    step_size=0.1,
+    batch=8,
+    participation=sweep(1.0, 0.5),
     samples=sweep("shared", "independent"),
-)  # fmt: skip
+)
 
 four_terms = terms(4, outer=False)
 

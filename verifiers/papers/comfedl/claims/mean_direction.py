@@ -25,9 +25,14 @@ Factor = Callable[[Expression, Expression], Expression]
 """From m and n to what the sum over the cohort is multiplied by."""
 
 DIFFERENT = BoundedComposition(
-    clients=5, dim=3, inner_dim=2, inner_curvature=0.5, heterogeneity=1.0,
-    inner_heterogeneity=0.5, opposition_slope=0.5,
-)  # fmt: skip
+    clients=5,
+    dim=3,
+    inner_dim=2,
+    inner_curvature=0.5,
+    heterogeneity=1.0,
+    inner_heterogeneity=0.5,
+    opposition_slope=0.5,
+)
 
 
 def steps(factor: Factor) -> list[Step]:

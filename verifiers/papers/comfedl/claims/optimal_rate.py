@@ -145,11 +145,7 @@ def optimal_rate(order: Order) -> list[Step]:
         return [_at_most(reached, exponent, r"\alpha_1 = \tfrac13,\;\alpha_2 = \tfrac23")]
     told = f"at η = T^(-1/3), b = b1 = T^(2/3), m = n the left side is O(T^({reached}))"
     return [
-        computed(
-            r"\text{every order is } T^{-1/2} \text{ or slower}",
-            reached >= exponent,
-            told,
-        )
+        computed(r"\text{every order is } T^{-1/2} \text{ or slower}", reached >= exponent, told)
     ]
 
 
@@ -185,8 +181,7 @@ def sampled_floor() -> tuple[Expression, list[Step]]:
             r"\tfrac1S\sum_{s<S}(1 - d)^s \ge 1/(1 + Sd)",
         ),
         nonnegative(
-            least - halved,
-            r"d = 1 - q^2:\; v + (1 - v)/(1 + Sd) \ge p/2 + (1 - p/2)/(1 + 2Sp)",
+            least - halved, r"d = 1 - q^2:\; v + (1 - v)/(1 + Sd) \ge p/2 + (1 - p/2)/(1 + 2Sp)"
         ),
         vanishes(
             halved - 1 / (2 * root) - squares / (4 * root**2 * (1 + x)),

@@ -17,22 +17,19 @@ from driftproof.toolkit.readings import Erratum, intended, literal
 from driftproof.verifiers.algebra.symbolic import Step, vanishes
 from driftproof.verifiers.claim_types.bound import RightSide, bound
 from driftproof.verifiers.papers import _proof_steps as elementary
+from driftproof.verifiers.papers.comfedl.claims import _theorem_bounds as bounds
 from driftproof.verifiers.papers.comfedl.claims._cases import NOISY, wide
-from driftproof.verifiers.papers.comfedl.claims._theorem_bounds import (
-    bias,
-    largest,
-    plus,
-    product,
-    sharpened,
-    squared_gradient,
-)
 from driftproof.verifiers.papers.comfedl.claims.assumptions import A1, A2, A3, A4, EQUAL_BATCHES
 from driftproof.verifiers.papers.comfedl.claims.lemma_3_proof import REORDERED, five_parts
 
 SMALL_NOISE = ComFedL(
-    local_steps=5, step_size=0.01, batch=16, outer_batch=16,
-    participation=sweep(1.0, 0.5), samples=sweep("shared", "independent"),
-)  # fmt: skip
+    local_steps=5,
+    step_size=0.01,
+    batch=16,
+    outer_batch=16,
+    participation=sweep(1.0, 0.5),
+    samples=sweep("shared", "independent"),
+)
 
 
 def opposed(curvature: float, rounds: int) -> list[Case[BoundedComposition, ComFedL]]:
@@ -40,21 +37,25 @@ def opposed(curvature: float, rounds: int) -> list[Case[BoundedComposition, ComF
     at = 0.5 / curvature + 0.75
     return grid(
         BoundedComposition(
-            outer_slope=0.5, outer_curvature=curvature, opposition_slope=1.0,
-            opposition_curvature=3.0, opposition_centre=at - 0.375, distance=at,
+            outer_slope=0.5,
+            outer_curvature=curvature,
+            opposition_slope=1.0,
+            opposition_curvature=3.0,
+            opposition_centre=at - 0.375,
+            distance=at,
         ),
         ComFedL(local_steps=2, step_size=0.5),
         rounds=rounds,
-    )  # fmt: skip
+    )
 
 
 def steps(right: RightSide) -> list[Step]:
     """Return the derivation of the corrected form."""
-    if right is not sharpened:
+    if right is not bounds.sharpened:
         return []
     c, t = elementary.POSITIVE, sympy.Symbol("t", positive=True)
     apart = sympy.summation(t * c.eta * c.G_g * c.G_f, (t, 0, c.tau - 1)) / c.tau
-    error = (c.G_g * c.L_f + c.G_f**2 * c.L_g) * apart + bias(c)
+    error = (c.G_g * c.L_f + c.G_f**2 * c.L_g) * apart + bounds.bias(c)
     smooth = c.L * c.G_f * c.G_g * (apart + c.eta * c.G_f * c.G_g / 2)
     return [
         five_parts(REORDERED),
@@ -88,9 +89,7 @@ def steps(right: RightSide) -> list[Step]:
             rounds=100,
         ),
         *grid(
-            replace(NOISY, outer_gradient_noise=0.02, heterogeneity=0.5),
-            SMALL_NOISE,
-            rounds=100,
+            replace(NOISY, outer_gradient_noise=0.02, heterogeneity=0.5), SMALL_NOISE, rounds=100
         ),
         *grid(StuckEstimator(), ComFedL(local_steps=2, step_size=0.01), rounds=100),
         *grid(
@@ -111,12 +110,12 @@ def steps(right: RightSide) -> list[Step]:
         ),
     ],
     full=wide(rounds=100, heterogeneity=sweep(0.0, 10.0)),
-    range=largest,
+    range=bounds.largest,
     edition="ComFedL, arXiv v1 (12), (31); v3 (26)",
     readings={
-        "the product that is printed": literal(product),
+        "the product that is printed": literal(bounds.product),
         "a plus sign is missing": intended(
-            plus,
+            bounds.plus,
             quote="the proof's last display, (34) in the preprint, (29) in the journal version: "
             "“√(5(G_g²L_f² + G_f⁴L_g²)) τηG_gG_f + √5G_fσ/√b_1 + √5G_gσ/√b + √5L_gG_fσ/√b”",
         ),
@@ -127,7 +126,7 @@ def steps(right: RightSide) -> list[Step]:
         "drift costs nothing when there is no noise; in truth it does.",
         depends="theorem",
     ),
-    corrected=sharpened,
+    corrected=bounds.sharpened,
     correction=(
         "Write ū_{s,t} − U_{s,0} as in the proof of Lemma 3, in the order of comfedl/lemma-3-proof."
         " Given all that was drawn before step t, the outer noise and ∇g(f(w̄_s))ᵀ(∇f_B − ∇f)(w̄_s) "
@@ -138,8 +137,8 @@ def steps(right: RightSide) -> list[Step]:
         "with (Lη/2)G_f²G_g² is (Lτη/2)G_f²G_g². b1 does not matter, and b = b1 is used nowhere."
     ),
     false_siblings=[
-        *sharpened.without_each(),
-        *sharpened.controls(
+        *bounds.sharpened.without_each(),
+        *bounds.sharpened.controls(
             {
                 "the initial gap": Fraction(9, 10),
                 "the drift through the inner maps": Fraction(1, 8),
@@ -160,4 +159,4 @@ def steps(right: RightSide) -> list[Step]:
     ),
 )
 def convergence(view: States) -> Reduction:
-    return squared_gradient(view)
+    return bounds.squared_gradient(view)

@@ -17,27 +17,27 @@ from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, States
 from driftproof.toolkit.parameters import sweep
 from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.papers.comfedl.claims import _theorem_bounds as bounds
 from driftproof.verifiers.papers.comfedl.claims._cases import NOISY, wide
-from driftproof.verifiers.papers.comfedl.claims._theorem_bounds import (
-    h,
-    initial,
-    largest,
-    smoothness,
-    squared_gradient,
-)
 from driftproof.verifiers.papers.comfedl.claims.assumptions import A1, A2, A3, A4, sigma
 
 SMALL_NOISE = ComFedL(
-    branch="special", local_steps=5, step_size=0.01, batch=16,
-    participation=sweep(1.0, 0.5), samples=sweep("shared", "independent"),
-)  # fmt: skip
+    branch="special",
+    local_steps=5,
+    step_size=0.01,
+    batch=16,
+    participation=sweep(1.0, 0.5),
+    samples=sweep("shared", "independent"),
+)
 
 
 def right_side(c: Letters, drift: int = 1, noise: int = 1) -> Expression:
     """Return the right side; the controls leave out the drift or the noise."""
-    moved = 2 * h(c) * c.tau * c.eta * c.G_g * c.G_f
+    moved = 2 * bounds.h(c) * c.tau * c.eta * c.G_g * c.G_f
     noisy = 2 * (c.G_g + c.L_g * c.G_f) * sigma(c) / sqrt(c.b)
-    return initial(c) + c.G_f * c.G_g * (drift * moved + noise * noisy) + smoothness(c)
+    return (
+        bounds.initial(c) + c.G_f * c.G_g * (drift * moved + noise * noisy) + bounds.smoothness(c)
+    )
 
 
 @bound(
@@ -59,11 +59,7 @@ def right_side(c: Letters, drift: int = 1, noise: int = 1) -> Expression:
             ComFedL(branch="special", local_steps=sweep(1, 5), step_size=0.02),
             rounds=100,
         ),
-        *grid(
-            replace(NOISY, inner_heterogeneity=0.5),
-            SMALL_NOISE,
-            rounds=100,
-        ),
+        *grid(replace(NOISY, inner_heterogeneity=0.5), SMALL_NOISE, rounds=100),
         *grid(
             StuckEstimator(), ComFedL(branch="special", local_steps=2, step_size=0.01), rounds=100
         ),
@@ -74,7 +70,7 @@ def right_side(c: Letters, drift: int = 1, noise: int = 1) -> Expression:
         ),
     ],
     full=wide(rounds=100, branch="special", inner_heterogeneity=sweep(0.0, 0.9)),
-    range=largest,
+    range=bounds.largest,
     edition="ComFedL, arXiv v1 (13), (38)",
     right=right_side,
     false_siblings=[
@@ -83,4 +79,4 @@ def right_side(c: Letters, drift: int = 1, noise: int = 1) -> Expression:
     ],
 )
 def special_convergence(view: States) -> Reduction:
-    return squared_gradient(view)
+    return bounds.squared_gradient(view)

@@ -58,11 +58,13 @@ GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
     "FedMAML": _BOTH,
     "TR-MAML": _BOTH | {"weight_step": (0.008, 0.08, 0.8)},
     "Ditto": {
-        "step_size": RATES, "personal_step_size": RATES, "proximity": (0.05, 0.1, 0.5, 1.0, 5.0),
+        "step_size": RATES,
+        "personal_step_size": RATES,
+        "proximity": (0.05, 0.1, 0.5, 1.0, 5.0),
     },
     "ComFedL-MAML": _BOTH,
     "ComFedL-DAMAML": _BOTH | {"temperature": TEMPERATURES},
-}  # fmt: skip
+}
 GAPS, SHARES = (1, 5, 10), (0.2, 0.28, 0.6)
 """τ and ρ where they are varied; chosen here ("60% samples" is the journal's example)."""
 MARGIN = 0.02
@@ -119,10 +121,12 @@ class PersonalisedRun(study.TrackedRun):
     @property
     def trivial(self) -> Mapping[str, float]:
         """A client's most frequent class, or its class shares, for every image."""
-        shares = np.array([
-            np.bincount(own, minlength=self.dealt.classes) / len(own)
-            for own in self.dealt.validation.targets
-        ])  # fmt: skip
+        shares = np.array(
+            [
+                np.bincount(own, minlength=self.dealt.classes) / len(own)
+                for own in self.dealt.validation.targets
+            ]
+        )
         entropy = -(shares * np.log(np.maximum(shares, 1e-300))).sum(1)
         return {"accuracy": float(shares.max(1).mean()), "loss": float(entropy.mean())}
 
@@ -153,8 +157,11 @@ class PersonalisedRun(study.TrackedRun):
     @property
     def algorithm(self) -> Algorithm:
         kinds: dict[str, type[Algorithm]] = {
-            "FedAvg": FedAvg, "FedMAML": FedMAML, "TR-MAML": TRMAML, "Ditto": Ditto,
-        }  # fmt: skip
+            "FedAvg": FedAvg,
+            "FedMAML": FedMAML,
+            "TR-MAML": TRMAML,
+            "Ditto": Ditto,
+        }
         outer = {} if self.method in ("FedAvg", "Ditto") else {"outer_batch": self.batch}
         return self.made(kinds.get(self.method, ComFedL), **outer)
 
@@ -202,16 +209,21 @@ class Size(NamedTuple):
 
 # of the 5,000 images of a class a tenth is set aside for the search, and draws are not even
 SMOKE, QUICK, PAPER = (
-    Images(20, 10, 5, 20, 8), Images(850, 200, 80, 100, 16), Images(4300, 1000, 400, 1000, 32),
-)  # fmt: skip
+    Images(20, 10, 5, 20, 8),
+    Images(850, 200, 80, 100, 16),
+    Images(4300, 1000, 400, 1000, 32),
+)
 SIZES = {
     "smoke": Size(
-        2, 2, {"rounds": 2, "points": 3, "filters": 2, "local_steps": 2, "images": SMOKE},
-        gaps=(1, 2), shares=(0.28, 0.6),
+        2,
+        2,
+        {"rounds": 2, "points": 3, "filters": 2, "local_steps": 2, "images": SMOKE},
+        gaps=(1, 2),
+        shares=(0.28, 0.6),
     ),
     "quick": Size(9, 8, {"rounds": 20, "points": 11, "filters": 8, "images": QUICK}),
     "paper": Size(9, 50, {"rounds": 500, "points": 21, "images": PAPER}),
-}  # fmt: skip
+}
 DIGITS = Images(100, 20, 8, 100, 8)
 
 
@@ -290,9 +302,11 @@ def robust(text: str, label: str, how: str = "") -> study.Says:
     own = (label, f"γ = {TEMPERATURE:g}")
     others = [(label, f"γ = {g:g}") for g in TEMPERATURES if g != TEMPERATURE]
     return study.Says(
-        text=text + how, pairs=[(other, own) for other in others],
-        test=study.similar_by_seeds, margin=MARGIN,
-    )  # fmt: skip
+        text=text + how,
+        pairs=[(other, own) for other in others],
+        test=study.similar_by_seeds,
+        margin=MARGIN,
+    )
 
 
 def figures(title: str, labels: Sequence[Any] | None = None) -> list[study.Figure]:
@@ -304,10 +318,12 @@ def figures(title: str, labels: Sequence[Any] | None = None) -> list[study.Figur
     axes = {"": study.ROUNDS, "-sent": study.MEGABYTES, "-images": images}
     loss = study.Figure("loss", f"{title}: loss", "loss", labels, log="y")
     return [
-        *(study.Figure(f"accuracy{name}", f"{title}: accuracy", "accuracy", labels, axis)
-          for name, axis in axes.items()),
+        *(
+            study.Figure(f"accuracy{name}", f"{title}: accuracy", "accuracy", labels, axis)
+            for name, axis in axes.items()
+        ),
         loss,
-    ]  # fmt: skip
+    ]
 
 
 PASSES = {"FedAvg": 1, "FedMAML": 3}

@@ -90,10 +90,7 @@ def damaml(plan: study.Plan) -> study.Study:
             *personalised.figures("ρ = 0.28", [OURS, MAML, *printed]),
             *(
                 study.Figure(
-                    name,
-                    f"γ varied, {label}",
-                    "accuracy",
-                    [k for k in gammas if k[0] == label],
+                    name, f"γ varied, {label}", "accuracy", [k for k in gammas if k[0] == label]
                 )
                 for name, label in (("gamma", AS_PRINTED), ("gamma-equal", EQUAL))
             ),

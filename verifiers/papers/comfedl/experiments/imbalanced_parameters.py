@@ -11,14 +11,7 @@ are compared at equal first steps as well; τ is varied with γ = 0.5 and that �
 
 from itertools import pairwise
 
-from driftproof.verifiers.experiment import (
-    Figure,
-    Outcome,
-    Plan,
-    Says,
-    Study,
-    experiment,
-)
+from driftproof.verifiers.experiment import Figure, Outcome, Plan, Says, Study, experiment
 from driftproof.verifiers.papers.comfedl.experiments._imbalanced import (
     METRICS,
     PRINTED,

@@ -58,9 +58,7 @@ def maml(plan: study.Plan) -> study.Study:
                 "ComFedL-MAML converges much faster when τ is increased", PRINTED, of.gaps
             ),
             personalised.at_every_share(
-                "ComFedL-MAML consistently outperforms FedAvg over different ρ",
-                PRINTED,
-                of.shares,
+                "ComFedL-MAML consistently outperforms FedAvg over different ρ", PRINTED, of.shares
             ),
         ],
         size=size,

@@ -112,9 +112,7 @@ def compared(plan: study.Plan) -> study.Study:
                 "ComFedL-DAMAML converges much faster when we increase τ", OURS, of.gaps
             ),
             personalised.at_every_share(
-                "it consistently outperforms the FedAvg method over different ρ",
-                OURS,
-                of.shares,
+                "it consistently outperforms the FedAvg method over different ρ", OURS, of.shares
             ),
         ],
         size=size,

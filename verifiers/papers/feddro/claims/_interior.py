@@ -9,9 +9,13 @@ from driftproof.verifiers.algebra.symbolic import Step, vanishes
 from driftproof.verifiers.papers.feddro.claims._inner_maximum import Formula, Losses
 
 FEW_SAMPLES = PenalisedDRO(
-    divergence="chi-square", dim=1, samples=sweep(1, 2), ball=1.0, penalty=sweep(1.0, 0.1),
+    divergence="chi-square",
+    dim=1,
+    samples=sweep(1, 2),
+    ball=1.0,
+    penalty=sweep(1.0, 0.1),
     data_seed=4,
-)  # fmt: skip
+)
 
 
 def mean(losses: Losses) -> Expression:

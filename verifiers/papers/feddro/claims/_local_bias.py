@@ -34,27 +34,34 @@ from driftproof.toolkit.parameters import sweep
 from driftproof.verifiers.algebra.symbolic import Step, vanishes
 
 EXACT = Assumption(
-    "h = 0, no noise", "each client holds g_k(x_k), or the mean of all",
-    applies=lambda case: case.problem.constants["plain_gradient_bound"] == 0
-    and not any(case.problem.constants[role] for role in (
-        "inner_gradient_noise", "inner_value_noise", "plain_gradient_noise",
-    ))
-    and not getattr(case.algorithm, "embedding_error", 0.0),
-)  # fmt: skip
+    "h = 0, no noise",
+    "each client holds g_k(x_k), or the mean of all",
+    applies=lambda case: (
+        case.problem.constants["plain_gradient_bound"] == 0
+        and not any(
+            case.problem.constants[role]
+            for role in ("inner_gradient_noise", "inner_value_noise", "plain_gradient_noise")
+        )
+        and not getattr(case.algorithm, "embedding_error", 0.0)
+    ),
+)
 CURVED = AveragedComposition(
-    clients=3, dim=2, inner_dim=2, inner_curvature=0.5, inner_heterogeneity=0.3,
-    inner_offset=0.4, distance=0.5,
-)  # fmt: skip
+    clients=3,
+    dim=2,
+    inner_dim=2,
+    inner_curvature=0.5,
+    inner_heterogeneity=0.3,
+    inner_offset=0.4,
+    distance=0.5,
+)
 SIZE = 1 / 64
 CASES = [
     case
-    for problem in (
-        BiasAmplification(heterogeneity=sweep("slopes", "offsets"), at=0.3),
-        CURVED,
-    )
+    for problem in (BiasAmplification(heterogeneity=sweep("slopes", "offsets"), at=0.3), CURVED)
     for method in (
         CompositionalFedAvg(
-            local_steps=sweep(1, 2, 9), step_size=SIZE,
+            local_steps=sweep(1, 2, 9),
+            step_size=SIZE,
             sharing=sweep("case-1", "case-2", "every-step"),
         ),
         FedDRO(local_steps=9, step_size=SIZE, embedding="given"),
@@ -71,7 +78,7 @@ CASES = [
         CompositionalFedAvg(local_steps=9, step_size=SIZE, sharing=sweep("case-1", "case-2")),
         rounds=1,
     ),
-]  # fmt: skip
+]
 """A run of I local steps ends with j = I − 1: every j is the last of some I."""
 
 

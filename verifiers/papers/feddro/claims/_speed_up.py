@@ -37,9 +37,15 @@ def instance(
     *, clients: int = 2, batch: int = 1, steps: int = STEPS
 ) -> Case[AveragedComposition, FedDRO]:
     problem = AveragedComposition(
-        clients=clients, inner_slope=0.7, inner_heterogeneity=0.2, inner_value_noise=0.3,
-        outer_slope=20.0, plain_noise=0.5, plain_tilt=0.2, distance=0.2,
-    )  # fmt: skip
+        clients=clients,
+        inner_slope=0.7,
+        inner_heterogeneity=0.2,
+        inner_value_noise=0.3,
+        outer_slope=20.0,
+        plain_noise=0.5,
+        plain_tilt=0.2,
+        distance=0.2,
+    )
     return parts.run(problem, steps, batch=batch)
 
 
@@ -65,7 +71,6 @@ def exact(case: Callable[[int], Case]) -> Exact:
 def siblings(letters: Mapping[str, Expression], varied: Expression) -> list[tuple[str, Schedule]]:
     """Return a faster speed-up by a tenth of a power, and by a logarithm."""
     return [
-        ("faster by a tenth of a power",
-         Schedule(letters, ORDER * varied ** Rational(-1, 10))),
+        ("faster by a tenth of a power", Schedule(letters, ORDER * varied ** Rational(-1, 10))),
         ("faster by a logarithm", Schedule(letters, ORDER / log(varied))),
-    ]  # fmt: skip
+    ]

@@ -24,9 +24,10 @@ SCHEDULE = Assumption(
     "Theorem 5.1", r"\eta=\sqrt{|b|K/T},\; \beta=4B_g^4L_f^2\eta", relation=follows
 )
 STEP_SIZE = Assumption(
-    "T ≥ T_th, which bounds the step size", r"\eta \le 1/L_\Phi",
+    "T ≥ T_th, which bounds the step size",
+    r"\eta \le 1/L_\Phi",
     relation=lambda c: sympy.Le(c.eta * c.L_Phi, 1),
-)  # fmt: skip
+)
 
 
 def steepness(problem: Problem) -> float:
@@ -60,9 +61,13 @@ def run(
 def flat(slope: float, curvature: float = 1.0, plain_slope: float = 0.0) -> AveragedComposition:
     """Return a problem with B_g = slope, L_f = curvature and a start at the minimiser."""
     return AveragedComposition(
-        clients=1, inner_slope=slope, outer_slope=4.0 * curvature, outer_curvature=curvature,
-        plain_slope=plain_slope, distance=0.0,
-    )  # fmt: skip
+        clients=1,
+        inner_slope=slope,
+        outer_slope=4.0 * curvature,
+        outer_curvature=curvature,
+        plain_slope=plain_slope,
+        distance=0.0,
+    )
 
 
 def largest(c: Letters) -> Expression:

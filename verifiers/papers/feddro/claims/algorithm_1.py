@@ -19,9 +19,14 @@ from driftproof.verifiers.claim_types.comparison import comparison
 from driftproof.verifiers.papers._pseudo_code import models
 
 CURVED = AveragedComposition(
-    clients=3, dim=2, inner_dim=2, inner_curvature=0.5, inner_heterogeneity=0.4, inner_offset=0.6,
+    clients=3,
+    dim=2,
+    inner_dim=2,
+    inner_curvature=0.5,
+    inner_heterogeneity=0.4,
+    inner_offset=0.6,
     distance=1.1,
-)  # fmt: skip
+)
 
 
 def transcribed(

@@ -24,10 +24,19 @@ from driftproof.verifiers.claim_types.comparison import comparison
 from driftproof.verifiers.papers._pseudo_code import models
 
 NOISY = AveragedComposition(
-    clients=3, dim=2, inner_dim=2, inner_curvature=0.5, inner_heterogeneity=0.4, inner_offset=0.6,
-    plain_slope=0.5, plain_tilt=0.3, inner_value_noise=0.2, inner_gradient_noise=0.3,
-    plain_noise=0.2, distance=1.1,
-)  # fmt: skip
+    clients=3,
+    dim=2,
+    inner_dim=2,
+    inner_curvature=0.5,
+    inner_heterogeneity=0.4,
+    inner_offset=0.6,
+    plain_slope=0.5,
+    plain_tilt=0.3,
+    inner_value_noise=0.2,
+    inner_gradient_noise=0.3,
+    plain_noise=0.2,
+    distance=1.1,
+)
 METHOD = FedDRO(
     local_steps=sweep(1, 3), step_size=0.2, batch=sweep(1, 4), first_step=sweep("given", "computed")
 )

@@ -11,10 +11,13 @@ A32 = Assumption(
     r"f, h_k, g_k \text{ are } L_f\text{-}, L_h\text{-}, L_g\text{-smooth},\; \|\nabla f\|\le B_f,"
     r"\; \mathbb{E}\|g_k(x_1;\zeta)-g_k(x_2;\zeta)\|^2\le B_g^2\|x_1-x_2\|^2",
     (
-        "outer_smoothness", "plain_smoothness", "inner_mean_smoothness", "outer_gradient_bound",
+        "outer_smoothness",
+        "plain_smoothness",
+        "inner_mean_smoothness",
+        "outer_gradient_bound",
         "inner_gradient_moment",
     ),
-)  # fmt: skip
+)
 A33 = Assumption(
     "Assumption 3.3",
     r"\mathbb{E}\|\nabla h_k(x;\xi)-\nabla h_k(x)\|^2\le\sigma_h^2,\;"
@@ -35,11 +38,10 @@ QUIET = Assumption(
     "Without the constants left out",
     "no noise and no gradient heterogeneity: the terms with constants that the text does not give "
     "are 0",
-    applies=lambda case: not any(
-        case.problem.constants[role] for role in (*A33.roles, *A34.roles)
-    ),
-)  # fmt: skip
+    applies=lambda case: not any(case.problem.constants[role] for role in (*A33.roles, *A34.roles)),
+)
 AVERAGED = Assumption(
-    "Problem (2)", "the objective is h + f(g) with g averaged inside",
+    "Problem (2)",
+    "the objective is h + f(g) with g averaged inside",
     applies=lambda case: case.problem.inside,
-)  # fmt: skip
+)

@@ -61,18 +61,22 @@ def stays(case: Case) -> bool:
 
 
 GROWS = Assumption(
-    "An instance", "“slopes” in Case I, from 0.3",
-    applies=lambda case: case.problem.heterogeneity == "slopes"
-    and (case.problem.at, case.algorithm.sharing) == (START, "case-1"),
-)  # fmt: skip
+    "An instance",
+    "“slopes” in Case I, from 0.3",
+    applies=lambda case: (
+        case.problem.heterogeneity == "slopes"
+        and (case.problem.at, case.algorithm.sharing) == (START, "case-1")
+    ),
+)
 SHARED = Assumption(
-    "Case II", "x and y are shared at synchronisation",
+    "Case II",
+    "x and y are shared at synchronisation",
     applies=lambda case: case.algorithm.sharing == "case-2",
-)  # fmt: skip
+)
 QUADRATIC = Assumption("No kink", "Φ and each f∘g_k are quadratic along the run", applies=stays)
 SMALL = Assumption(
     "Step size", r"\eta L\le1", relation=lambda c: sympy.Le(c.eta * local.smooth(c), 1)
-)  # fmt: skip
+)
 
 
 def grown(c: Letters) -> Expression:
@@ -158,7 +162,8 @@ def the_other_way(view: Steps) -> Reduction | None:
             "a tenth of the second order",
             Stated(
                 lambda c: second_order(c, sympy.Rational(1, 10)),
-                left=beyond_first_order, assumes=(QUADRATIC, SMALL),
+                left=beyond_first_order,
+                assumes=(QUADRATIC, SMALL),
             ),
         ),
         (
@@ -172,7 +177,7 @@ def the_other_way(view: Steps) -> Reduction | None:
         "to 0.271 in eight steps on “slopes”, and falls from 0.433 to 0.392 on “offsets”. In "
         "Case II it jumps from 0 to Case I's with the first step after sharing."
     ),
-)  # fmt: skip
+)
 def change(view: Steps) -> Reduction:
     now = local.norm(local.bias(view))
     return each("transition", at_start(view, "b_0", now), bias=now)

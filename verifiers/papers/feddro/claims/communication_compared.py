@@ -37,8 +37,7 @@ READINGS: Mapping[str, Stated[Other] | Stated[Undecided]] = {
         Other("ComFedL", sympy.Rational(-1, 2), sympy.Rational(0)), part="Huang et al. (2021)"
     ),
     "Gao et al.": literal(
-        Other("Local-SCGDM", sympy.Rational(-1, 2), sympy.Rational(1, 4)),
-        part="Gao et al. (2022)",
+        Other("Local-SCGDM", sympy.Rational(-1, 2), sympy.Rational(1, 4)), part="Gao et al. (2022)"
     ),
     "Guo et al.": literal(
         Undecided(

@@ -41,10 +41,7 @@ def steps_of_local_updates(right: RightSide) -> list[Step]:
                 batch=b,
                 embedding_error=0.2,
             )
-            for k, b, local, steps, plain in (
-                (1, 1, 4, 256, 0.0),
-                (16, 1, 1, 16**3, 1.0),
-            )
+            for k, b, local, steps, plain in ((1, 1, 4, 256, 0.0), (16, 1, 1, 16**3, 1.0))
         ),
     ],
     range=parts.largest,

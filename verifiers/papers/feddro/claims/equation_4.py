@@ -17,30 +17,25 @@ from driftproof.toolkit.readings import literal, wider
 from driftproof.verifiers.algebra.symbolic import Step, convex_with_minimum, nonnegative, vanishes
 from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.claim_types.comparison import comparison
-from driftproof.verifiers.papers.feddro.claims._inner_maximum import (
-    Losses,
-    Minimisers,
-    Reformulation,
-    Values,
-)
+from driftproof.verifiers.papers.feddro.claims import _inner_maximum as inner_maximum
 
 
-def log_mean_exp(losses: Losses, penalty: Expression) -> Expression:
+def log_mean_exp(losses: inner_maximum.Losses, penalty: Expression) -> Expression:
     """Return log((1/m) Σ exp(ℓ_i/λ)), for tensors or for sympy expressions."""
     if isinstance(losses, torch.Tensor):
         return torch.exp(losses / penalty).mean().log()
     return sympy.log(sum(sympy.exp(loss / penalty) for loss in losses) / len(losses))
 
 
-def scaled(losses: Losses, penalty: Expression) -> Expression:
+def scaled(losses: inner_maximum.Losses, penalty: Expression) -> Expression:
     return penalty * log_mean_exp(losses, penalty)
 
 
-def steps(right: Reformulation) -> list[Step]:
+def steps(right: inner_maximum.Reformulation) -> list[Step]:
     losses = sympy.symbols("ell_1:4", positive=True)
     lam, p, m, x, ell, top = sympy.symbols("lambda p m x ell V", positive=True)
     value = lam * sympy.log(sum(sympy.exp(loss / lam) for loss in losses) / 3)
-    if isinstance(right, Minimisers):
+    if isinstance(right, inner_maximum.Minimisers):
         slopes = [sympy.diff(right.formula(losses, lam), loss) for loss in losses]
         robust = [sympy.diff(value, loss) for loss in losses]
         ratio = sympy.simplify(slopes[0] / robust[0])
@@ -79,28 +74,28 @@ def steps(right: Reformulation) -> list[Step]:
         *grid(PenalisedDRO(clients=sweep(1, 3), samples=1, dim=1, penalty=5.0, data_seed=4)),
     ],
     readings={
-        "the same minimisers": literal(Minimisers(log_mean_exp)),
+        "the same minimisers": literal(inner_maximum.Minimisers(log_mean_exp)),
         "equal values": wider(
-            Values(log_mean_exp),
+            inner_maximum.Values(log_mean_exp),
             why="the print calls the two problems equivalent, and does not say that their values "
             "are equal",
         ),
     },
-    corrected=Values(scaled),
+    corrected=inner_maximum.Values(scaled),
     correction=(
         "With V = λ log((1/m) Σ exp(ℓ_i/λ)) and ρ_i = exp((ℓ_i − V)/λ)/m, which sum to 1, Σ p_i "
         "ℓ_i − λ Σ p_i log(m p_i) = V − λ Σ p_i log(p_i/ρ_i) ≤ V, with equality at p = ρ. So f = "
         "λ log, with g and h as printed."
     ),
     false_siblings=[
-        ("divided by λ", Values(lambda ell, lam: log_mean_exp(ell, lam) / lam)),
+        ("divided by λ", inner_maximum.Values(lambda ell, lam: log_mean_exp(ell, lam) / lam)),
         (
             "a sum for the mean",
-            Values(lambda ell, lam: scaled(ell, lam) + lam * sympy.log(len(ell))),
+            inner_maximum.Values(lambda ell, lam: scaled(ell, lam) + lam * sympy.log(len(ell))),
         ),
         (
             "minimisers for half the penalty",
-            Minimisers(lambda ell, lam: log_mean_exp(ell, lam / 2)),
+            inner_maximum.Minimisers(lambda ell, lam: log_mean_exp(ell, lam / 2)),
         ),
     ],
     prove=steps,
@@ -110,5 +105,7 @@ def steps(right: Reformulation) -> list[Step]:
         "and every constant is that of (3) divided by λ."
     ),
 )
-def reformulation(case: Case[PenalisedDRO, None], right: Reformulation) -> list[Comparison]:
+def reformulation(
+    case: Case[PenalisedDRO, None], right: inner_maximum.Reformulation
+) -> list[Comparison]:
     return right.compare(case.problem)

@@ -56,10 +56,7 @@ def steps(right: Values) -> list[Step]:
         "≥ ℓ̄ − min ℓ_i."
     ),
     false_siblings=[
-        (
-            "the variance taken away",
-            Values(lambda ell, lam: mean(ell) - variance(ell) / (2 * lam)),
-        ),
+        ("the variance taken away", Values(lambda ell, lam: mean(ell) - variance(ell) / (2 * lam))),
         (
             "the variance over m − 1",
             Values(

@@ -48,10 +48,7 @@ def at_zero(fraction: Expression) -> Expression:
     statement=r"\text{heterogeneity degrades the performance when } "
     r"\frac{|b|K(I-1)^2}T \text{ dominates } \frac1{\sqrt{|b|KT}}",
     readings={"on some instance": literal(2)},
-    false_siblings=[
-        ("the harm grows like I − 1", 1),
-        ("the harm grows like (I − 1)³", 3),
-    ],
+    false_siblings=[("the harm grows like I − 1", 1), ("the harm grows like (I − 1)³", 3)],
     explain=(
         "Two clients with different curvature rest where the gradient is of the order η(I − 1): "
         "its square is the first term of 𝒞, up to a constant. So that term cannot be dropped, "

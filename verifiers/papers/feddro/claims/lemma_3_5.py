@@ -18,9 +18,12 @@ from driftproof.verifiers.papers._smoothness import steepest
 from driftproof.verifiers.papers.feddro.claims import assumptions as given
 
 ROLES = {
-    "L_h": "plain_smoothness", "B_f": "outer_gradient_bound", "L_g": "inner_mean_smoothness",
-    "B_g": "inner_gradient_moment", "L_f": "outer_smoothness",
-}  # fmt: skip
+    "L_h": "plain_smoothness",
+    "B_f": "outer_gradient_bound",
+    "L_g": "inner_mean_smoothness",
+    "B_g": "inner_gradient_moment",
+    "L_f": "outer_smoothness",
+}
 
 
 def product_rule(c: Letters) -> Expression:

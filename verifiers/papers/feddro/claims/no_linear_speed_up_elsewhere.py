@@ -32,8 +32,7 @@ READINGS: Mapping[str, Stated[Guarantee] | Stated[Undecided]] = {
         Guarantee("comfedl/theorem-1", "printed: a plus sign is missing"), part="Huang"
     ),
     "Gao et al., as their text states it": literal(
-        Guarantee("scgdm/theorem-3.4", "printed: two samples, as in the proofs"),
-        part="Gao",
+        Guarantee("scgdm/theorem-3.4", "printed: two samples, as in the proofs"), part="Gao"
     ),
     "Tarzanagh et al., as their slides state it": literal(
         Guarantee("fednest/theorem-single-level", "printed"), part="Tarzanagh"

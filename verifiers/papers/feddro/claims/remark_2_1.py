@@ -30,13 +30,15 @@ from driftproof.verifiers.papers.feddro.claims import _limits as limits
 Method: TypeAlias = ComFedL | LocalBSGD | LocalSCGDM
 
 SCGDM = Assumption(
-    "Local-SCGDM", "the algorithm of Local-SCGDM (2022)",
+    "Local-SCGDM",
+    "the algorithm of Local-SCGDM (2022)",
     applies=lambda case: isinstance(case.algorithm, LocalSCGDM),
-)  # fmt: skip
+)
 PLUG_IN = Assumption(
-    "ComFedL", "the algorithm of ComFedL (2021)",
+    "ComFedL",
+    "the algorithm of ComFedL (2021)",
     applies=lambda case: not isinstance(case.algorithm, LocalSCGDM),
-)  # fmt: skip
+)
 
 
 class Rest(NamedTuple):

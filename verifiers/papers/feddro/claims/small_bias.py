@@ -33,9 +33,14 @@ def small_bias(factor: Expression) -> list[Step]:
     after = (1 - beta) * (before - (there + drawn)) + here + drawn - here
     mean = after.subs(drawn, 0)  # E ζ = 0; by both points the same, or not: only means count
     return [
-        argued(r"\mathbb{E}[g_k(x;b)] = g_k(x) \text{ at } x = x_k^{t-1}, x_k^t",
-               "Assumption 3.3: b is drawn after both points"),
-        vanishes(mean - factor * (before - there), r"\mathbb{E}[\text{error}^t \mid \text{past}]"
-                 r" = (1-\beta)\,\text{error}^{t-1}"),
+        argued(
+            r"\mathbb{E}[g_k(x;b)] = g_k(x) \text{ at } x = x_k^{t-1}, x_k^t",
+            "Assumption 3.3: b is drawn after both points",
+        ),
+        vanishes(
+            mean - factor * (before - there),
+            r"\mathbb{E}[\text{error}^t \mid \text{past}]"
+            r" = (1-\beta)\,\text{error}^{t-1}",
+        ),
         nonnegative((1 - beta / (1 + beta)), r"\text{so it tends to } 0 \text{ for } 0<\beta\le1"),
-    ]  # fmt: skip
+    ]

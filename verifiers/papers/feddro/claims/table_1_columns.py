@@ -95,7 +95,10 @@ def columns(row: Columns) -> list[Step]:
     needs, name = row.method.needs, row.method.leaf_name
     told = f"its state carries {', '.join(sorted(fields))}"
     return [
-        computed(rf"\text{{{name} asks for the oracles of a {row.needs} problem}}",
-                 needs == row.needs, f"it needs {needs}"),
+        computed(
+            rf"\text{{{name} asks for the oracles of a {row.needs} problem}}",
+            needs == row.needs,
+            f"it needs {needs}",
+        ),
         computed(rf"\text{{the update of {name} is {row.update}}}", update == row.update, told),
-    ]  # fmt: skip
+    ]

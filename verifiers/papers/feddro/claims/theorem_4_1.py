@@ -28,16 +28,18 @@ from driftproof.verifiers.papers.feddro.claims import _descent, _escape
 from driftproof.verifiers.papers.feddro.claims import assumptions as given
 
 CASE_II = Assumption(
-    "Case II", "x and y are shared at synchronisation",
-    applies=lambda case: getattr(case.algorithm, "sharing", "") == "case-2"
-    and case.problem.heterogeneity == "slopes",
-)  # fmt: skip
+    "Case II",
+    "x and y are shared at synchronisation",
+    applies=lambda case: (
+        getattr(case.algorithm, "sharing", "") == "case-2"
+        and case.problem.heterogeneity == "slopes"
+    ),
+)
 LOCAL_STEPS = (2, 3, 4, 6, 8, 12, 16)
 STEP_SIZES = tuple(float(x) for x in np.geomspace(1 / 16, 1 / 256, 8))
 ONE_SIZE = Assumption(
-    "One step size", r"\eta^t=\eta",
-    applies=lambda case: getattr(case.algorithm, "decay", 0.0) == 0,
-)  # fmt: skip
+    "One step size", r"\eta^t=\eta", applies=lambda case: getattr(case.algorithm, "decay", 0.0) == 0
+)
 
 
 LimitPoint = Callable[[str, str], bias.OfSchedule]
@@ -144,11 +146,15 @@ def non_convergence(
     solution = bias.STATIONARY[problem.heterogeneity]
     return [
         Comparison(
-            f"I = {steps}, η = {size:.3g}", end, end, predicted(steps, size), float(number),
+            f"I = {steps}, η = {size:.3g}",
+            end,
+            end,
+            predicted(steps, size),
+            float(number),
             scale=abs(problem.at - solution),  # how far the run has come
         )
         for number, (steps, size, end) in enumerate(limit_points(problem, method))
-    ]  # fmt: skip
+    ]
 
 
 def _proof_of_one_size() -> list[Step]:
@@ -173,8 +179,10 @@ def _proof_of_one_size() -> list[Step]:
     return [
         *steps,
         vanishes(
-            case_1 - (two / (one + two)).subs({one: 1 - (1 - 4 * eta) ** count,
-                                               two: 1 - (1 - eta) ** count}),
+            case_1
+            - (two / (one + two)).subs(
+                {one: 1 - (1 - 4 * eta) ** count, two: 1 - (1 - eta) ** count}
+            ),
             r"\text{Case I: } \hat x = s_2/(s_1+s_2),\; s_k = 1-(1-\eta a_k^2)^I \in (0,1)",
         ),
         nonnegative(two / (one + two), r"\text{so } \hat x \ge 0, \text{ at least 1 from } -1"),
@@ -184,7 +192,7 @@ def _proof_of_one_size() -> list[Step]:
             r"\tfrac72\eta^2 \text{ for } I\ge2,\ \eta<\tfrac14",
         ),
         nonnegative(rest / (rest + 4), r"\|\nabla\Phi\|^2 = (x+1)^2/16 \ge 1/16 \text{ on } [0,1]"),
-    ]  # fmt: skip
+    ]
 
 
 def _refutation() -> list[Step]:

@@ -38,9 +38,10 @@ DIFFERENT = AveragedComposition(
     clients=2, dim=2, inner_dim=2, inner_heterogeneity=0.8, inner_curvature=1.0, inner_offset=1.0
 )
 SHARED = Assumption(
-    "Theorem 4.2", "embeddings are shared at each step",
+    "Theorem 4.2",
+    "embeddings are shared at each step",
     applies=lambda case: case.algorithm.sharing == "every-step",
-)  # fmt: skip
+)
 SMALL = Assumption(
     "Step size", r"\eta\le 1/L_\Phi", relation=lambda c: sympy.Le(c.eta * smooth(c), 1)
 )

@@ -6,8 +6,6 @@ fifth of all. The best decision on what is seen asks the minority for more, so t
 positive rate is lower: an unfairness that is in the labels.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path

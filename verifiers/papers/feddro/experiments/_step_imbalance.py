@@ -193,9 +193,12 @@ class ImbalancedRun(study.TrackedRun):
     def problem(self) -> RobustSamples:
         """The robust objective over all clients' images."""
         return RobustSamples(
-            model=self.model, data=self.dealt.train, divergence=self.divergence, penalty=PENALTY,
+            model=self.model,
+            data=self.dealt.train,
+            divergence=self.divergence,
+            penalty=PENALTY,
             seed=self.data_seed,
-        )  # fmt: skip
+        )
 
     @property
     def algorithm(self) -> Algorithm:
@@ -285,6 +288,5 @@ def setting(base: ImbalancedRun) -> list[str]:
 
 
 SAMPLES = study.Axis(
-    "samples drawn by all clients",
-    place=lambda run, at: run.local_steps * BATCH * CLIENTS * at,
+    "samples drawn by all clients", place=lambda run, at: run.local_steps * BATCH * CLIENTS * at
 )

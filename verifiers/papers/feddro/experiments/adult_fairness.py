@@ -36,8 +36,6 @@ samples of m people in all, and on all of them every √m steps. Its authors' co
 on all people, and draws constraints. It computes about four times FedDRO's sample gradients.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isqrt
@@ -302,15 +300,24 @@ SAMPLES = study.Axis("sample gradients computed by all clients", place=drawn)
 def _figures() -> list[Figure]:
     """Accuracy and violation by rounds and by samples, and FedDRO with each I."""
     of_methods = [
-        Figure(f"{of}-{number}{name}", f"test {of}, penalty: {reading}", of,
-               [(method, reading, SPLITS[0]) for method in METHODS], axis)
+        Figure(
+            f"{of}-{number}{name}",
+            f"test {of}, penalty: {reading}",
+            of,
+            [(method, reading, SPLITS[0]) for method in METHODS],
+            axis,
+        )
         for number, reading in enumerate(READINGS)
         for of in ("accuracy", "violation")
         for name, axis in (("", study.ROUNDS), ("-samples", SAMPLES))
-    ]  # fmt: skip
+    ]
     of_steps = [
-        Figure(f"steps-{number}", f"FedDRO, clients {split}: test accuracy", "accuracy",
-               [(f"I = {i}", PUBLIC, split) for i in LOCAL_STEPS])
+        Figure(
+            f"steps-{number}",
+            f"FedDRO, clients {split}: test accuracy",
+            "accuracy",
+            [(f"I = {i}", PUBLIC, split) for i in LOCAL_STEPS],
+        )
         for number, split in enumerate(SPLITS)
-    ]  # fmt: skip
+    ]
     return of_methods + of_steps

@@ -55,11 +55,9 @@ class BiasRun(study.Run):
     def measured(self) -> dict[str, Any]:
         """Run without noise."""
         gradients = {
-            name: _descent.descent(
-                self.problem, _descent.made(name, self.local_steps), self.rounds
-            )
+            name: _descent.descent(self.problem, _descent.made(name, self.local_steps), self.rounds)
             for name in _descent.METHODS
-        }  # fmt: skip
+        }
         return {"gradients": gradients} | {
             name: self._within(_descent.made(name, STEPS, local.SIZE))
             for name in (FIRST, SECOND, SHARED)
@@ -72,10 +70,13 @@ class BiasRun(study.Run):
         bias, delta = run(problem, method, ctx, rounds=1, left=_bias).taken[..., 0].tolist()
         of, roles = c.measured("delta"), {**problem.constants, "step_size": local.SIZE}
         stated = bias_bound.stated(c)
-        return [bias, [
-            evaluate(stated.subs(of, x), method.notation, roles | {"local_steps": j + 1})
-            for j, x in enumerate(delta)
-        ]]  # fmt: skip
+        return [
+            bias,
+            [
+                evaluate(stated.subs(of, x), method.notation, roles | {"local_steps": j + 1})
+                for j, x in enumerate(delta)
+            ],
+        ]
 
 
 def _bias(view: Steps) -> Reduction:
@@ -119,7 +120,7 @@ def bias_amplification(plan: study.Plan) -> study.Steps:
         ],
         findings=[
             "Without noise FedDRO's embedding is the modified algorithm's but for the error of its "
-            "first one, which it forgets by the factor 1 − β = ½ a step.",
+            "first one, which it forgets by the factor 1 − β = ½ a step."
         ],
         panels=[*eight, *within, *two],
     )

@@ -23,11 +23,7 @@ import numpy as np
 from driftproof.verifiers import experiment as study
 from driftproof.verifiers.experiment import Figure, Outcome, Outcomes, Says, Sentence, experiment
 from driftproof.verifiers.papers.feddro.experiments import _step_imbalance as common
-from driftproof.verifiers.papers.feddro.experiments._step_imbalance import (
-    PARTS,
-    ImbalancedRun,
-    Net,
-)
+from driftproof.verifiers.papers.feddro.experiments._step_imbalance import PARTS, ImbalancedRun, Net
 
 MARGIN = 0.01
 """A gain in accuracy below which the performance does not improve."""
@@ -55,7 +51,7 @@ def local_updates(plan: study.Plan) -> study.Study:
     seeds, budget, given = SIZES[plan.profile]
     base = ImbalancedRun.planned(plan, **given)
     methods = {
-        _label(i): base.but(local_steps=i)
+        f"I = {i}": base.but(local_steps=i)
         for i in LOCAL_STEPS[: 3 if plan.profile == "smoke" else None]
     }
     return study.Study(
@@ -85,10 +81,6 @@ def local_updates(plan: study.Plan) -> study.Study:
             )
         ),
     )
-
-
-def _label(steps: int) -> str:
-    return f"I = {steps}"
 
 
 def sentences(labels: list[str], classes: int) -> list[Says]:

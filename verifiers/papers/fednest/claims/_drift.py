@@ -27,16 +27,20 @@ from driftproof.toolkit.measure import Reduction, Steps, average, each, sq
 from driftproof.verifiers.claim_types.rate import Floor, Schedule
 
 SAMPLES = Assumption(
-    "samples", r"0 \preceq \nabla^2_y g_i(\cdot;\zeta) \preceq \tfrac1\beta I",
+    "samples",
+    r"0 \preceq \nabla^2_y g_i(\cdot;\zeta) \preceq \tfrac1\beta I",
     roles=("lower_sample_smoothness", "lower_sample_convexity"),
-    applies=lambda case: case.problem.constants["lower_sample_convexity"] >= 0
-    and case.algorithm.inner_step_size * case.problem.constants["lower_sample_smoothness"] <= 1,
-)  # fmt: skip
+    applies=lambda case: (
+        case.problem.constants["lower_sample_convexity"] >= 0
+        and case.algorithm.inner_step_size * case.problem.constants["lower_sample_smoothness"] <= 1
+    ),
+)
 SAMPLES_OF_F = Assumption(
-    "samples", r"\nabla_x f_i(\cdot,y;\xi) \text{ is } \ell_{f,1}\text{-Lipschitz}",
+    "samples",
+    r"\nabla_x f_i(\cdot,y;\xi) \text{ is } \ell_{f,1}\text{-Lipschitz}",
     roles=("upper_sample_smoothness",),
     relation=lambda c: c.ell_fx <= c.ell_f1,
-)  # fmt: skip
+)
 
 TAU, BETA, TAU_X, ALPHA = symbols("tau beta tau_x alpha", positive=True)
 T = symbols("T", positive=True)

@@ -59,16 +59,26 @@ ROOT = K ** Rational(-1, 2)
 GROWING = 2 * sympy.log(K)
 """κ_g log K on ``INSTANCE``."""
 LONG_SERIES = Assumption(
-    "Theorem (Informal)", r"N\ge\kappa_g\log K",
+    "Theorem (Informal)",
+    r"N\ge\kappa_g\log K",
     relation=lambda c: c.ell_g1 / c.mu_g * sympy.log(c.K) <= c.N,
-)  # fmt: skip
+)
 INSTANCE = "f = φ(x) − y/2, g = ½(y − x)²"
 """The instance of the floors for constant steps."""
 PROBLEM = QuadraticBilevel(
-    clients=2, dim=2, smallest=0.9, hessian_heterogeneity=0.1, offset_heterogeneity=0.5,
-    target_heterogeneity=0.3, upper_slope=20.0, slope=0.6, tilt=0.2, cross=0.8, upper_noise=0.3,
+    clients=2,
+    dim=2,
+    smallest=0.9,
+    hessian_heterogeneity=0.1,
+    offset_heterogeneity=0.5,
+    target_heterogeneity=0.3,
+    upper_slope=20.0,
+    slope=0.6,
+    tilt=0.2,
+    cross=0.8,
+    upper_noise=0.3,
     lower_value_noise=0.3,
-)  # fmt: skip
+)
 """Different noisy clients; with a slope on x, ∇_y f is not 0 at the solution.
 
 The noise is bounded and the runs stay far inside the quadratic part of the Huber function,
@@ -185,11 +195,13 @@ def outgrown(right: Schedule) -> list[Step]:
             r"\tfrac{\alpha v}{4(2-\alpha)} \ge \tfrac{\alpha(N-4)}{32}",
         ),
         finite_limit(
-            floor_of_the_draw(right.letters) / right.in_horizon, K, sympy.oo,
+            floor_of_the_draw(right.letters) / right.in_horizon,
+            K,
+            sympy.oo,
             r"\text{the floor over the stated order stays bounded as } K\to\infty",
             "the floor over the order",
         ),
-    ]  # fmt: skip
+    ]
 
 
 def floor_of_constant_steps(at: Mapping[str, Expression]) -> Expression | None:

@@ -22,15 +22,19 @@ from driftproof.verifiers.papers.fednest.claims._drawn import lengths
 
 PROBLEM = QuadraticBilevel(clients=2, hessian_heterogeneity=0.3, upper_noise=0.1)
 SAMPLED = Assumption(
-    "FedIHGP as printed", r"N' \sim U\{0,\dots,N-1\}",
-    applies=lambda case: case.algorithm.series == "sampled"
-    and not case.algorithm.local_hypergradient,
-)  # fmt: skip
+    "FedIHGP as printed",
+    r"N' \sim U\{0,\dots,N-1\}",
+    applies=lambda case: (
+        case.algorithm.series == "sampled" and not case.algorithm.local_hypergradient
+    ),
+)
 SUMMED = Assumption(
-    "the partial sum", r"\text{N matrix products}",
-    applies=lambda case: case.algorithm.series == "summed"
-    and not case.algorithm.local_hypergradient,
-)  # fmt: skip
+    "the partial sum",
+    r"\text{N matrix products}",
+    applies=lambda case: (
+        case.algorithm.series == "summed" and not case.algorithm.local_hypergradient
+    ),
+)
 LIGHT = Assumption(
     "LFedNest", r"\text{local series}", applies=lambda case: case.algorithm.local_hypergradient
 )

@@ -29,9 +29,8 @@ from driftproof.verifiers.claim_types.comparison import comparison
 from driftproof.verifiers.papers.fednest.claims import assumptions as given
 
 DIFFERENT = QuadraticBilevel(
-    clients=2, dim=2, lower_dim=2, smallest=0.8, hessian_heterogeneity=0.5,
-    offset_heterogeneity=1.0,
-)  # fmt: skip
+    clients=2, dim=2, lower_dim=2, smallest=0.8, hessian_heterogeneity=0.5, offset_heterogeneity=1.0
+)
 
 
 FixedPoint: TypeAlias = Callable[[QuadraticBilevel, FedInn], np.ndarray]
@@ -48,10 +47,13 @@ def closed_form(problem: QuadraticBilevel, method: FedInn) -> np.ndarray:
     """Return ŷ."""
     own = minimisers(problem)
     unit = np.eye(problem.lower_dim)
-    shares = np.stack([
-        unit - np.linalg.matrix_power(unit - method.inner_step_size * hessian, method.inner_steps)
-        for hessian in problem.parts["H"]
-    ])  # fmt: skip
+    shares = np.stack(
+        [
+            unit
+            - np.linalg.matrix_power(unit - method.inner_step_size * hessian, method.inner_steps)
+            for hessian in problem.parts["H"]
+        ]
+    )
     point: np.ndarray = np.linalg.solve(shares.sum(0), np.einsum("ijk,ik->j", shares, own))
     return point
 
@@ -74,8 +76,10 @@ def steps(stated: FixedPoint) -> list[Step]:
     one, two = 1 - (1 - beta) ** 2, 1 - (1 - 2 * beta) ** 2
     best = sympy.Rational(1, 3)
     known: dict[FixedPoint, Expression] = {
-        closed_form: one / (one + two), unbiased: best, mean_of_minimisers: sympy.Rational(1, 2),
-    }  # fmt: skip
+        closed_form: one / (one + two),
+        unbiased: best,
+        mean_of_minimisers: sympy.Rational(1, 2),
+    }
     point = known[stated]
     after = ((1 - one) * point + one + (1 - two) * point) / 2
     return [
@@ -86,8 +90,7 @@ def steps(stated: FixedPoint) -> list[Step]:
             r" \text{ for } 0<\beta<\tfrac12",
         ),
         vanishes(
-            sympy.limit(point, beta, 0) - best,
-            r"\beta\to0 \text{ at fixed } \tau:\; \hat y\to y^*",
+            sympy.limit(point, beta, 0) - best, r"\beta\to0 \text{ at fixed } \tau:\; \hat y\to y^*"
         ),
     ]
 

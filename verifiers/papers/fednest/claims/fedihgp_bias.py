@@ -36,13 +36,22 @@ OUTCOMES = 2**18
 """The most outcomes that are run; beyond, one route is left."""
 SCALAR = QuadraticBilevel(clients=1, dim=1, lower_dim=1, upper_slope=1.0, lower_start=5.0)
 DIFFERENT = QuadraticBilevel(
-    clients=3, dim=2, upper_slope=1.0, hessian_heterogeneity=0.4, lower_start=3.0,
+    clients=3,
+    dim=2,
+    upper_slope=1.0,
+    hessian_heterogeneity=0.4,
+    lower_start=3.0,
     target_heterogeneity=0.5,
-)  # fmt: skip
+)
 NOISY = QuadraticBilevel(
-    clients=2, dim=3, upper_slope=0.5, hessian_heterogeneity=0.3, lower_start=3.0,
-    upper_noise=0.3, lower_curvature_noise=0.2,
-)  # fmt: skip
+    clients=2,
+    dim=3,
+    upper_slope=0.5,
+    hessian_heterogeneity=0.3,
+    lower_start=3.0,
+    upper_noise=0.3,
+    lower_curvature_noise=0.2,
+)
 
 NOISY_SCALAR = replace(SCALAR, upper_noise=0.3, lower_curvature_noise=0.2)
 """Noise with so few outcomes that FedIHGP itself is run for each of them."""
@@ -113,9 +122,7 @@ def expectation(problem: BilevelProblem, method: FedIHGP, recursion: Recursion) 
     cases=[
         *grid(SCALAR, FedIHGP(terms=sweep(1, 3, 10)), rounds=1),
         *grid(
-            DIFFERENT,
-            FedIHGP(terms=sweep(1, 2, 4, 40), participation=sweep(1.0, 0.34)),
-            rounds=1,
+            DIFFERENT, FedIHGP(terms=sweep(1, 2, 4, 40), participation=sweep(1.0, 0.34)), rounds=1
         ),
         *grid(NOISY, FedIHGP(terms=sweep(2, 3), participation=sweep(1.0, 0.5)), rounds=1),
         *grid(

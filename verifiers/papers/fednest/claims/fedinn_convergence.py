@@ -30,23 +30,29 @@ from driftproof.verifiers.papers import _proof_steps as elementary
 from driftproof.verifiers.papers.fednest.claims import assumptions as given
 from driftproof.verifiers.papers.fednest.claims._derivatives import derivatives, start
 
-STEP_SIZE = Assumption("step size", r"\beta\le1/\ell_{g,1}",
-                       relation=lambda c: c.beta <= 1 / c.ell_g1)  # fmt: skip
-SHORT = Assumption("short calls", r"\tau\beta\ell_{g,1}\le1",
-                   relation=lambda c: c.tau * c.beta * c.ell_g1 <= 1)  # fmt: skip
+STEP_SIZE = Assumption(
+    "step size", r"\beta\le1/\ell_{g,1}", relation=lambda c: c.beta <= 1 / c.ell_g1
+)
+SHORT = Assumption(
+    "short calls", r"\tau\beta\ell_{g,1}\le1", relation=lambda c: c.tau * c.beta * c.ell_g1 <= 1
+)
 QUADRATIC = Assumption(
-    "quadratic lower level", r"\nabla^2 g_i \text{ constant}",
+    "quadratic lower level",
+    r"\nabla^2 g_i \text{ constant}",
     applies=lambda case: case.problem.constants.get("lower_hessian_smoothness") == 0,
-)  # fmt: skip
+)
 QUIET = Assumption(
-    "no noise, all clients", r"\nabla_y g_i(\cdot;\zeta) = \nabla_y g_i,\; |\mathcal S| = m",
-    applies=lambda case: case.problem.constants["lower_gradient_noise"] == 0
-    and case.algorithm.participation == 1,
-)  # fmt: skip
+    "no noise, all clients",
+    r"\nabla_y g_i(\cdot;\zeta) = \nabla_y g_i,\; |\mathcal S| = m",
+    applies=lambda case: (
+        case.problem.constants["lower_gradient_noise"] == 0 and case.algorithm.participation == 1
+    ),
+)
 EQUAL = Assumption(
-    "equal Hessians", r"\nabla^2_y g_i = \nabla^2_y g",
+    "equal Hessians",
+    r"\nabla^2_y g_i = \nabla^2_y g",
     applies=lambda case: bool(np.ptp(_hessians(case.problem), axis=0).max() <= 1e-12),
-)  # fmt: skip
+)
 
 
 def _hessians(problem: BilevelProblem) -> np.ndarray:
@@ -149,8 +155,7 @@ def without_condition_number(c: Letters) -> Expression:
     readings={
         "τβℓ_{g,1} ≤ 1": literal(Stated(as_before, assumes=(SHORT,))),
         "any τ": wider(
-            as_before,
-            why="the slide does not say: for every τ and every step size up to 1/ℓ_{g,1}",
+            as_before, why="the slide does not say: for every τ and every step size up to 1/ℓ_{g,1}"
         ),
         "any τ, equal Hessians": narrower(
             Stated(equal_hessians, assumes=(EQUAL,)), why="equal Hessians are assumed nowhere"

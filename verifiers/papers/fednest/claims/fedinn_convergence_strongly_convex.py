@@ -39,7 +39,7 @@ from driftproof.synthetic.classes import (
     smooth_strongly_convex,
     start_within,
 )
-from driftproof.synthetic.classes.whole import Conditions
+from driftproof.synthetic.classes.function_class import Conditions
 from driftproof.toolkit.algorithms.fedinn import FedInn
 from driftproof.toolkit.cases import Assumption
 from driftproof.toolkit.constants import Expression, Letters
@@ -51,11 +51,7 @@ from driftproof.verifiers.papers.fednest.claims import assumptions as given
 from driftproof.verifiers.papers.fednest.claims._over_classes import ALL_CLIENTS, SHORT, STRONG
 
 FEW = Assumption("few local steps", r"\tau\le15", relation=lambda c: c.tau <= 15)
-ANY: Conditions = [
-    STRONG,
-    lower_level(),
-    start_within(R=for_all("0 < R")),
-]
+ANY: Conditions = [STRONG, lower_level(), start_within(R=for_all("0 < R"))]
 CONTRACTING = for_all("0 < beta <= 2/(ell_g1 + mu_g)")
 WELL: Conditions = [smooth_strongly_convex(L=1, mu=0.1), lower_level(), start_within(R=1)]
 ILL: Conditions = [smooth_strongly_convex(L=1, mu=0.01), lower_level(), start_within(R=1)]
@@ -84,17 +80,23 @@ def contraction(c: Letters) -> Expression:
         "mean is 0; cocoercivity towards y* pays for what the shifts turn. The file derives it."
     ),
     false_siblings=[
-        ("one step more", Stated(
-            lambda c: contraction(c) * (1 - c.beta * c.mu_g) ** 2, assumes=(SHORT, FEW))),
-        ("twice μ_g", Stated(
-            lambda c: (1 - 2 * c.beta * c.mu_g) ** (2 * c.tau) * c.R**2, assumes=(SHORT, FEW))),
+        (
+            "one step more",
+            Stated(lambda c: contraction(c) * (1 - c.beta * c.mu_g) ** 2, assumes=(SHORT, FEW)),
+        ),
+        (
+            "twice μ_g",
+            Stated(
+                lambda c: (1 - 2 * c.beta * c.mu_g) ** (2 * c.tau) * c.R**2, assumes=(SHORT, FEW)
+            ),
+        ),
         ("without τβℓ ≤ 1", Stated(contraction)),
     ],
     explain="For τβℓ_{g,1} ≤ 1 and τ ≤ 15 FedInn contracts like gradient descent on one function, "
     "with (1 − βμ_g)^τ, for all strongly convex smooth g_i and with no bound on how far clients "
     "differ. The local step is FedLin's (Mitra et al., 2021), which has a linear rate of this "
     "kind.",
-)  # fmt: skip
+)
 def distance_after_a_call(view: Steps) -> Reduction | None:
     if not view.last:
         return None

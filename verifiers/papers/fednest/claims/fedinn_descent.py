@@ -26,7 +26,7 @@ from driftproof.synthetic.classes import (
     smooth_strongly_convex,
     start_gap,
 )
-from driftproof.synthetic.classes.whole import Conditions
+from driftproof.synthetic.classes.function_class import Conditions
 from driftproof.toolkit.algorithms.fedinn import FedInn
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps, each
@@ -59,11 +59,7 @@ def descent(c: Letters) -> Expression:
     r"\rho^2\big(g(x,y)-g(x,y^*(x))\big)",
     classes=[
         *over(
-            [
-                STRONG,
-                lower_level(),
-                start_gap(delta=for_all("0 < F_gap")),
-            ],
+            [STRONG, lower_level(), start_gap(delta=for_all("0 < F_gap"))],
             FedInn(inner_steps=1, inner_step_size=for_all("0 < beta <= 1/ell_g1")),
         ),
         *over(WELL, FedInn(inner_steps=sweep(2, 5), inner_step_size=sweep(0.2, 0.05)), rounds=1),
@@ -75,13 +71,14 @@ def descent(c: Letters) -> Expression:
         "then the descent lemma, and ‖∇g‖² ≥ 2μ_g(g − g*)."
     ),
     false_siblings=[
-        ("without κ_g", Stated(
-            lambda c: (1 - c.beta * c.ell_g1) ** (2 * c.tau) * c.F_gap, assumes=(SHORT,))),
-        ("twice as fast as quadratics", Stated(
-            lambda c: of_quadratics(c, 2), assumes=(SHORT,))),
+        (
+            "without κ_g",
+            Stated(lambda c: (1 - c.beta * c.ell_g1) ** (2 * c.tau) * c.F_gap, assumes=(SHORT,)),
+        ),
+        ("twice as fast as quadratics", Stated(lambda c: of_quadratics(c, 2), assumes=(SHORT,))),
     ],
     explain="A call decreases g for all strongly convex smooth g_i and any number of local steps. "
     "At every number judged the worst case is (1 − βμ_g)^(2τ), below the rate of quadratics.",
-)  # fmt: skip
+)
 def gap_after_a_call(view: Steps) -> Reduction | None:
     return each("round", "local_step", view.gap(view.mean("y"))) if view.last else None

@@ -24,11 +24,21 @@ from driftproof.verifiers.papers._pseudo_code import models
 from driftproof.verifiers.papers.fednest.claims._transcribed import NAME, Loop, transcribed
 
 NOISY = QuadraticBilevel(
-    clients=5, dim=2, lower_dim=3, hessian_heterogeneity=0.3, cross_heterogeneity=0.4,
-    offset_heterogeneity=0.5, target_heterogeneity=0.6, regulariser=0.5,
-    regulariser_heterogeneity=0.3, tilt=0.2, upper_noise=0.3, lower_value_noise=0.2,
-    lower_curvature_noise=0.2, cross_noise=0.2,
-)  # fmt: skip
+    clients=5,
+    dim=2,
+    lower_dim=3,
+    hessian_heterogeneity=0.3,
+    cross_heterogeneity=0.4,
+    offset_heterogeneity=0.5,
+    target_heterogeneity=0.6,
+    regulariser=0.5,
+    regulariser_heterogeneity=0.3,
+    tilt=0.2,
+    upper_noise=0.3,
+    lower_value_noise=0.2,
+    lower_curvature_noise=0.2,
+    cross_noise=0.2,
+)
 
 
 def on_noisy_clients(method: type[Nested]) -> list[Case[QuadraticBilevel, Nested]]:

@@ -14,7 +14,7 @@ which prove the worst case itself, for each of these numbers, and is not derived
 """
 
 from driftproof.synthetic.classes import for_all, over, smooth_convex, start_within
-from driftproof.synthetic.classes.whole import Conditions
+from driftproof.synthetic.classes.function_class import Conditions
 from driftproof.toolkit.algorithms.fedsvrg import FedSVRG
 from driftproof.toolkit.cases import Assumption
 from driftproof.toolkit.constants import Expression, Letters
@@ -22,8 +22,9 @@ from driftproof.toolkit.measure import Reduction, Steps, each
 from driftproof.toolkit.parameters import sweep
 from driftproof.verifiers.claim_types.bound import bound
 
-SHORT = Assumption("short calls", r"\tau\alpha L\le1",
-                   relation=lambda c: c.tau * c.alpha * c.L <= 1)  # fmt: skip
+SHORT = Assumption(
+    "short calls", r"\tau\alpha L\le1", relation=lambda c: c.tau * c.alpha * c.L <= 1
+)
 FEW = Assumption("few local steps", r"\tau\le15", relation=lambda c: c.tau <= 15)
 CONVEX: Conditions = [smooth_convex(L=1), start_within(R=1)]
 

@@ -34,9 +34,15 @@ STEP = 1e-2
 
 
 DIFFERENT = QuadraticBilevel(
-    clients=sweep(1, 2, 3), dim=3, hessian_heterogeneity=0.3, cross_heterogeneity=0.4,
-    target_heterogeneity=0.5, regulariser=0.2, regulariser_heterogeneity=0.1, tilt=0.3,
-)  # fmt: skip
+    clients=sweep(1, 2, 3),
+    dim=3,
+    hessian_heterogeneity=0.3,
+    cross_heterogeneity=0.4,
+    target_heterogeneity=0.5,
+    regulariser=0.2,
+    regulariser_heterogeneity=0.1,
+    tilt=0.3,
+)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ as smooth and as convex, and whose gradient at y is q. Two clients are judged be
 """
 
 from driftproof.synthetic.classes import for_all, lower_level, over, smooth_convex, start_gradient
-from driftproof.synthetic.classes.whole import Conditions
+from driftproof.synthetic.classes.function_class import Conditions
 from driftproof.toolkit.algorithms.fedinn import FedInn
 from driftproof.toolkit.cases import Assumption
 from driftproof.toolkit.constants import Expression, Letters
@@ -20,8 +20,9 @@ from driftproof.toolkit.parameters import sweep
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.papers.fednest.claims._over_classes import ALL_CLIENTS, last_drift
 
-STEP_SIZE = Assumption("step size", r"\beta\le2/\ell_{g,1}",
-                       relation=lambda c: c.beta * c.ell_g1 <= 2)  # fmt: skip
+STEP_SIZE = Assumption(
+    "step size", r"\beta\le2/\ell_{g,1}", relation=lambda c: c.beta * c.ell_g1 <= 2
+)
 
 CONVEX: Conditions = [
     smooth_convex(L=for_all("0 < ell_g1")),

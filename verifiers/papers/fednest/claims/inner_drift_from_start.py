@@ -16,11 +16,15 @@ from driftproof.verifiers.papers.fednest.claims import assumptions as given
 from driftproof.verifiers.papers.fednest.claims._drift import SAMPLES, every_drift
 
 FIRST = Assumption(
-    "one call of all clients, exact gradients", r"k = 0,\; S = m, \text{ without noise}",
-    applies=lambda case: case.rounds == 1 and case.algorithm.participation == 1
-    and not case.problem.lower_value_noise
-    and not case.problem.lower_curvature_noise,
-)  # fmt: skip
+    "one call of all clients, exact gradients",
+    r"k = 0,\; S = m, \text{ without noise}",
+    applies=lambda case: (
+        case.rounds == 1
+        and case.algorithm.participation == 1
+        and not case.problem.lower_value_noise
+        and not case.problem.lower_curvature_noise
+    ),
+)
 DIFFERENT = QuadraticBilevel(
     clients=2, hessian_heterogeneity=sweep(0.0, 0.3), offset_heterogeneity=0.5, lower_start=2.0
 )

@@ -14,7 +14,7 @@ from driftproof.synthetic.classes import (
     smooth_strongly_convex,
     start_gradient,
 )
-from driftproof.synthetic.classes.whole import Conditions
+from driftproof.synthetic.classes.function_class import Conditions
 from driftproof.toolkit.algorithms.fedinn import FedInn
 from driftproof.toolkit.cases import Assumption
 from driftproof.toolkit.constants import Expression, Letters
@@ -24,8 +24,11 @@ from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.papers.fednest.claims import assumptions as given
 from driftproof.verifiers.papers.fednest.claims._over_classes import ALL_CLIENTS, STRONG, last_drift
 
-STEP_SIZE = Assumption("step size", r"\beta\le2/(\ell_{g,1}+\mu_g)",
-                       relation=lambda c: c.beta * (c.ell_g1 + c.mu_g) <= 2)  # fmt: skip
+STEP_SIZE = Assumption(
+    "step size",
+    r"\beta\le2/(\ell_{g,1}+\mu_g)",
+    relation=lambda c: c.beta * (c.ell_g1 + c.mu_g) <= 2,
+)
 
 STRONGLY: Conditions = [smooth_strongly_convex(L=1, mu=0.1), lower_level(), start_gradient(1)]
 
@@ -42,11 +45,7 @@ def steps_that_shrink(c: Letters) -> Expression:
     r"q = \tfrac1m\sum_j\nabla_y g_j(x,y)",
     classes=[
         *over(
-            [
-                STRONG,
-                lower_level(),
-                start_gradient(norm=for_all("0 < q")),
-            ],
+            [STRONG, lower_level(), start_gradient(norm=for_all("0 < q"))],
             FedInn(inner_steps=sweep(1, 2), inner_step_size=for_all("0 < beta <= 1/ell_g1")),
             clients=1,
         ),

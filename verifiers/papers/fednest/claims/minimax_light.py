@@ -27,14 +27,17 @@ from driftproof.verifiers.papers.fednest.claims.minimax_linear import ALL, DIREC
 
 ONCE = Assumption("T = 1", r"T = 1", applies=lambda case: case.algorithm.inner_calls == 1)
 FIGURE = Assumption(
-    "the figure's setting", r"T = 10,\; A_i \in [0, 0.1]",
-    applies=lambda case: case.algorithm.inner_calls == 10
-    and float(case.problem.matrices.max()) <= 0.1,
-)  # fmt: skip
+    "the figure's setting",
+    r"T = 10,\; A_i \in [0, 0.1]",
+    applies=lambda case: (
+        case.algorithm.inner_calls == 10 and float(case.problem.matrices.max()) <= 0.1
+    ),
+)
 SERIES = Assumption(
-    "N > 0", r"p_i \text{ of each client's own Hessian and gradient}",
+    "N > 0",
+    r"p_i \text{ of each client's own Hessian and gradient}",
     applies=lambda case: case.algorithm.terms > 0,
-)  # fmt: skip
+)
 SCALARS = QuadraticMinimax(
     clients=4, dim=1, heterogeneity=sweep(0.3, 1.0), regulariser=sweep(0.1, 1.0)
 )
@@ -63,27 +66,40 @@ class Share:
 def one_call(steps: int, *, participation: float) -> list[LightCase]:
     """Return cases of T = 1 and τ = ``steps``."""
     method = LFedNest(
-        terms=0, inner_steps=steps, outer_steps=steps, inner_step_size=0.05, outer_step_size=0.05,
+        terms=0,
+        inner_steps=steps,
+        outer_steps=steps,
+        inner_step_size=0.05,
+        outer_step_size=0.05,
         participation=participation,
-    )  # fmt: skip
+    )
     return grid(SCALARS, method, rounds=1)
 
 
 def ten_calls(steps: int) -> list[LightCase]:
     """Return cases of T = 10 and τ = ``steps``, in the figure's setting."""
     method = LFedNest(
-        terms=0, inner_calls=10, inner_steps=steps, outer_steps=10 * steps, inner_step_size=0.01,
-        outer_step_size=0.01, participation=0.5,
-    )  # fmt: skip
+        terms=0,
+        inner_calls=10,
+        inner_steps=steps,
+        outer_steps=10 * steps,
+        inner_step_size=0.01,
+        outer_step_size=0.01,
+        participation=0.5,
+    )
     return grid(FIGURES, method, rounds=1)
 
 
 def with_series() -> list[LightCase]:
     """Return cases with each client's own series, all clients taking part."""
     method = LFedNest(
-        terms=sweep(1, 5), series="summed", inner_steps=5, outer_steps=5, inner_step_size=0.05,
+        terms=sweep(1, 5),
+        series="summed",
+        inner_steps=5,
+        outer_steps=5,
+        inner_step_size=0.05,
         outer_step_size=0.05,
-    )  # fmt: skip
+    )
     return grid(replace(SCALARS, regulariser=1.0), method, rounds=300)
 
 
@@ -151,10 +167,12 @@ def light_and_fedavg_s(case: LightCase, share: Share) -> list[Comparison]:
     light = error_of(case)
     for order in ("simultaneous", "alternating"):
         other = FedAvgS(
-            local_steps=ours.inner_calls * ours.inner_steps, order=order,
-            inner_step_size=ours.inner_step_size, outer_step_size=ours.outer_step_size,
+            local_steps=ours.inner_calls * ours.inner_steps,
+            order=order,
+            inner_step_size=ours.inner_step_size,
+            outer_step_size=ours.outer_step_size,
             participation=ours.participation,
-        )  # fmt: skip
+        )
         error = share.of_the_other * exact.limit(problem, other)
         if isfinite(error):
             comparisons.append(Comparison(f"FedAvg-S, {order} steps", light, light, error))

@@ -31,21 +31,25 @@ from driftproof.verifiers.claim_types.comparison import comparison
 from driftproof.verifiers.papers.fednest.claims import _minimax as exact
 
 ALL = Assumption(
-    "full participation", r"\mathcal S = \{1,\dots,m\}",
+    "full participation",
+    r"\mathcal S = \{1,\dots,m\}",
     applies=lambda case: case.algorithm.cohort_size(case.problem.clients) == case.problem.clients,
-)  # fmt: skip
+)
 SOME = Assumption(
-    "sampled clients", r"|\mathcal S| < m",
+    "sampled clients",
+    r"|\mathcal S| < m",
     applies=lambda case: case.algorithm.cohort_size(case.problem.clients) < case.problem.clients,
-)  # fmt: skip
+)
 STABLE = Assumption(
-    "step sizes", r"\text{the second moments of a round do not grow}",
+    "step sizes",
+    r"\text{the second moments of a round do not grow}",
     applies=lambda case: exact.converges(case),
-)  # fmt: skip
+)
 DIRECT = Assumption(
-    "N = 0", r"\text{FedOut without series: } \nabla_x f_i(x,y^+) \text{ alone}",
+    "N = 0",
+    r"\text{FedOut without series: } \nabla_x f_i(x,y^+) \text{ alone}",
     applies=lambda case: case.algorithm.terms == 0,
-)  # fmt: skip
+)
 OUTCOMES = 20_000
 Limit: TypeAlias = Callable[[QuadraticMinimax, Nested], float]
 """The stated limit of E‖z − z*‖²."""

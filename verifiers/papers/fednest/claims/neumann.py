@@ -29,9 +29,13 @@ from driftproof.verifiers.papers.fednest.claims._derivatives import derivatives,
 Weights: TypeAlias = Callable[[Expression], tuple[Expression, Expression]]
 """From m to the weights of the sum around the bracket and of the one inside the product."""
 DIFFERENT = QuadraticBilevel(
-    clients=sweep(1, 2, 3, 8), dim=2, upper_slope=1.0, hessian_heterogeneity=0.3,
-    target_heterogeneity=0.5, lower_start=2.0,
-)  # fmt: skip
+    clients=sweep(1, 2, 3, 8),
+    dim=2,
+    upper_slope=1.0,
+    hessian_heterogeneity=0.3,
+    target_heterogeneity=0.5,
+    lower_start=2.0,
+)
 SCALAR = QuadraticBilevel(clients=1, dim=1, lower_dim=1, upper_slope=1.0, lower_start=5.0)
 
 

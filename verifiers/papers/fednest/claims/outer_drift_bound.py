@@ -20,12 +20,16 @@ from driftproof.verifiers.papers.fednest.claims import assumptions as given
 from driftproof.verifiers.papers.fednest.claims._drift import SAMPLES_OF_F, drift_and_direction
 
 DIFFERENT = QuadraticBilevel(
-    clients=sweep(2, 3), dim=3, hessian_heterogeneity=0.3, regulariser=0.8,
-    regulariser_heterogeneity=0.5, tilt=0.4,
-)  # fmt: skip
+    clients=sweep(2, 3),
+    dim=3,
+    hessian_heterogeneity=0.3,
+    regulariser=0.8,
+    regulariser_heterogeneity=0.5,
+    tilt=0.4,
+)
 CONCAVE = QuadraticBilevel(
-    clients=2, upper_curvature=0.5, regulariser=0.0, regulariser_heterogeneity=1.0, tilt=0.3,
-)  # fmt: skip
+    clients=2, upper_curvature=0.5, regulariser=0.0, regulariser_heterogeneity=1.0, tilt=0.3
+)
 """One client's f_i is concave in x with the constant ℓ_{f,1}, so that its local steps expand."""
 
 

@@ -20,13 +20,20 @@ from driftproof.verifiers.papers.fednest.claims._drift import SAMPLES_OF_F, ever
 ALONE = Assumption(
     "one call on an upper level alone, exact gradients",
     r"k = 0,\; f_i = \lambda_i\|x\|^2/2, \text{ without noise}",
-    applies=lambda case: case.rounds == 1 and case.problem.cross == 0
-    and not case.problem.upper_noise and not case.problem.tilt,
-)  # fmt: skip
+    applies=lambda case: (
+        case.rounds == 1
+        and case.problem.cross == 0
+        and not case.problem.upper_noise
+        and not case.problem.tilt
+    ),
+)
 UPPER = QuadraticBilevel(
-    clients=2, cross=0.0, regulariser=1.0, regulariser_heterogeneity=sweep(0.0, 0.5),
+    clients=2,
+    cross=0.0,
+    regulariser=1.0,
+    regulariser_heterogeneity=sweep(0.0, 0.5),
     lower_start=0.0,
-)  # fmt: skip
+)
 
 
 def square_of_the_way(c: Letters) -> Expression:

@@ -12,7 +12,7 @@ same.
 """
 
 from driftproof.synthetic.classes import for_all, over, smooth, start_gradient, upper_level
-from driftproof.synthetic.classes.whole import Conditions
+from driftproof.synthetic.classes.function_class import Conditions
 from driftproof.toolkit.algorithms.fedout import FedOut
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps
@@ -35,11 +35,7 @@ def steps_that_grow(c: Letters) -> Expression:
     r"h = \tfrac1m\sum_j\nabla_x f_j(x,y)",
     classes=[
         *over(
-            [
-                smooth(L=for_all("0 < ell_f1")),
-                upper_level(),
-                start_gradient(norm=for_all("0 < h")),
-            ],
+            [smooth(L=for_all("0 < ell_f1")), upper_level(), start_gradient(norm=for_all("0 < h"))],
             FedOut(outer_steps=sweep(1, 2), outer_step_size=for_all("0 < alpha"), terms=0),
             clients=1,
         ),

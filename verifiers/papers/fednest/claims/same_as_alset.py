@@ -25,11 +25,21 @@ from driftproof.verifiers.papers.fednest.claims._alset import MeanProblem
 
 NAME = "same-as-alset"
 NOISY = QuadraticBilevel(
-    clients=sweep(2, 5), dim=2, lower_dim=3, hessian_heterogeneity=sweep(0.1, 0.45),
-    cross_heterogeneity=0.4, offset_heterogeneity=0.5, target_heterogeneity=0.6, regulariser=0.5,
-    regulariser_heterogeneity=0.3, tilt=0.2, upper_noise=0.3, lower_value_noise=0.2,
-    lower_curvature_noise=0.2, cross_noise=0.2,
-)  # fmt: skip
+    clients=sweep(2, 5),
+    dim=2,
+    lower_dim=3,
+    hessian_heterogeneity=sweep(0.1, 0.45),
+    cross_heterogeneity=0.4,
+    offset_heterogeneity=0.5,
+    target_heterogeneity=0.6,
+    regulariser=0.5,
+    regulariser_heterogeneity=0.3,
+    tilt=0.2,
+    upper_noise=0.3,
+    lower_value_noise=0.2,
+    lower_curvature_noise=0.2,
+    cross_noise=0.2,
+)
 
 
 class Solved(Enum):

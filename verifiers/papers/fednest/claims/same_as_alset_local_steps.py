@@ -23,9 +23,15 @@ from driftproof.verifiers.papers.fednest.claims import assumptions as given
 from driftproof.verifiers.papers.fednest.claims._rates import condition, stationarity
 
 PROBLEM = QuadraticBilevel(
-    clients=4, hessian_heterogeneity=0.3, cross_heterogeneity=0.4, offset_heterogeneity=0.5,
-    target_heterogeneity=0.6, regulariser=0.5, regulariser_heterogeneity=0.4, tilt=0.5,
-)  # fmt: skip
+    clients=4,
+    hessian_heterogeneity=0.3,
+    cross_heterogeneity=0.4,
+    offset_heterogeneity=0.5,
+    target_heterogeneity=0.6,
+    regulariser=0.5,
+    regulariser_heterogeneity=0.4,
+    tilt=0.5,
+)
 
 
 @dataclass(frozen=True)
@@ -44,9 +50,13 @@ class Excess:
 def instance(steps: int, horizon: int) -> Case[QuadraticBilevel, FedNest]:
     size = horizon**-0.5 / steps
     method = FedNest(
-        inner_steps=steps, outer_steps=steps, inner_step_size=size, outer_step_size=size,
-        terms=ceil(condition(PROBLEM) * log(horizon)), series="summed",
-    )  # fmt: skip
+        inner_steps=steps,
+        outer_steps=steps,
+        inner_step_size=size,
+        outer_step_size=size,
+        terms=ceil(condition(PROBLEM) * log(horizon)),
+        series="summed",
+    )
     return Case(PROBLEM, method, horizon)
 
 
@@ -81,9 +91,12 @@ def mean_square(case: Case[QuadraticBilevel, FedNest]) -> float:
 def ratio_to_alset(case: Case[QuadraticBilevel, FedNest], excess: Excess) -> list[Comparison]:
     method, steps = case.algorithm, case.algorithm.inner_steps
     alset = replace(
-        method, inner_steps=1, outer_steps=1, inner_step_size=method.inner_step_size * steps,
+        method,
+        inner_steps=1,
+        outer_steps=1,
+        inner_step_size=method.inner_step_size * steps,
         outer_step_size=method.outer_step_size * steps,
-    )  # fmt: skip
+    )
     ratio = mean_square(case) / mean_square(replace(case, algorithm=alset))
     what = f"FedNest over ALSET, τ = {steps}, K = {case.rounds}"
     return [Comparison(what, ratio, ratio, excess.at(case.rounds), case.rounds)]

@@ -18,15 +18,22 @@ from driftproof.verifiers.papers.fednest.claims import _rates as rates
 from driftproof.verifiers.papers.fednest.claims import assumptions as given
 
 PROBLEM = CompositionalBilevel(
-    clients=2, dim=2, inner_dim=2, inner_heterogeneity=0.3, inner_offset=0.5, outer_slope=20.0,
-    inner_slope=0.7, inner_value_noise=0.5,
-)  # fmt: skip
+    clients=2,
+    dim=2,
+    inner_dim=2,
+    inner_heterogeneity=0.3,
+    inner_offset=0.5,
+    outer_slope=20.0,
+    inner_slope=0.7,
+    inner_value_noise=0.5,
+)
 
 
 COMPOSITION = Assumption(
-    "Compositional problem", r"g_i=\tfrac12\|y-r_i(x)\|^2",
+    "Compositional problem",
+    r"g_i=\tfrac12\|y-r_i(x)\|^2",
     applies=lambda case: isinstance(case.problem, CompositionalBilevel),
-)  # fmt: skip
+)
 
 
 @rate(

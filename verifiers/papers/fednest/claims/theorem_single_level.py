@@ -14,15 +14,21 @@ from driftproof.verifiers.papers.fednest.claims import _rates as rates
 from driftproof.verifiers.papers.fednest.claims import assumptions as given
 
 PROBLEM = QuadraticBilevel(
-    clients=4, cross=0.0, regulariser=1.0, regulariser_heterogeneity=0.5, tilt=0.5,
-    upper_noise=0.7, distance=2.0,
-)  # fmt: skip
+    clients=4,
+    cross=0.0,
+    regulariser=1.0,
+    regulariser_heterogeneity=0.5,
+    tilt=0.5,
+    upper_noise=0.7,
+    distance=2.0,
+)
 
 
 SINGLE_LEVEL = Assumption(
-    "Single level", r"f_i(x)",
+    "Single level",
+    r"f_i(x)",
     applies=lambda case: isinstance(case.problem, QuadraticBilevel) and case.problem.cross == 0,
-)  # fmt: skip
+)
 
 
 @rate(

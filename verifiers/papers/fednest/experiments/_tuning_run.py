@@ -18,10 +18,7 @@ from driftproof.toolkit.algorithms.lfednest import LFedNest
 from driftproof.toolkit.algorithms.stocbio import StocBiO
 from driftproof.verifiers.experiment import Run
 from driftproof.verifiers.experiment.outcome import better
-from driftproof.verifiers.papers.fednest.experiments._public_code import (
-    AllSharedFedNest,
-    PublicFedNest,
-)
+from driftproof.verifiers.papers.fednest.experiments import _public_code as public_code
 
 RIDGE = 1e-3
 """ν of the lower level."""
@@ -29,10 +26,10 @@ METHODS: dict[str, Callable[..., Algorithm]] = {
     "fednest": FedNest,
     "fednest-sgd": FedNestSGD,
     "lfednest": LFedNest,
-    "public": PublicFedNest,
-    "public-sgd": partial(PublicFedNest, plain=True),
-    "public-light": partial(PublicFedNest, plain=True, alone=True),
-    "all-shared": AllSharedFedNest,
+    "public": public_code.PublicFedNest,
+    "public-sgd": partial(public_code.PublicFedNest, plain=True),
+    "public-light": partial(public_code.PublicFedNest, plain=True, alone=True),
+    "all-shared": public_code.AllSharedFedNest,
     "fixed": FedInn,
     "machine": StocBiO,
     "machine-fixed": FedInn,

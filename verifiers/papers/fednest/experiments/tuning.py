@@ -32,12 +32,22 @@ LAST = 0.1
 AXES = {"rounds": "at equal k", "communication": "at equal communication"}
 
 DIGITS = {
-    "rounds": 50, "clients": 20, "sampled": 10, "largest": 120, "ratio": 20.0, "per_class": 25,
-}  # fmt: skip
+    "rounds": 50,
+    "clients": 20,
+    "sampled": 10,
+    "largest": 120,
+    "ratio": 20.0,
+    "per_class": 25,
+}
 MNIST = {
-    "rounds": 20, "clients": 10, "sampled": 5, "largest": 4800, "ratio": 100.0, "per_class": 500,
+    "rounds": 20,
+    "clients": 10,
+    "sampled": 5,
+    "largest": 4800,
+    "ratio": 100.0,
+    "per_class": 500,
     "batch": 10,
-}  # fmt: skip
+}
 FEW = {"clients": 4, "sampled": 2, "inner_steps": 3}
 SIZES: dict[str, list[tuple[int, int, dict[str, Any]]]] = {
     "smoke": [
@@ -47,10 +57,14 @@ SIZES: dict[str, list[tuple[int, int, dict[str, Any]]]] = {
     "quick": [(8, 12, DIGITS), (7, 12, MNIST)],
     "paper": [
         (20, 12, DIGITS | {"rounds": 200}),
-        (10, 12, MNIST | {"rounds": 250, "clients": 100, "sampled": 10, "inner_steps": 40,
-                          "largest": 5000}),
+        (
+            10,
+            12,
+            MNIST
+            | {"rounds": 250, "clients": 100, "sampled": 10, "inner_steps": 40, "largest": 5000},
+        ),
     ],
-}  # fmt: skip
+}
 """On digits and on MNIST: seeds, runs of each method's search, and what runs have."""
 GRIDS = (
     {"beta": (0.3, 1.0), "alpha": (0.1, 1.0, 10.0)},
@@ -66,8 +80,10 @@ IID, SORTED = "i.i.d.", "not i.i.d."
 FIXED = "not tuned"
 MACHINE, MACHINE_FIXED = "non-federated bilevel", "non-federated, not tuned"
 PUBLIC, PUBLIC_SGD, PUBLIC_LIGHT = (
-    "public code: FedNest", "public code: FedNest_SGD", "public code: LFedNest",
-)  # fmt: skip
+    "public code: FedNest",
+    "public code: FedNest_SGD",
+    "public code: LFedNest",
+)
 ALL_SHARED = "FedSVRG shares gradients of all images"
 LABELS = {
     "FedNest": "fednest",
@@ -177,10 +193,12 @@ def sentences(runs: Outcomes, size: str = "") -> list[Sentence]:
         (better, "FedNest", "FedNest_SGD", SORTED, {}),
         (f"… where {ALL_SHARED}", ALL_SHARED, "FedNest_SGD", SORTED, {}),
         ("… by the public code: FedNest and FedNest_SGD", PUBLIC, PUBLIC_SGD, SORTED, {}),
-        *((f"… where {how}", f"FedNest, {how}", f"FedNest_SGD, {how}", SORTED, {})
-          for how in HARDER),
+        *(
+            (f"… where {how}", f"FedNest, {how}", f"FedNest_SGD, {how}", SORTED, {})
+            for how in HARDER
+        ),
         *((f"{tuned} (FedNest, {where})", "FedNest", FIXED, where, {}) for where in OF_ONE),
-    ]  # fmt: skip
+    ]
     made = [
         sentence
         for text, one, other, where, test in asked
@@ -253,11 +271,7 @@ def _panels(runs: Outcomes) -> list[Panel]:
 
 
 def panel(
-    name: str,
-    title: str,
-    axis: str,
-    runs: Outcomes,
-    levels: Mapping[str, np.ndarray],
+    name: str, title: str, axis: str, runs: Outcomes, levels: Mapping[str, np.ndarray]
 ) -> Panel:
     """Return accuracy along an axis as far as all have come, and references as straight lines.
 

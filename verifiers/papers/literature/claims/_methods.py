@@ -1,7 +1,5 @@
 """Methods of the statements that the library of algorithms does not have."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from torch import Tensor

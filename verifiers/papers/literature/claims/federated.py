@@ -16,13 +16,7 @@ from driftproof.toolkit.algorithms.proximal_point import ProximalPoint
 from driftproof.toolkit.measure import Reduction, Steps
 from driftproof.toolkit.parameters import sweep
 from driftproof.verifiers.claim_types.bound import bound
-from driftproof.verifiers.papers.literature.claims._shared import (
-    distance_at_end,
-    distance_at_start,
-    false,
-    gap_at_end,
-    nothing,
-)
+from driftproof.verifiers.papers.literature.claims import _shared as shared
 
 NEAR, DIFFERENT = start_within(R=1), similar(zeta=1)
 STRONG = smooth_strongly_convex(L=1, mu=0.1)
@@ -35,8 +29,8 @@ STRONG = smooth_strongly_convex(L=1, mu=0.1)
     classes=over(
         [STRONG, DIFFERENT, NEAR, recurs()], FedAvg(step_size=0.5, local_steps=2), rounds=1
     ),
-    right=nothing,
-    erratum=false(
+    right=shared.nothing,
+    erratum=shared.false(
         "Pathak and Wainwright (2020): its fixed points are no stationary points, where "
         "clients differ."
     ),
@@ -47,7 +41,7 @@ def fedavg_fixed_point(view: Steps) -> Reduction | None:
     Text: https://arxiv.org/abs/2005.05238
     Truth: false: Pathak & Wainwright (2020)
     """
-    return distance_at_start(view)
+    return shared.distance_at_start(view)
 
 
 @bound(
@@ -55,8 +49,8 @@ def fedavg_fixed_point(view: Steps) -> Reduction | None:
     source="a belief; Pathak & Wainwright 2020 refute it",
     statement=r"x_1=x_0 \Rightarrow \|x_0-x^*\|^2 \le 0",
     classes=over([STRONG, DIFFERENT, NEAR, recurs()], ProximalPoint(step_size=1.0), rounds=1),
-    right=nothing,
-    erratum=false(
+    right=shared.nothing,
+    erratum=shared.false(
         "Pathak and Wainwright (2020): the mean of implicit steps rests where the "
         "clients' envelopes do."
     ),
@@ -67,7 +61,7 @@ def fedprox_fixed_point(view: Steps) -> Reduction | None:
     Text: https://arxiv.org/abs/2005.05238
     Truth: false: Pathak & Wainwright (2020)
     """
-    return distance_at_start(view)
+    return shared.distance_at_start(view)
 
 
 @bound(
@@ -78,7 +72,7 @@ def fedprox_fixed_point(view: Steps) -> Reduction | None:
         [STRONG, start_gap(delta=1)], FedAvg(step_size=sweep(1.0, 2.5)), rounds=2, clients=1
     ),
     right=lambda c: (1 - c.eta * c.mu / 2) ** c.S * c.F_gap,
-    erratum=false(
+    erratum=shared.false(
         "No step size is excluded, and at η = 2.5/L gradient descent diverges on a parabola."
     ),
 )
@@ -88,7 +82,7 @@ def fedavg_main_theorem(view: Steps) -> Reduction | None:
     Text: https://github.com/Ab2021/infra/blob/69f343972a9a7c1e40cc048cb6eec069b5bfd332/day26_002_federated_averaging.md
     Truth: false: it has no bound on η, and gradient descent diverges beyond 2/L; unpublished
     """
-    return gap_at_end(view)
+    return shared.gap_at_end(view)
 
 
 @bound(
@@ -99,7 +93,7 @@ def fedavg_main_theorem(view: Steps) -> Reduction | None:
         [smooth_convex(L=1), DIFFERENT, NEAR], FedAvg(step_size=0.5, local_steps=4), rounds=1
     ),
     right=lambda c: c.L * c.R**2 / (4 * c.S * c.tau * c.eta * c.L + 2),
-    erratum=false(
+    erratum=shared.false(
         "Woodworth et al. (2020): where clients differ, local steps may be no better than one."
     ),
 )
@@ -109,7 +103,7 @@ def local_steps_are_steps(view: Steps) -> Reduction | None:
     Text: not at hand; https://arxiv.org/abs/2002.07839
     Truth: false: Woodworth et al. (2020), a lower bound
     """
-    return gap_at_end(view)
+    return shared.gap_at_end(view)
 
 
 @bound(
@@ -119,7 +113,7 @@ def local_steps_are_steps(view: Steps) -> Reduction | None:
     r"\tfrac1n\sum_i\|\nabla f_i(x^*)\|^2\le\zeta^2",
     classes=over([STRONG, DIFFERENT, NEAR], FedAvg(step_size=0.5, participation=0.5), rounds=1),
     right=lambda c: (1 - c.eta * c.mu) ** 2 * c.R**2,
-    erratum=false(
+    erratum=shared.false(
         "Bottou, Curtis and Nocedal (2018): a constant step leads to a neighbourhood only."
     ),
 )
@@ -129,7 +123,7 @@ def sgd_constant_step(view: Steps) -> Reduction | None:
     Text: https://github.com/quantaji/ethz-ODS-2022-self-notes/blob/6be3f8e100f5be244e4702271ce2452fbb3fc8a2/Notes/chapter12-stochastic_optimization.md
     Truth: false: Bottou, Curtis & Nocedal (2018), Theorem 4.6 has a floor; so has Theorem 12.5 of the text
     """  # noqa: E501
-    return distance_at_end(view)
+    return shared.distance_at_end(view)
 
 
 @bound(
@@ -157,4 +151,4 @@ def sgd_one_step(view: Steps) -> Reduction | None:
     Text: https://github.com/PerformanceEstimation/PEPit/blob/27dbd73f26a83a146ec7010bc788d2a0701e66a8/PEPit/examples/stochastic_and_randomized_convex_minimization/sgd.py
     Truth: true, tight: found by PESTO (Taylor, Hendrickx & Glineur 2017)
     """
-    return distance_at_end(view)
+    return shared.distance_at_end(view)

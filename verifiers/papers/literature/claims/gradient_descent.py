@@ -15,13 +15,7 @@ from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.measure import Reduction, Steps, average, each, sq
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.claim_types.limit import limit
-from driftproof.verifiers.papers.literature.claims._shared import (
-    change_of,
-    distance_at_end,
-    false,
-    gap_at_end,
-    unchanged,
-)
+from driftproof.verifiers.papers.literature.claims import _shared as shared
 
 CONVEX = smooth_convex(L=1), start_within(R=1)
 SMOOTH = smooth(L=1), start_gap(delta=1)
@@ -48,7 +42,7 @@ def gd_corollary(view: Steps) -> Reduction | None:
     Text: https://github.com/ericphanson/newtons-method/blob/73556f8d228ffcf546a42b6271eb12ed94420e5b/docs/references/renders/gd-convex-sublinear-convergence-nesterov-2018.md
     Truth: true
     """
-    return gap_at_end(view)
+    return shared.gap_at_end(view)
 
 
 @bound(
@@ -69,7 +63,7 @@ def gd_distance(view: Steps) -> Reduction | None:
     Text: https://github.com/quantaji/ethz-ODS-2022-self-notes/blob/6be3f8e100f5be244e4702271ce2452fbb3fc8a2/Notes/chapter03-gradient_descent.md
     Truth: true
     """
-    return distance_at_end(view)
+    return shared.distance_at_end(view)
 
 
 @bound(
@@ -88,7 +82,7 @@ def gd_long_steps(view: Steps) -> Reduction | None:
     Text: not at hand; https://arxiv.org/abs/1206.3209
     Truth: true at these N, tight: Drori & Teboulle (2014), Conjecture 3.1
     """
-    return gap_at_end(view)
+    return shared.gap_at_end(view)
 
 
 @bound(
@@ -110,7 +104,7 @@ def gd_values_strongly_convex(view: Steps) -> Reduction | None:
     Text: https://github.com/ericphanson/newtons-method/blob/73556f8d228ffcf546a42b6271eb12ed94420e5b/docs/references/renders/gd-constant-step-strongly-convex-linear-convergence-nesterov-2018.md
     Truth: true, tight: a parabola of curvature L
     """
-    return gap_at_end(view)
+    return shared.gap_at_end(view)
 
 
 @limit(
@@ -119,7 +113,7 @@ def gd_values_strongly_convex(view: Steps) -> Reduction | None:
     "optimal point'",
     statement=r"x_k \to x^*,\quad h=\tfrac2L",
     classes=over([smooth_convex(L=1)], FedAvg(step_size=2.0), clients=1),
-    erratum=false(
+    erratum=shared.false(
         "Nesterov (2018), Theorem 2.1.14, asks for h below 2/L: at 2/L a parabola is "
         "mirrored for ever."
     ),
@@ -130,7 +124,7 @@ def gd_at_two_over_l(view: Steps) -> Reduction | None:
     Text: https://github.com/ericphanson/newtons-method/blob/73556f8d228ffcf546a42b6271eb12ed94420e5b/docs/references/renders/gd-smooth-descent-condition-nesterov-2018.md
     Truth: false: f = (L/2)x² goes from x to −x; Nesterov (2018), Theorem 2.1.14, has h < 2/L
     """
-    return distance_at_end(view)
+    return shared.distance_at_end(view)
 
 
 @bound(
@@ -139,7 +133,7 @@ def gd_at_two_over_l(view: Steps) -> Reduction | None:
     statement=r"\|\nabla f(x_1)\|^2 \le \|\nabla f(x_0)\|^2,\quad \eta=\tfrac2L",
     classes=over(CONVEX, FedAvg(step_size=2.0), rounds=1, clients=1),
     measured={"before": r"\|\nabla f(x_0)\|^2"},
-    right=unchanged,
+    right=shared.unchanged,
 )
 def gradient_norm_falls(view: Steps) -> Reduction | None:
     """Gradient descent's gradients do not grow for η ≤ 2/L.
@@ -147,7 +141,7 @@ def gradient_norm_falls(view: Steps) -> Reduction | None:
     Text: https://arxiv.org/abs/2509.08954
     Truth: true, tight at 2/L: Barzilai, Shamir & Zamani (2025)
     """
-    return change_of(lambda x: sq(view.gradient(x)), view)
+    return shared.change_of(lambda x: sq(view.gradient(x)), view)
 
 
 @bound(
@@ -156,7 +150,7 @@ def gradient_norm_falls(view: Steps) -> Reduction | None:
     statement=r"2\big(f(x_1)-f^*\big) \le f(x_0)-f^* + f(x_2)-f^*,\quad \eta=\tfrac{1.75}L",
     classes=over(CONVEX, FedAvg(step_size=1.75), rounds=2, clients=1),
     measured={"before": r"f(x_0)-f^* + f(x_2)-f^*"},
-    right=unchanged,
+    right=shared.unchanged,
 )
 def curve_convex(view: Steps) -> Reduction | None:
     """Gradient descent gains less with each step, for η ≤ 1.75/L.
@@ -173,8 +167,8 @@ def curve_convex(view: Steps) -> Reduction | None:
     statement=r"2\big(f(x_1)-f^*\big) \le f(x_0)-f^* + f(x_2)-f^*,\quad \eta=\tfrac{1.9}L",
     classes=over(CONVEX, FedAvg(step_size=1.9), rounds=2, clients=1),
     measured={"before": r"f(x_0)-f^* + f(x_2)-f^*"},
-    right=unchanged,
-    erratum=false(
+    right=shared.unchanged,
+    erratum=shared.false(
         "Barzilai, Shamir and Zamani (2025), Theorem 2: the curve need not be convex for "
         "η in (1.75/L, 2/L)."
     ),
@@ -194,7 +188,7 @@ def curve_convex_two_over_l(view: Steps) -> Reduction | None:
     statement=r"V_{n+1} \le V_n,\quad V_n=n(f(x_n)-f^*)+\tfrac L2\|x_n-x^*\|^2,\ n=10",
     classes=over(CONVEX, FedAvg(step_size=1.0), rounds=1, clients=1),
     measured={"before": r"V_n"},
-    right=unchanged,
+    right=shared.unchanged,
 )
 def lyapunov_values(view: Steps) -> Reduction | None:
     """A potential of gradient descent: n(f − f*) + (L/2)‖x − x*‖².
@@ -217,7 +211,7 @@ def lyapunov_values(view: Steps) -> Reduction | None:
     r"f(x_n)\|^2+L^2\|x_n-x^*\|^2,\ n=10",
     classes=over(CONVEX, FedAvg(step_size=1.0), rounds=1, clients=1),
     measured={"before": r"V_n"},
-    right=unchanged,
+    right=shared.unchanged,
 )
 def lyapunov_gradients(view: Steps) -> Reduction | None:
     """A potential of gradient descent, with gradients.
@@ -257,7 +251,7 @@ def nonconvex_average(view: Steps) -> Reduction | None:
     statement=r"f(x_1)-f^*+\frac1{2L}\|\nabla f(x_0)\|^2 \le f(x_0)-f^*,\quad \eta=\tfrac1L",
     classes=over(SMOOTH, FedAvg(step_size=1.0), rounds=1, clients=1),
     measured={"before": r"f(x_0)-f^*"},
-    right=unchanged,
+    right=shared.unchanged,
     explain="L = 1 stands in the measure.",
 )
 def sufficient_descent(view: Steps) -> Reduction | None:

@@ -6,12 +6,8 @@ from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.measure import Reduction, Steps
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.claim_types.limit import limit
+from driftproof.verifiers.papers.literature.claims import _shared as shared
 from driftproof.verifiers.papers.literature.claims._methods import ContractiveHalpern
-from driftproof.verifiers.papers.literature.claims._shared import (
-    distance_at_end,
-    false,
-    gradient_at_end,
-)
 
 NEAR = start_within(R=1)
 MONOTONE, STRONGLY = monotone_lipschitz(L=1, mu=0), monotone_lipschitz(L=1, mu=0.5)
@@ -24,7 +20,7 @@ MONOTONE, STRONGLY = monotone_lipschitz(L=1, mu=0), monotone_lipschitz(L=1, mu=0
     statement=r"\|z_1-z^*\|^2 \le \|z_0-z^*\|^2,\quad z_1 = z_0-\eta A(z_0)",
     classes=over([MONOTONE, NEAR], FedAvg(step_size=0.1), rounds=1, clients=1),
     right=lambda c: c.R**2,
-    erratum=false(
+    erratum=shared.false(
         "On f(x, y) = xy each step multiplies the distance by √(1 + η²) (Mescheder et al. 2018)."
     ),
 )
@@ -34,7 +30,7 @@ def gda_convex_concave(view: Steps) -> Reduction | None:
     Text: https://www.emergentmind.com/topics/simultaneous-gradient-descent-ascent-algorithm
     Truth: false: on f = xy every step leads away (Mescheder, Geiger & Nowozin 2018; the ETH notes, chapter 13)
     """  # noqa: E501
-    return distance_at_end(view)
+    return shared.distance_at_end(view)
 
 
 @bound(
@@ -50,7 +46,7 @@ def gda_strongly_convex_concave(view: Steps) -> Reduction | None:
     Text: https://github.com/quantaji/ethz-ODS-2022-self-notes/blob/6be3f8e100f5be244e4702271ce2452fbb3fc8a2/Notes/chapter13-minimax.md
     Truth: true
     """
-    return distance_at_end(view)
+    return shared.distance_at_end(view)
 
 
 @bound(
@@ -59,7 +55,7 @@ def gda_strongly_convex_concave(view: Steps) -> Reduction | None:
     statement=r"\|z_1-z^*\|^2 \le \Big(1-\frac\mu{4L}\Big)\|z_0-z^*\|^2,\quad \eta=\tfrac1{8L}",
     classes=over([STRONGLY, NEAR], Extragradient(step_size=0.125), rounds=1, clients=1),
     right=lambda c: (1 - c.mu / (4 * c.L)) * c.R**2,
-    erratum=false("With A = μI and h = μ/(8L) the factor is (1 − h + h²)² > 1 − 2h."),
+    erratum=shared.false("With A = μI and h = μ/(8L) the factor is (1 − h + h²)² > 1 − 2h."),
 )
 def extragradient_mokhtari(view: Steps) -> Reduction | None:
     """Extragradient contracts by 1 − μ/(4L) in a step of 1/(8L).
@@ -67,7 +63,7 @@ def extragradient_mokhtari(view: Steps) -> Reduction | None:
     Text: https://github.com/quantaji/ethz-ODS-2022-self-notes/blob/6be3f8e100f5be244e4702271ce2452fbb3fc8a2/Notes/chapter13-minimax.md
     Truth: false: of A = μI the factor is (1 − h + h²)² > 1 − 2h, h = μ/(8L); unpublished, of the notes, which were not compared with the paper
     """  # noqa: E501
-    return distance_at_end(view)
+    return shared.distance_at_end(view)
 
 
 @bound(
@@ -83,7 +79,7 @@ def extragradient_nonexpansive(view: Steps) -> Reduction | None:
     Text: not at hand; its method stands in https://github.com/quantaji/ethz-ODS-2022-self-notes/blob/6be3f8e100f5be244e4702271ce2452fbb3fc8a2/Notes/chapter13-minimax.md
     Truth: true, tight: a rotation
     """
-    return distance_at_end(view)
+    return shared.distance_at_end(view)
 
 
 @limit(
@@ -91,7 +87,7 @@ def extragradient_nonexpansive(view: Steps) -> Reduction | None:
     source="a belief, of x_{k+1} = T(x_k) for nonexpansive T; Krasnoselskii 1955",
     statement=r"x_k \to x^*,\quad x_{k+1}=T(x_k)",
     classes=over([cocoercive(L=2)], FedAvg(step_size=1.0), clients=1),
-    erratum=false(
+    erratum=shared.false(
         "T(x) = −x is nonexpansive and cycles; Krasnoselskii (1955) takes the mean of x and T(x)."
     ),
 )
@@ -101,7 +97,7 @@ def picard(view: Steps) -> Reduction | None:
     Text: https://github.com/PerformanceEstimation/PEPit/blob/27dbd73f26a83a146ec7010bc788d2a0701e66a8/PEPit/examples/fixed_point_problems/krasnoselskii_mann_constant_step_sizes.py
     Truth: false: T = −I; Krasnoselskii (1955) averages for this reason
     """
-    return distance_at_end(view)
+    return shared.distance_at_end(view)
 
 
 @bound(
@@ -121,4 +117,4 @@ def contractive_halpern(view: Steps) -> Reduction | None:
     Text: https://github.com/PerformanceEstimation/PEPit/blob/27dbd73f26a83a146ec7010bc788d2a0701e66a8/PEPit/examples/fixed_point_problems/optimal_contractive_halpern_iteration.py
     Truth: true, tight: Park & Ryu (2022), Corollary 3.3 and Theorem 4.1
     """
-    return gradient_at_end(view)
+    return shared.gradient_at_end(view)

@@ -41,10 +41,7 @@ KARIMIREDDY = PiecewiseLosses(
     source="Bernstein et al. 2018, Theorem 1, one coordinate, N = K²",
     statement=r"\frac1K\sum_k\mathbb{E}\|\nabla f(x_k)\|_1 \le \frac1{\sqrt K}"
     r"\Big(\sqrt{\|L\|_1}\big(f_0-f^*+\tfrac12\big)+2\|\sigma\|_1\Big),\quad n_k=K",
-    assumes=[
-        *ASSUMED,
-        Assumption("samples", "n_k=K", relation=lambda c: sympy.Eq(c.n_k, c.K)),
-    ],
+    assumes=[*ASSUMED, Assumption("samples", "n_k=K", relation=lambda c: sympy.Eq(c.n_k, c.K))],
     cases=grid(
         PiecewiseLosses(clients=1, noise=sweep(0.0, 0.5)),
         SignDescent(step_size=0.1, batch=100),
@@ -74,10 +71,7 @@ KNOWN = grid(KARIMIREDDY, SignDescent(step_size=1 / sqrt(2500)), rounds=1000)
     source="a belief, of Bernstein et al. 2018, Theorem 1; Karimireddy et al. 2019 refute it",
     statement=r"\frac1K\sum_k\mathbb{E}\|\nabla f(x_k)\|_1 \le \frac1{\sqrt K}"
     r"\Big(\sqrt{\|L\|_1}\big(f_0-f^*+\tfrac12\big)+2\|\sigma\|_1\Big),\quad n_k=1",
-    assumes=[
-        *ASSUMED,
-        Assumption("samples", "n_k=1", relation=lambda c: sympy.Eq(c.n_k, 1)),
-    ],
+    assumes=[*ASSUMED, Assumption("samples", "n_k=1", relation=lambda c: sympy.Eq(c.n_k, 1))],
     cases=[*NATURAL, *KNOWN],
     right=rate,
     range=lambda c: c.G,

@@ -17,16 +17,19 @@ from driftproof.synthetic.classes import (
     smooth_strongly_convex,
     start_within,
 )
-from driftproof.synthetic.classes.whole import Conditions, WholeClass
+from driftproof.synthetic.classes.function_class import Conditions, FunctionClassProblem
 from driftproof.toolkit.algorithms.decaying_fedavg import DecayingFedAvg
 from driftproof.toolkit.cases import Assumption, Case
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps, each
 
 LETTERS = {
-    "R": "initial_distance", "L": "field_smoothness", "Gamma": "minima_gap",
-    "G": "field_gradient_bound", "sigma": "field_gradient_noise",
-}  # fmt: skip
+    "R": "initial_distance",
+    "L": "field_smoothness",
+    "Gamma": "minima_gap",
+    "G": "field_gradient_bound",
+    "sigma": "field_gradient_noise",
+}
 ASSUMED = [
     Assumption("Assumption 1", r"F_k \text{ are } L\text{-smooth}", ("field_smoothness",)),
     Assumption("Assumption 2", r"F_k \text{ are } \mu\text{-strongly convex}",
@@ -44,13 +47,15 @@ EVERYONE = Assumption(
     "full device participation", "", applies=lambda case: not case.algorithm.cohort
 )
 SCHEME_I = Assumption(
-    "Assumption 6", r"\text{Scheme I: } \mathcal S_t \text{ drawn with replacement}",
+    "Assumption 6",
+    r"\text{Scheme I: } \mathcal S_t \text{ drawn with replacement}",
     applies=lambda case: case.algorithm.replacement == "with",
-)  # fmt: skip
+)
 SCHEME_II = Assumption(
-    "Assumption 7", r"\text{Scheme II: } \mathcal S_t \text{ drawn without}",
+    "Assumption 7",
+    r"\text{Scheme II: } \mathcal S_t \text{ drawn without}",
     applies=lambda case: case.algorithm.replacement == "without",
-)  # fmt: skip
+)
 
 
 def error(c: Letters) -> Expression:
@@ -74,15 +79,20 @@ def decaying(
     R: float = 1.0,
     clients: int = 2,
     **sampling: Any,
-) -> Sequence[Case[WholeClass, Any]]:
+) -> Sequence[Case[FunctionClassProblem, Any]]:
     """Return cases over 1-smooth, μ-strongly convex functions, with the step sizes in print."""
     method = DecayingFedAvg(
-        local_steps=local_steps, step_numerator=2 / mu, step_offset=max(8 / mu, local_steps),
+        local_steps=local_steps,
+        step_numerator=2 / mu,
+        step_offset=max(8 / mu, local_steps),
         **sampling,
-    )  # fmt: skip
+    )
     conditions: Conditions = [
-        smooth_strongly_convex(L=1, mu=mu), minima_apart(Gamma), bounded_steps(G), start_within(R),
-    ]  # fmt: skip
+        smooth_strongly_convex(L=1, mu=mu),
+        minima_apart(Gamma),
+        bounded_steps(G),
+        start_within(R),
+    ]
     return over(conditions, method, rounds=rounds, clients=clients)
 
 

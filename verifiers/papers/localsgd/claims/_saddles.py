@@ -18,9 +18,10 @@ ONE_STEP_SIZE = Assumption(
     "step sizes", r"\alpha=\beta=\eta", relation=lambda c: sympy.Eq(c.alpha, c.beta)
 )
 SIMULTANEOUS = Assumption(
-    "order", r"\text{both gradients are taken at one point}",
+    "order",
+    r"\text{both gradients are taken at one point}",
     applies=lambda case: case.algorithm.order == "simultaneous",
-)  # fmt: skip
+)
 
 
 def shrinking(c: Letters) -> Expression:

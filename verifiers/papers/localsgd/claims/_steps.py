@@ -5,8 +5,8 @@ from typing import Any
 
 from driftproof.synthetic.classes import for_all, over, smooth_strongly_convex
 from driftproof.synthetic.classes.conditions import FunctionClass
+from driftproof.synthetic.classes.function_class import FunctionClassProblem
 from driftproof.synthetic.classes.relations import Relation
-from driftproof.synthetic.classes.whole import WholeClass
 from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.cases import Assumption, Case
 from driftproof.toolkit.constants import Expression, Letters
@@ -26,7 +26,7 @@ SHORT_ROUND = Assumption(
 
 def short_rounds(
     conditions: Sequence[FunctionClass | Relation], *, steps: Sequence[int], rounds: int
-) -> list[Case[WholeClass, Any]]:
+) -> list[Case[FunctionClassProblem, Any]]:
     """Return a case of FedAvg for each number of local steps; ητ = 0.24 in all, a short round."""
     return [
         case

@@ -15,9 +15,12 @@ from driftproof.verifiers.papers.localsgd.claims._steps import CONTRACTING, STRO
 def floor(c: Letters) -> Expression:
     """Return c: a round adds cζ² where the clients differ by ζ."""
     return (
-        2 * c.eta**3 * (c.L - c.mu) * (1 - c.eta * c.mu) ** 3
+        2
+        * c.eta**3
+        * (c.L - c.mu)
+        * (1 - c.eta * c.mu) ** 3
         / ((2 - c.eta * c.L - c.eta * c.mu) * (2 + c.eta * c.L - 3 * c.eta * c.mu))
-    )  # fmt: skip
+    )
 
 
 def recursion(c: Letters) -> Expression:
@@ -31,10 +34,7 @@ def recursion(c: Letters) -> Expression:
     statement=r"\|\bar x_{s+1}-x^*\|^2 \le (1-\eta\mu)^4\|\bar x_s-x^*\|^2 + c\,\zeta^2,\quad c = "
     r"\frac{2\eta^3(L-\mu)(1-\eta\mu)^3}{(2-\eta L-\eta\mu)(2+\eta L-3\eta\mu)},\quad \tau = 2",
     classes=over(
-        [
-            STRONG,
-            similar(zeta=for_all("0 < zeta")),
-        ],
+        [STRONG, similar(zeta=for_all("0 < zeta"))],
         FedAvg(local_steps=2, step_size=for_all("0 < eta < 2/(L + mu)")),
         rounds=1,
     ),

@@ -17,28 +17,19 @@ from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.measure import Reduction, Steps
 from driftproof.toolkit.parameters import sweep
 from driftproof.verifiers.claim_types.bound import bound
-from driftproof.verifiers.papers.localsgd.claims._steps import (
-    LONG_STEP,
-    STRONG,
-    bias,
-    distance_at_end,
-)
+from driftproof.verifiers.papers.localsgd.claims import _steps as steps
 
 
 @bound(
     name="localsgd/bias",
     source="Malinovsky et al. (2020), known in the literature, in our words",
-    assumes=[LONG_STEP],
+    assumes=[steps.LONG_STEP],
     statement=r"x_0 = x^*:\quad \|\bar x_1 - x^*\|^2 \le "
     r"\Big(\tfrac{\tau(\tau-1)}{4}\eta^2(L-\mu)\zeta\Big)^2,\quad "
     r"\tfrac1n\sum_i\|\nabla f_i(x^*)\|^2\le\zeta^2",
     classes=[
         *over(
-            [
-                STRONG,
-                similar(zeta=for_all("0 < zeta")),
-                start_at_minimiser(),
-            ],
+            [steps.STRONG, similar(zeta=for_all("0 < zeta")), start_at_minimiser()],
             FedAvg(local_steps=2, step_size=for_all("0 < eta <= 2/(L + mu)")),
         ),
         *over(
@@ -46,14 +37,14 @@ from driftproof.verifiers.papers.localsgd.claims._steps import (
             FedAvg(local_steps=sweep(2, 3, 5), step_size=sweep(0.5, 0.1)),
         ),
     ],
-    corrected=lambda c: bias(c) ** 2,
+    corrected=lambda c: steps.bias(c) ** 2,
     correction="A client drifts by jηζ at most in j steps, and (L − μ)/2 of that moves the mean.",
     false_siblings=[
-        ("half of it", lambda c: bias(c) ** 2 / 2),
-        ("η³", lambda c: bias(c) ** 2 * c.eta**2),
+        ("half of it", lambda c: steps.bias(c) ** 2 / 2),
+        ("η³", lambda c: steps.bias(c) ** 2 * c.eta**2),
     ],
     explain="Attained for two local steps, with equality at every step size up to 2/L. One local "
     "step has no bias; of more, the bound forgets that the mean contracts.",
 )
 def moved_away(view: Steps) -> Reduction | None:
-    return distance_at_end(view)
+    return steps.distance_at_end(view)

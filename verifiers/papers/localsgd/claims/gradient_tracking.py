@@ -18,12 +18,7 @@ from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps, each, sq
 from driftproof.toolkit.parameters import sweep
 from driftproof.verifiers.claim_types.bound import bound
-from driftproof.verifiers.papers.localsgd.claims._saddles import (
-    CONTRACTING,
-    NONEXPANSIVE,
-    SADDLE,
-    shrinking,
-)
+from driftproof.verifiers.papers.localsgd.claims import _saddles as saddles
 
 
 def apart(c: Letters) -> Expression:
@@ -35,16 +30,13 @@ def apart(c: Letters) -> Expression:
 @bound(
     name="localsgd/gradient-tracking",
     source="Sun and Wei (2022), known in the literature, in our words",
-    assumes=[NONEXPANSIVE],
+    assumes=[saddles.NONEXPANSIVE],
     statement=r"\|z^{t+1}-z^*\|^2\le\Big((1-2\eta\mu+\eta^2L^2)^K+\tfrac{K(K-1)(K-2)(3K^2-6K+1)}"
     r"{60}\eta^4L^4\Big)\|z^t-z^*\|^2",
     classes=[
         *over(
-            [
-                SADDLE,
-                start_within(R=for_all("0 < R")),
-            ],
-            GradientTrackingGDA(local_steps=sweep(1, 2), step_size=CONTRACTING),
+            [saddles.SADDLE, start_within(R=for_all("0 < R"))],
+            GradientTrackingGDA(local_steps=sweep(1, 2), step_size=saddles.CONTRACTING),
         ),
         *over(
             [strongly_convex_concave(L=1, mu=0.5), start_within(R=1)],
@@ -52,10 +44,10 @@ def apart(c: Letters) -> Expression:
             rounds=1,
         ),
     ],
-    corrected=lambda c: (shrinking(c) ** c.K + apart(c)) * c.R**2,
+    corrected=lambda c: (saddles.shrinking(c) ** c.K + apart(c)) * c.R**2,
     correction="A local step contracts by γ but for the clients' spread, which is 0 at first.",
     false_siblings=[
-        ("one step more", lambda c: shrinking(c) ** (c.K + 1) * c.R**2),
+        ("one step more", lambda c: saddles.shrinking(c) ** (c.K + 1) * c.R**2),
         ("without η²L²", lambda c: ((1 - 2 * c.eta * c.mu) ** c.K + apart(c)) * c.R**2),
     ],
     explain="The first term is the worst case of K central steps, and up to five local steps it is "

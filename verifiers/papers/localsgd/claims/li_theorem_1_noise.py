@@ -16,10 +16,12 @@ from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.papers.localsgd.claims._decaying import ASSUMED, LETTERS, bounded
 
 ALIKE = Assumption(
-    "clients alike", "F_1 = … = F_N", applies=lambda case: (
+    "clients alike",
+    "F_1 = … = F_N",
+    applies=lambda case: (
         isinstance(case.problem, PiecewiseLosses) and len(set(case.problem.gradients)) <= 1
     ),
-)  # fmt: skip
+)
 ONE_STEP = Assumption("one local step", "E = 1", relation=lambda c: sympy.Eq(c.E, 1))
 FAR = ((0.0, -1.5), (1.0, -0.5), (2.0, 0.0), (3.0, 0.5))
 NEAR = ((-0.5, -0.35), (0.2, 0.0), (1.2, 1.0))
@@ -40,8 +42,11 @@ SQUARE = ((0.0, -1.0), (1.0, 0.0))
         for clients in (1, 2)
         for case in grid(
             PiecewiseLosses(
-                clients=clients, gradients=((curve,),) * clients, tails="linear",
-                noise=sweep(0.25, 4.0), rare=0.1,
+                clients=clients,
+                gradients=((curve,),) * clients,
+                tails="linear",
+                noise=sweep(0.25, 4.0),
+                rare=0.1,
             ),
             DecayingFedAvg(step_numerator=2 / mu, step_offset=8 / mu),
             rounds=[1, 4],
@@ -55,7 +60,7 @@ SQUARE = ((0.0, -1.0), (1.0, 0.0))
     ],
     explain="True, and 1.5 to 32 times what these instances attain. On quadratics of curvature 1 "
     "large noise comes to a quarter of the bound.",
-)  # fmt: skip
+)
 def gap(view: Steps) -> Reduction | None:
     if not view.last:
         return None

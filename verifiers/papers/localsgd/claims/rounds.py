@@ -9,19 +9,13 @@ from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.measure import Reduction, Steps
 from driftproof.toolkit.parameters import sweep
 from driftproof.verifiers.claim_types.bound import bound
-from driftproof.verifiers.papers.localsgd.claims._steps import (
-    CONTRACTING,
-    bias,
-    distance_at_end,
-    factor,
-    neighbourhood,
-)
+from driftproof.verifiers.papers.localsgd.claims import _steps as steps
 
 
 @bound(
     name="localsgd/rounds",
     source="Malinovsky et al. (2020), known in the literature, in our words",
-    assumes=[CONTRACTING],
+    assumes=[steps.CONTRACTING],
     statement=r"\|\bar x_S - x^*\|^2 \le \Big(\rho^S R + b\,\tfrac{1-\rho^S}{1-\rho}\Big)^2,\quad "
     r"\rho = (1-\eta\mu)^\tau,\; b = \tfrac{\tau(\tau-1)}{4}\eta^2(L-\mu)\zeta",
     classes=[
@@ -36,13 +30,13 @@ from driftproof.verifiers.papers.localsgd.claims._steps import (
             rounds=2,
         ),
     ],
-    corrected=neighbourhood,
+    corrected=steps.neighbourhood,
     correction="A round is a contraction by (1 − ημ)^τ that moves x* by its bias at most.",
     false_siblings=[
-        ("no bias", lambda c: (factor(c) ** c.S * c.R) ** 2),
-        ("bias of one round", lambda c: (factor(c) ** c.S * c.R) ** 2 + bias(c) ** 2),
+        ("no bias", lambda c: (steps.factor(c) ** c.S * c.R) ** 2),
+        ("bias of one round", lambda c: (steps.factor(c) ** c.S * c.R) ** 2 + steps.bias(c) ** 2),
     ],
     explain="The exact worst case lies below it, since start and bias cannot both be worst.",
 )
 def neighbourhood_of_the_minimiser(view: Steps) -> Reduction | None:
-    return distance_at_end(view)
+    return steps.distance_at_end(view)

@@ -18,32 +18,24 @@ from driftproof.synthetic.classes import (
 from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
 from driftproof.toolkit.measure import Reduction, Steps
 from driftproof.verifiers.claim_types.bound import bound
-from driftproof.verifiers.papers.localsgd.claims._saddles import (
-    CONTRACTING,
-    NONEXPANSIVE,
-    ONE_STEP_SIZE,
-    SADDLE,
-    SIMULTANEOUS,
-    distance_at_end,
-    moved,
-)
+from driftproof.verifiers.papers.localsgd.claims import _saddles as saddles
 
 
 @bound(
     name="localsgd/saddle-bias",
     source="Hou et al. (2021), known in the literature, in our words",
-    assumes=[NONEXPANSIVE, ONE_STEP_SIZE, SIMULTANEOUS],
+    assumes=[saddles.NONEXPANSIVE, saddles.ONE_STEP_SIZE, saddles.SIMULTANEOUS],
     letters={"eta": "outer_step_size"},
     statement=r"z_0=z^*:\quad \|\bar z_1-z^*\|^2\le\Big(\tfrac{\tau(\tau-1)}{2}\eta^2"
     r"\sqrt{L^2-\mu^2}\,\zeta\Big)^2,\quad \tfrac1n\sum_i\|\nabla f_i(z^*)\|^2\le\zeta^2",
     classes=[
         *over(
-            [
-                SADDLE,
-                similar(zeta=for_all("0 < zeta")),
-                start_at_minimiser(),
-            ],
-            FedAvgS(local_steps=2, inner_step_size=CONTRACTING, outer_step_size=CONTRACTING),
+            [saddles.SADDLE, similar(zeta=for_all("0 < zeta")), start_at_minimiser()],
+            FedAvgS(
+                local_steps=2,
+                inner_step_size=saddles.CONTRACTING,
+                outer_step_size=saddles.CONTRACTING,
+            ),
         ),
         *(
             case
@@ -56,14 +48,14 @@ from driftproof.verifiers.papers.localsgd.claims._saddles import (
             )
         ),
     ],
-    corrected=lambda c: moved(c) ** 2,
+    corrected=lambda c: saddles.moved(c) ** 2,
     correction="A local step is nonexpansive; what the field has beside μ can turn the mean.",
     false_siblings=[
-        ("half of it", lambda c: moved(c) ** 2 / 2),
-        ("η³", lambda c: moved(c) ** 2 * c.eta**2),
+        ("half of it", lambda c: saddles.moved(c) ** 2 / 2),
+        ("η³", lambda c: saddles.moved(c) ** 2 * c.eta**2),
     ],
     explain="Attained for two local steps. The turning does it: for L = μ there is no bias. With "
     "more steps the bound forgets that the mean contracts and that the drift turns too.",
 )
 def moved_away(view: Steps) -> Reduction | None:
-    return distance_at_end(view)
+    return saddles.distance_at_end(view)

@@ -17,31 +17,20 @@ from driftproof.synthetic.classes import (
 from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
 from driftproof.toolkit.measure import Reduction, Steps
 from driftproof.verifiers.claim_types.bound import bound
-from driftproof.verifiers.papers.localsgd.claims._saddles import (
-    CONTRACTING,
-    ONE_STEP_SIZE,
-    SADDLE,
-    SIMULTANEOUS,
-    distance_at_end,
-    shrinking,
-)
+from driftproof.verifiers.papers.localsgd.claims import _saddles as saddles
 
 
 @bound(
     name="localsgd/saddle-contraction",
     source="Ryu and Boyd (2016), known in the literature, in our words",
-    assumes=[ONE_STEP_SIZE, SIMULTANEOUS],
+    assumes=[saddles.ONE_STEP_SIZE, saddles.SIMULTANEOUS],
     letters={"eta": "outer_step_size"},
     statement=r"\|(\bar x_1,\bar y_1)-(x^*,y^*)\|^2\le(1-2\eta\mu+\eta^2L^2)^\tau R^2,\quad "
     r"\nabla f_i(x^*,y^*)=0",
     classes=[
         *over(
-            [
-                SADDLE,
-                shared_minimiser(),
-                start_within(R=for_all("0 < R")),
-            ],
-            FedAvgS(inner_step_size=CONTRACTING, outer_step_size=CONTRACTING),
+            [saddles.SADDLE, shared_minimiser(), start_within(R=for_all("0 < R"))],
+            FedAvgS(inner_step_size=saddles.CONTRACTING, outer_step_size=saddles.CONTRACTING),
         ),
         *(
             case
@@ -54,14 +43,14 @@ from driftproof.verifiers.papers.localsgd.claims._saddles import (
             )
         ),
     ],
-    corrected=lambda c: shrinking(c) ** c.tau * c.R**2,
+    corrected=lambda c: saddles.shrinking(c) ** c.tau * c.R**2,
     correction="Monotone and Lipschitz: a step contracts by γ, γ² = 1 − 2ημ + η²L².",
     false_siblings=[
         ("as for minimisation", lambda c: (1 - c.eta * c.mu) ** (2 * c.tau) * c.R**2),
-        ("one step more", lambda c: shrinking(c) ** (c.tau + 1) * c.R**2),
+        ("one step more", lambda c: saddles.shrinking(c) ** (c.tau + 1) * c.R**2),
     ],
     explain="Attained by quadratic saddle functions that turn. A step must be shorter than 2μ/L² "
     "to contract at all, while minimisation allows 2/L.",
 )
 def contraction(view: Steps) -> Reduction | None:
-    return distance_at_end(view)
+    return saddles.distance_at_end(view)

@@ -10,26 +10,19 @@ from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps
 from driftproof.verifiers.claim_types.bound import bound
-from driftproof.verifiers.papers.localsgd.claims._saddles import (
-    NONEXPANSIVE,
-    ONE_STEP_SIZE,
-    SIMULTANEOUS,
-    distance_at_end,
-    moved,
-    shrinking,
-)
+from driftproof.verifiers.papers.localsgd.claims import _saddles as saddles
 
 
 def neighbourhood(c: Letters, *, root: bool = True) -> Expression:
-    factor = shrinking(c) ** (c.tau / 2 if root else c.tau)
+    factor = saddles.shrinking(c) ** (c.tau / 2 if root else c.tau)
     shrunk = factor**c.K
-    return (shrunk * c.R + moved(c) * (1 - shrunk) / (1 - factor)) ** 2
+    return (shrunk * c.R + saddles.moved(c) * (1 - shrunk) / (1 - factor)) ** 2
 
 
 @bound(
     name="localsgd/saddle-rounds",
     source="Hou et al. (2021), known in the literature, in our words",
-    assumes=[NONEXPANSIVE, ONE_STEP_SIZE, SIMULTANEOUS],
+    assumes=[saddles.NONEXPANSIVE, saddles.ONE_STEP_SIZE, saddles.SIMULTANEOUS],
     letters={"eta": "outer_step_size"},
     statement=r"\|\bar z_K-z^*\|^2\le\Big(\rho^KR+b\,\tfrac{1-\rho^K}{1-\rho}\Big)^2,\quad "
     r"\rho=(1-2\eta\mu+\eta^2L^2)^{\tau/2},\; "
@@ -46,11 +39,11 @@ def neighbourhood(c: Letters, *, root: bool = True) -> Expression:
     corrected=neighbourhood,
     correction="A round is Lipschitz with γ^τ and moves z* by its bias at most.",
     false_siblings=[
-        ("no bias", lambda c: shrinking(c) ** (c.tau * c.K) * c.R**2),
+        ("no bias", lambda c: saddles.shrinking(c) ** (c.tau * c.K) * c.R**2),
         ("ρ without the root", lambda c: neighbourhood(c, root=False)),
     ],
     explain="At most 0.76 of it is reached, as start and bias cannot both be worst. The worst "
     "case is one of linear fields for five local steps; for two and three those found are milder.",
-)  # fmt: skip
+)
 def neighbourhood_of_the_saddle(view: Steps) -> Reduction | None:
-    return distance_at_end(view)
+    return saddles.distance_at_end(view)

@@ -42,9 +42,10 @@ WEIGHT = Assumption(
     "weight", r"a=\tilde\eta^2/3", relation=lambda c: sympy.Eq(3 * c.a, step(c) ** 2)
 )
 EVERYONE = Assumption(
-    "all clients", r"\text{all clients take part}",
+    "all clients",
+    r"\text{all clients take part}",
     applies=lambda case: case.algorithm.participation == 1,
-)  # fmt: skip
+)
 
 
 @bound(
@@ -57,12 +58,8 @@ EVERYONE = Assumption(
     classes=[
         case
         for weight, method in (
-            (0.0075, Scaffold(
-                step_size=0.15, control=sweep("steps", "gradient"),
-            )),
-            (0.0075, Scaffold(
-                local_steps=2, step_size=0.075, control=sweep("steps", "gradient"),
-            )),
+            (0.0075, Scaffold(step_size=0.15, control=sweep("steps", "gradient"))),
+            (0.0075, Scaffold(local_steps=2, step_size=0.075, control=sweep("steps", "gradient"))),
             (0.0075, Scaffold(local_steps=5, step_size=0.03)),
             (0.0012, Scaffold(local_steps=3, step_size=0.02)),
             (0.0075, Scaffold(local_steps=3, step_size=0.025, server_step_size=2.0)),
@@ -80,7 +77,7 @@ EVERYONE = Assumption(
     explain="The exact worst case is about (1 − η̃μ)², whatever K is: V falls twice as fast. Nor is "
     "the step size the longest. With η̃ = 1/L, of which the statement says nothing, V⁺ is at most "
     "0.82 V for two and five local steps if μ = L/10.",
-)  # fmt: skip
+)
 def lyapunov(view: Steps) -> Reduction | None:
     if not view.last:
         return None

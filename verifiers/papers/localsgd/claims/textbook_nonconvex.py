@@ -48,14 +48,16 @@ def textbook(c: Letters) -> Expression:
             clients=1,
         ),
         *short_rounds(
-            [smooth(L=1), similar_everywhere(zeta=1), start_gap(delta=1)], steps=(1, 2, 3, 4),
+            [smooth(L=1), similar_everywhere(zeta=1), start_gap(delta=1)],
+            steps=(1, 2, 3, 4),
             rounds=2,
         ),
         *(
             case
             for zeta in (4, 8, 16)
             for case in short_rounds(
-                [smooth(L=1), similar_everywhere(zeta=zeta), start_gap(delta=1)], steps=(4,),
+                [smooth(L=1), similar_everywhere(zeta=zeta), start_gap(delta=1)],
+                steps=(4,),
                 rounds=2,
             )
         ),
@@ -68,6 +70,6 @@ def textbook(c: Letters) -> Expression:
     ],
     explain="Half of it is reached by gradient descent. With several clients the worst case is an "
     "upper bound itself, so that the proof's is at least as loose as it looks.",
-)  # fmt: skip
+)
 def mean_squared_gradient(view: Steps) -> Reduction:
     return average("step", sq(view.gradient(view.mean("w"))))

@@ -25,66 +25,57 @@ from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, Steps
 from driftproof.toolkit.readings import literal, wider
 from driftproof.verifiers.claim_types.bound import bound
-from driftproof.verifiers.papers.localsgd.claims._steps import (
-    SHORT_ROUND,
-    STRONG,
-    distance_at_end,
-    factor,
-    neighbourhood,
-    short_rounds,
-)
+from driftproof.verifiers.papers.localsgd.claims import _steps as steps
 
 
 def textbook(c: Letters) -> Expression:
-    shrunk = factor(c) ** c.S
+    shrunk = steps.factor(c) ** c.S
     drift = 12 * c.L * c.eta**3 * c.zeta**2 * c.tau**2 * (c.tau - 1) / 7
-    return shrunk * c.R**2 + drift * (1 - shrunk) / (1 - factor(c))
+    return shrunk * c.R**2 + drift * (1 - shrunk) / (1 - steps.factor(c))
 
 
 @bound(
     name="localsgd/textbook-strongly-convex",
     source="after Khaled et al. (2020), a standard proof, constants ours, in our words",
-    assumes=[SHORT_ROUND],
+    assumes=[steps.SHORT_ROUND],
     statement=r"\|\bar x_S - x^*\|^2 \le \rho^S R^2 "
     r"+ \tfrac{12}{7}L\eta^3\zeta^2\tau^2(\tau-1)\tfrac{1-\rho^S}{1-\rho},\quad "
     r"\rho = (1-\eta\mu)^\tau",
     classes=[
         *over(
-            [
-                STRONG,
-                similar(zeta=for_all("0 < zeta")),
-                start_within(R=for_all("0 < R")),
-            ],
+            [steps.STRONG, similar(zeta=for_all("0 < zeta")), start_within(R=for_all("0 < R"))],
             FedAvg(step_size=for_all("0 < eta <= 1/(4*L)")),
         ),
-        *short_rounds(
+        *steps.short_rounds(
             [smooth_strongly_convex(L=1, mu=0.1), similar(zeta=1), start_within(R=0.1)],
-            steps=(1, 2, 3, 4, 5), rounds=2,
+            steps=(1, 2, 3, 4, 5),
+            rounds=2,
         ),
         *(
             case
             for zeta in (0.25, 0.5, 2)
-            for case in short_rounds(
+            for case in steps.short_rounds(
                 [smooth_strongly_convex(L=1, mu=0.1), similar(zeta=zeta), start_within(R=0.1)],
-                steps=(4,), rounds=2,
+                steps=(4,),
+                rounds=2,
             )
         ),
     ],
     readings={
         "the standard proof's": literal(textbook),
         "contraction and bias": wider(
-            neighbourhood, why="the bound of localsgd/rounds, whose bias knows that ∇f_i(x*) "
-            "cancel in the mean",
+            steps.neighbourhood,
+            why="the bound of localsgd/rounds, whose bias knows that ∇f_i(x*) cancel in the mean",
         ),
     },
     false_siblings=[
-        ("no drift", lambda c: factor(c) ** c.S * c.R**2),
+        ("no drift", lambda c: steps.factor(c) ** c.S * c.R**2),
         ("half of it", lambda c: textbook(c) / 2),
     ],
     explain="Without local steps it is 5 % off; with four it is 4 times the truth, and 10 times "
     "where the clients differ twice as much. From x* a round adds η³ζ² by the standard proof and "
     "η⁴ζ² in truth: gradients that cancel move the mean through their change alone. Our bound "
     "knows that.",
-)  # fmt: skip
+)
 def distance(view: Steps) -> Reduction | None:
-    return distance_at_end(view)
+    return steps.distance_at_end(view)

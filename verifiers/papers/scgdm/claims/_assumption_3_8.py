@@ -10,7 +10,10 @@ TASKS = Assumption(
     r"\mathbb{E}\|\nabla^2\mathcal{L}_i(x;\xi)-\nabla^2\mathcal{L}_i(x)\|^2\le\sigma_2^2,\;"
     r"\|\nabla\mathcal{L}_i(x)\|\le G",
     (
-        "task_smoothness", "task_hessian_smoothness", "task_gradient_noise", "task_hessian_noise",
+        "task_smoothness",
+        "task_hessian_smoothness",
+        "task_gradient_noise",
+        "task_hessian_noise",
         "task_gradient_bound",
     ),
-)  # fmt: skip
+)

@@ -13,9 +13,14 @@ BENT = BoundedComposition(clients=1, inner_curvature=1.0, outer_curvature=1e-3, 
 """f is a line where the run stays, g is not: L_f is small and L_F is not."""
 FAR = BoundedComposition(clients=1, distance=50.0)
 DIFFERENT = BoundedComposition(
-    clients=2, dim=2, inner_dim=2, inner_curvature=1.0, heterogeneity=1.0, distance=0.8,
+    clients=2,
+    dim=2,
+    inner_dim=2,
+    inner_curvature=1.0,
+    heterogeneity=1.0,
+    distance=0.8,
     inner_offset=sweep(0.0, 0.5),
-)  # fmt: skip
+)
 ONE_NOISE = [
     replace(DIFFERENT, inner_value_noise=0.3),
     replace(DIFFERENT, inner_gradient_noise=0.4),
@@ -34,9 +39,12 @@ def differing(
     is not sampled.
     """
     method = LocalSCGDM(
-        local_steps=2, step_size=0.1, momentum=momentum, inner_momentum=inner_momentum,
+        local_steps=2,
+        step_size=0.1,
+        momentum=momentum,
+        inner_momentum=inner_momentum,
         step_factor=step_factor,
-    )  # fmt: skip
+    )
     return [case for members in ONE_NOISE for case in grid(members, method, rounds=2)]
 
 
@@ -44,8 +52,12 @@ CASES = [
     *grid(BiasAmplification(), LocalSCGDM(step_size=sweep(0.1, 0.5)), rounds=3),
     *grid(
         BoundedComposition(
-            clients=1, inner_curvature=sweep(0.0, 1.0), distance=0.8,
-            inner_value_noise=0.3, inner_gradient_noise=0.4, outer_gradient_noise=0.2,
+            clients=1,
+            inner_curvature=sweep(0.0, 1.0),
+            distance=0.8,
+            inner_value_noise=0.3,
+            inner_gradient_noise=0.4,
+            outer_gradient_noise=0.2,
         ),
         LocalSCGDM(step_size=0.5, momentum=sweep(0.1, 1.9), inner_momentum=sweep(0.1, 1.9)),
         rounds=2,
@@ -57,9 +69,10 @@ CASES = [
     # one sample: at cos(x) = −1 the noise of z_t cancels and its bias stays
     *grid(
         replace(FAR, inner_gradient_noise=0.5, outer_gradient_noise=0.5, distance=pi),
-        LocalSCGDM(step_size=0.01, step_factor=0.001, samples="one"), rounds=2,
+        LocalSCGDM(step_size=0.01, step_factor=0.001, samples="one"),
+        rounds=2,
     ),
     *grid(BENT, LocalSCGDM(step_size=0.5), rounds=1),
     *differing(3.0, sweep(0.5, 9.0), 9.0),
-]  # fmt: skip
+]
 FULL = [case for case in differing(0.03, 0.5, sweep(0.5, 9.0)) if case not in CASES]

@@ -100,10 +100,12 @@ def two_lines() -> list[Step]:
             routh - a * g * slack / 4,
             r"\text{stable for } \beta<4(\alpha+\gamma), \text{ by Routh–Hurwitz}",
         ),
-        vanishes(sum(abs(part.subs({x: -1, u: 0, m: 0})) for part in field),
-                 r"\text{the rest point is } x=-1,\; u=m=0"),
+        vanishes(
+            sum(abs(part.subs({x: -1, u: 0, m: 0})) for part in field),
+            r"\text{the rest point is } x=-1,\; u=m=0",
+        ),
         vanishes(gradient**2 - 9, r"\|\nabla F(-1)\|^2 = 9"),
-    ]  # fmt: skip
+    ]
 
 
 def refuted_by(floor: Sequence[Step], says: str, why: str) -> Step:

@@ -207,9 +207,12 @@ def smoothness_of_objective(tasks: Tasks) -> Enclosure:
     a, w, rate = tasks.a, tasks.w, tasks.rate
     q = 1 + rate * a * w**2
     fourth = (
-        a * w**4 * q**4 + 6 * a**2 * rate * w**6 * q**2 + 3 * a**3 * rate**2 * w**8
-        + 4 * a**2 * rate * w**6 * q + a**2 * rate * w**6
-    )  # fmt: skip
+        a * w**4 * q**4
+        + 6 * a**2 * rate * w**6 * q**2
+        + 3 * a**3 * rate**2 * w**8
+        + 4 * a**2 * rate * w**6 * q
+        + a**2 * rate * w**6
+    )
 
     def one(centre: float) -> Enclosure:
         y = tasks.at - rate * tasks.derivative(1, centre)

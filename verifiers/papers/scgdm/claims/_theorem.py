@@ -68,11 +68,13 @@ corrected = Terms(
             2 * c.alpha * c.eta / c.K * (c.gamma * c.eta) ** 2 * value_noise(c)
         ),
         "the drift": lambda c: (
-            Rational(4, 3) * (c.p - 1) * (2 * c.p - 1)
+            Rational(4, 3)
+            * (c.p - 1)
+            * (2 * c.p - 1)
             * (c.beta * c.eta * given.smooth(c) * c.C_g * c.C_f) ** 2
         ),
     }
-)  # fmt: skip
+)
 """The corrected right side; docs/scgdm.md derives it."""
 
 
@@ -85,8 +87,7 @@ def readings(printed: RightSide, mended: RightSide) -> dict[str, Stated[RightSid
         ),
         "one sample, as in Algorithm 1": literal(Stated(printed, assumes=ONE)),
         "two samples, L_f, clients with one f and one g": narrower(
-            Stated(mended, assumes=(*TWO, given.ALIKE)),
-            why=given.OF_THEIR_OWN,
+            Stated(mended, assumes=(*TWO, given.ALIKE)), why=given.OF_THEIR_OWN
         ),
     }
 
@@ -102,15 +103,27 @@ def largest_squared_gradient(c: Letters) -> Expression:
 
 
 def admitted(
-    problem: P, rounds: int, *, eta: float, alpha: float = 1.0, gamma: float = 1.0, p: int = 2,
-    share: float = 1.0, samples: Samples = "two", averaged: Averaged = "umx",
-) -> Case[P, LocalSCGDM]:  # fmt: skip
+    problem: P,
+    rounds: int,
+    *,
+    eta: float,
+    alpha: float = 1.0,
+    gamma: float = 1.0,
+    p: int = 2,
+    share: float = 1.0,
+    samples: Samples = "two",
+    averaged: Averaged = "umx",
+) -> Case[P, LocalSCGDM]:
     """Return a case with ``share`` of the largest β that Theorem 3.4 admits."""
     method = LocalSCGDM(
-        local_steps=p, step_size=eta, momentum=alpha, inner_momentum=gamma,
+        local_steps=p,
+        step_size=eta,
+        momentum=alpha,
+        inner_momentum=gamma,
         step_factor=share * given.largest_factor(problem, alpha, gamma),
-        samples=samples, averaged=averaged,
-    )  # fmt: skip
+        samples=samples,
+        averaged=averaged,
+    )
     return Case(problem, method, rounds)
 
 

@@ -21,9 +21,15 @@ from driftproof.verifiers.papers._pseudo_code import models
 from driftproof.verifiers.papers.scgdm.claims._pseudo_code import Lines, steps
 
 NOISY = BoundedComposition(
-    clients=3, dim=2, inner_dim=2, inner_curvature=0.5, heterogeneity=1.0, inner_value_noise=0.2,
-    inner_gradient_noise=0.1, outer_gradient_noise=0.3,
-)  # fmt: skip
+    clients=3,
+    dim=2,
+    inner_dim=2,
+    inner_curvature=0.5,
+    heterogeneity=1.0,
+    inner_value_noise=0.2,
+    inner_gradient_noise=0.1,
+    outer_gradient_noise=0.3,
+)
 
 
 def transcribed(
@@ -45,8 +51,12 @@ def transcribed(
         *grid(
             NOISY,
             LocalSCGDM(
-                local_steps=sweep(2, 5), step_size=0.2, momentum=0.7, inner_momentum=2.0,
-                step_factor=1.5, samples=sweep("one", "two"),
+                local_steps=sweep(2, 5),
+                step_size=0.2,
+                momentum=0.7,
+                inner_momentum=2.0,
+                step_factor=1.5,
+                samples=sweep("one", "two"),
             ),
             rounds=3,
         ),
@@ -69,6 +79,6 @@ def transcribed(
         "of every client. One sample a step is what is printed, two are what the proofs draw; both "
         "are compared."
     ),
-)  # fmt: skip
+)
 def pseudo_code(case: Case[CompositionProblem, LocalSCGDM], right: Lines) -> list[Comparison]:
     return models(case, "algorithm-1", transcribed, right, ("x", "u", "m"))

@@ -50,9 +50,10 @@ def _step_factor(c: Letters) -> Expression:
 
 
 STEP_SIZE = Assumption(
-    "Theorem 3.4", r"\alpha<\tfrac1\eta,\;\gamma<\tfrac1\eta",
+    "Theorem 3.4",
+    r"\alpha<\tfrac1\eta,\;\gamma<\tfrac1\eta",
     relation=lambda c: sympy.Lt(sympy.Max(c.alpha, c.gamma) * c.eta, 1),
-)  # fmt: skip
+)
 STEP_FACTOR = Assumption(
     "Theorem 3.4",
     r"\beta\le\sqrt{\tfrac18/\big(\tfrac{C_g^4L_f^2}{\gamma^2}+\tfrac{C_g^4L_f^2}{\gamma}+"
@@ -129,9 +130,10 @@ def alike(case: Case) -> bool:
 
 ALIKE = Assumption("Clients alike", "all clients have one f and one g", applies=alike)
 ONE_INNER = Assumption(
-    "Clients alike inside", "all clients have one g",
+    "Clients alike inside",
+    "all clients have one g",
     applies=lambda case: alike_inside(case.problem),
-)  # fmt: skip
+)
 INNER_ESTIMATES = Assumption(
     "Corrected form",
     "g⁽ᵏ⁾ is one function for all k, or u stays on its client",

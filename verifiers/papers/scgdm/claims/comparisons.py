@@ -17,43 +17,40 @@ from sympy import Rational, solve, sqrt
 from driftproof.toolkit.readings import Erratum, Stated, Undecided, literal, narrower
 from driftproof.verifiers.algebra.symbolic import Step, nonnegative, vanishes
 from driftproof.verifiers.claim_types.proof import proof
-from driftproof.verifiers.papers.scgdm.claims._orders import (
-    PRINTED,
-    Complexity,
-    Costs,
-    T,
-    epsilon,
-    for_any_clients,
-    given_the_order,
-    power_of_epsilon,
-)
+from driftproof.verifiers.papers.scgdm.claims import _orders as orders
 
 
-def of_comfedl(costs: Costs) -> list[Step]:
+def of_comfedl(costs: orders.Costs) -> list[Step]:
     """Return the steps for ComFedL: rate T^{−1/2} on the square, b = T, τ = O(1), ε on the norm."""
-    (steps,) = solve(sqrt(T ** Rational(-1, 2)) - epsilon, T)
+    (steps,) = solve(sqrt(orders.T ** Rational(-1, 2)) - orders.epsilon, orders.T)
     return [
         vanishes(
-            power_of_epsilon(steps * steps) - costs.samples,
+            orders.power_of_epsilon(steps * steps) - costs.samples,
             r"bT = T^2 = \epsilon^{-8} \text{ samples}",
         ),
         vanishes(
-            power_of_epsilon(steps) - costs.communications,
+            orders.power_of_epsilon(steps) - costs.communications,
             r"T/\tau = \epsilon^{-4} \text{ communications}",
         ),
-        nonnegative(PRINTED.samples - costs.samples, r"\text{samples: } 4 \le 8"),
+        nonnegative(orders.PRINTED.samples - costs.samples, r"\text{samples: } 4 \le 8"),
         nonnegative(
-            PRINTED.communications - costs.communications, r"\text{communications: } 3 \le 4"
+            orders.PRINTED.communications - costs.communications, r"\text{communications: } 3 \le 4"
         ),
     ]
 
 
-READINGS: dict[str, Stated[Complexity] | Stated[Undecided]] = {
-    "its own side, any clients": literal(Complexity(for_any_clients, PRINTED), part="own side"),
-    "its own side, given the order": narrower(
-        Complexity(given_the_order, PRINTED), part="own side", why="the paper has any clients"
+READINGS: dict[str, Stated[orders.Complexity] | Stated[Undecided]] = {
+    "its own side, any clients": literal(
+        orders.Complexity(orders.for_any_clients, orders.PRINTED), part="own side"
     ),
-    "Huang et al.": literal(Complexity(of_comfedl, Costs(-8, -4)), part="Huang et al."),
+    "its own side, given the order": narrower(
+        orders.Complexity(orders.given_the_order, orders.PRINTED),
+        part="own side",
+        why="the paper has any clients",
+    ),
+    "Huang et al.": literal(
+        orders.Complexity(of_comfedl, orders.Costs(-8, -4)), part="Huang et al."
+    ),
     "Wang et al.": literal(
         Undecided(
             "the text of Wang et al. is not among the papers at hand; given its O(1/ε⁵) and "
@@ -80,8 +77,8 @@ READINGS: dict[str, Stated[Complexity] | Stated[Undecided]] = {
         same_as="scgdm/theorem-3.4",
     ),
     false_siblings=[
-        ("ComFedL with one sample a step", Complexity(of_comfedl, Costs(-4, -4))),
-        ("ε on the square for ComFedL alone", Complexity(of_comfedl, Costs(-4, -2))),
+        ("ComFedL with one sample a step", orders.Complexity(of_comfedl, orders.Costs(-4, -4))),
+        ("ε on the square for ComFedL alone", orders.Complexity(of_comfedl, orders.Costs(-4, -2))),
     ],
     explain=(
         "The numbers for Huang et al. are those of its Remark 1 in corrected form, ε on the norm. "
@@ -89,5 +86,5 @@ READINGS: dict[str, Stated[Complexity] | Stated[Undecided]] = {
         "one g or u kept on its client."
     ),
 )
-def complexities(right: Complexity) -> list[Step]:
+def complexities(right: orders.Complexity) -> list[Step]:
     return right.steps()

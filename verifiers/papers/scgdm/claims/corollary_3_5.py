@@ -17,22 +17,17 @@ from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.measure import Reduction, States
 from driftproof.toolkit.readings import Erratum, Stated
 from driftproof.verifiers.claim_types.bound import RightSide, bound
+from driftproof.verifiers.papers.scgdm.claims import _theorem as theorem
 from driftproof.verifiers.papers.scgdm.claims import assumptions as given
-from driftproof.verifiers.papers.scgdm.claims._theorem import (
-    VALID,
-    corrected,
-    largest_squared_gradient,
-    mean_squared_gradient,
-    mended,
-    printed,
-    readings,
-    scheduled_case,
-)
 
 NOISY = BoundedComposition(
-    clients=4, heterogeneity=1.0, inner_value_noise=0.2, inner_gradient_noise=0.2,
-    outer_gradient_noise=0.2, inner_curvature=0.5,
-)  # fmt: skip
+    clients=4,
+    heterogeneity=1.0,
+    inner_value_noise=0.2,
+    inner_gradient_noise=0.2,
+    outer_gradient_noise=0.2,
+    inner_curvature=0.5,
+)
 DIFFERENT = BiasAmplification(objective_of="client-wise", at=1.0)
 META = AnalyticMAML(clients=3, adaptation=0.5, heterogeneity=3.0, distance=2.0)
 """Federated MAML: three clients with one cosine task each, at 3, −3 and 0."""
@@ -59,7 +54,7 @@ def scheduled(right: RightSide) -> RightSide:
 
 def faster(c: Letters) -> Expression:
     """Return a right side that falls like 1/T, and is the corrected one at T = 16."""
-    return scheduled(corrected)(c) / sqrt(c.T) * 4
+    return scheduled(theorem.corrected)(c) / sqrt(c.T) * 4
 
 
 @bound(
@@ -73,39 +68,39 @@ def faster(c: Letters) -> Expression:
     r"\sigma_f^2+C_f^2\sigma_g^2)}{\sqrt T} + \frac{2\gamma^2C_g^2L_f^2\delta_g^2}{T} + "
     r"\frac{32\beta^2L_F^2(16C_g^2L_f^2\delta_g^2+C_g^2\sigma_f^2+3C_f^2\sigma_g^2)}{\sqrt T}",
     cases=[
-        scheduled_case(DIFFERENT, 10),
-        scheduled_case(FIRST, 10, alpha=99.0, gamma=0.1),
-        *(scheduled_case(NOISY, p) for p in (2, 4, 6)),
-        *(scheduled_case(QUIET, p) for p in (2, 4, 10)),
-        scheduled_case(DIFFERENT, 10, averaged="mx"),
-        scheduled_case(META, 8),
-        scheduled_case(META, 8, averaged="mx"),
+        theorem.scheduled_case(DIFFERENT, 10),
+        theorem.scheduled_case(FIRST, 10, alpha=99.0, gamma=0.1),
+        *(theorem.scheduled_case(NOISY, p) for p in (2, 4, 6)),
+        *(theorem.scheduled_case(QUIET, p) for p in (2, 4, 10)),
+        theorem.scheduled_case(DIFFERENT, 10, averaged="mx"),
+        theorem.scheduled_case(META, 8),
+        theorem.scheduled_case(META, 8, averaged="mx"),
     ],
     full=(
-        [scheduled_case(NOISY, p) for p in (8, 10, 14)]
-        + [scheduled_case(QUIET, p) for p in (18, 24, 32)]
-        + [scheduled_case(DIFFERENT, 18), scheduled_case(DIFFERENT, 18, averaged="mx")]
-        + [scheduled_case(META, 16), scheduled_case(META, 16, averaged="mx")]
+        [theorem.scheduled_case(NOISY, p) for p in (8, 10, 14)]
+        + [theorem.scheduled_case(QUIET, p) for p in (18, 24, 32)]
+        + [
+            theorem.scheduled_case(DIFFERENT, 18),
+            theorem.scheduled_case(DIFFERENT, 18, averaged="mx"),
+        ]
+        + [theorem.scheduled_case(META, 16), theorem.scheduled_case(META, 16, averaged="mx")]
     ),
-    range=largest_squared_gradient,
-    readings=readings(scheduled(printed), scheduled(mended)),
+    range=theorem.largest_squared_gradient,
+    readings=theorem.readings(scheduled(theorem.printed), scheduled(theorem.mended)),
     erratum=Erratum(
         "false",
         changes="It has the mistakes of Theorem 3.4; the schedule is inserted correctly.",
         same_as="scgdm/theorem-3.4",
     ),
-    corrected=Stated(scheduled(corrected), assumes=VALID),
+    corrected=Stated(scheduled(theorem.corrected), assumes=theorem.VALID),
     correction=(
         "The corrected form of Theorem 3.4 (scgdm/theorem-3.4), whose proof has no condition on p."
     ),
     false_siblings=[
-        ("a faster rate, 1/T", Stated(faster, assumes=VALID)),
-        *corrected.controls(
-            {
-                "the gap": Rational(2, 5),
-                ("the first estimate in m", "the first estimate in u"): 0,
-            },
-            assumes=VALID,
+        ("a faster rate, 1/T", Stated(faster, assumes=theorem.VALID)),
+        *theorem.corrected.controls(
+            {"the gap": Rational(2, 5), ("the first estimate in m", "the first estimate in u"): 0},
+            assumes=theorem.VALID,
             form=scheduled,
         ),
     ],
@@ -115,4 +110,4 @@ def faster(c: Letters) -> Expression:
     ),
 )
 def convergence_on_the_schedule(view: States) -> Reduction:
-    return mean_squared_gradient(view)
+    return theorem.mean_squared_gradient(view)

@@ -20,9 +20,15 @@ from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.claim_types.comparison import comparison
 
 NOISY = BoundedComposition(
-    clients=3, dim=2, inner_dim=2, heterogeneity=1.0, inner_curvature=0.5, inner_value_noise=0.2,
-    inner_gradient_noise=0.1, outer_gradient_noise=0.3,
-)  # fmt: skip
+    clients=3,
+    dim=2,
+    inner_dim=2,
+    heterogeneity=1.0,
+    inner_curvature=0.5,
+    inner_value_noise=0.2,
+    inner_gradient_noise=0.1,
+    outer_gradient_noise=0.3,
+)
 
 
 class Method(NamedTuple):
@@ -85,10 +91,7 @@ def transcribed(case: Case[BoundedComposition, ComFedL], method: Method) -> np.n
     ),
     corrected=Method("u_{t+1}"),
     correction="u_{t+1} = g(x_t; ξ_t) at γ = 1, put into z_t = ∇g(x_t; ξ_t)ᵀ∇f(u_{t+1}; ζ_t).",
-    false_siblings=[
-        ("γ = 0.9", Method("u_{t+1}", 0.9)),
-        ("u_t and γ = 0.9", Method("u_t", 0.9)),
-    ],
+    false_siblings=[("γ = 0.9", Method("u_{t+1}", 0.9)), ("u_t and γ = 0.9", Method("u_t", 0.9))],
     explain=(
         "With γ = 1 the printed (2) evaluates ∇f at the inner value of the step before. The text "
         "beside it and Algorithm 1 have u_{t+1}; so read, it is ComFedL with one sample a step."

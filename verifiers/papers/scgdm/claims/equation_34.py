@@ -24,9 +24,15 @@ from driftproof.verifiers.claim_types.comparison import comparison
 from driftproof.verifiers.papers.scgdm.claims._pseudo_code import steps
 
 NOISY = BoundedComposition(
-    clients=3, dim=2, inner_dim=2, heterogeneity=1.0, inner_curvature=0.5, inner_offset=0.3,
-    inner_value_noise=0.2, outer_gradient_noise=0.3,
-)  # fmt: skip
+    clients=3,
+    dim=2,
+    inner_dim=2,
+    heterogeneity=1.0,
+    inner_curvature=0.5,
+    inner_offset=0.3,
+    inner_value_noise=0.2,
+    outer_gradient_noise=0.3,
+)
 
 
 @dataclass(frozen=True)
@@ -62,9 +68,7 @@ class Unrolled:
     cases=[
         *grid(BiasAmplification(), LocalSCGDM(local_steps=2, step_factor=0.3), rounds=2),
         *grid(
-            NOISY,
-            LocalSCGDM(local_steps=sweep(3, 5), momentum=3.0, inner_momentum=2.0),
-            rounds=3,
+            NOISY, LocalSCGDM(local_steps=sweep(3, 5), momentum=3.0, inner_momentum=2.0), rounds=3
         ),
     ],
     readings={

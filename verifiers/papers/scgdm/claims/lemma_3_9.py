@@ -17,13 +17,23 @@ from driftproof.verifiers.papers.scgdm.claims import _suprema as sup
 from driftproof.verifiers.papers.scgdm.claims._assumption_3_8 import TASKS
 
 SWEPT = AnalyticMAML(
-    dim=sweep(1, 2), heterogeneity=sweep(0.0, 0.5), noise=sweep(0.0, 0.3),
-    adaptation=sweep(0.3, 1.5), signs="alternating",
-)  # fmt: skip
+    dim=sweep(1, 2),
+    heterogeneity=sweep(0.0, 0.5),
+    noise=sweep(0.0, 0.3),
+    adaptation=sweep(0.3, 1.5),
+    signs="alternating",
+)
 SEVERAL_TASKS = AnalyticMAML(
-    clients=3, dim=sweep(1, 3), tasks=2, amplitude=0.5, frequency=2.0, heterogeneity=0.4,
-    task_heterogeneity=0.3, noise=0.2, signs="alternating",
-)  # fmt: skip
+    clients=3,
+    dim=sweep(1, 3),
+    tasks=2,
+    amplitude=0.5,
+    frequency=2.0,
+    heterogeneity=0.4,
+    task_heterogeneity=0.3,
+    noise=0.2,
+    signs="alternating",
+)
 
 
 def stretch(c: Letters) -> Expression:
@@ -62,15 +72,21 @@ def minkowski(c: Letters) -> Expression:
         "L_g": sup.printed("L_g", sup.smoothness_of_g, lambda c: c.lambda_ * c.L_2),
         "C_f²": sup.printed("C_f²", sup.moment_of_f, lambda c: c.sigma_1**2 + c.G**2),
         "C_g²": sup.printed(
-            "C_g²", sup.moment_of_g, lambda c: stretch(c) ** 2 + c.lambda_**2 * c.sigma_2**2,
+            "C_g²",
+            sup.moment_of_g,
+            lambda c: stretch(c) ** 2 + c.lambda_**2 * c.sigma_2**2,
             "(9) bounds E‖∇²L(x; ξ) − ∇²L(x)‖² by σ_2² and names no norm: an operator norm",
         ),
         "C_g², σ_2 in the Frobenius norm": sup.printed(
-            "C_g²", sup.moment_of_g, lambda c: stretch(c) ** 2 + c.lambda_**2 * c.sigma_2F**2,
+            "C_g²",
+            sup.moment_of_g,
+            lambda c: stretch(c) ** 2 + c.lambda_**2 * c.sigma_2F**2,
             "(9) bounds E‖∇²L(x; ξ) − ∇²L(x)‖² by σ_2² and names no norm: the Frobenius norm",
         ),
         "C_g², every norm Frobenius": sup.printed(
-            "C_g²", sup.moment_of_g_frobenius, lambda c: frobenius(c, 1),
+            "C_g²",
+            sup.moment_of_g_frobenius,
+            lambda c: frobenius(c, 1),
             "no norm is named, and (21) adds squares, as the Frobenius norm allows",
         ),
         "C_g² with d(1 + λL_1)², every norm Frobenius": narrower(
@@ -79,16 +95,21 @@ def minkowski(c: Letters) -> Expression:
         ),
         "σ_f²": sup.printed("σ_f²", sup.variance_of_f, lambda c: c.sigma_1**2),
         "σ_g²": sup.printed(
-            "σ_g²", sup.variance_of_jacobian, lambda c: c.lambda_**2 * c.sigma_2**2,
+            "σ_g²",
+            sup.variance_of_jacobian,
+            lambda c: c.lambda_**2 * c.sigma_2**2,
             "no norm is named: the spectral norm on both sides",
         ),
         "σ_g², every norm Frobenius": sup.printed(
-            "σ_g²", sup.variance_of_jacobian_frobenius, lambda c: c.lambda_**2 * c.sigma_2F**2,
+            "σ_g²",
+            sup.variance_of_jacobian_frobenius,
+            lambda c: c.lambda_**2 * c.sigma_2F**2,
             "no norm is named: the Frobenius norm on both sides",
         ),
         "δ_g²": sup.printed("δ_g²", sup.variance_of_value, lambda c: c.lambda_**2 * c.sigma_1**2),
         "Lipschitz constant of ∇F": sup.printed(
-            "Lipschitz constant of ∇F", sup.smoothness_of_objective,
+            "Lipschitz constant of ∇F",
+            sup.smoothness_of_objective,
             lambda c: stretch(c) ** 2 * c.L_1 + c.lambda_ * c.G * c.L_2,
         ),
     },
@@ -127,8 +148,7 @@ def minkowski(c: Letters) -> Expression:
         (
             "∇F with one factor 1 + λL_1",
             sup.Constant(
-                sup.smoothness_of_objective,
-                lambda c: stretch(c) * c.L_1 + c.lambda_ * c.G * c.L_2,
+                sup.smoothness_of_objective, lambda c: stretch(c) * c.L_1 + c.lambda_ * c.G * c.L_2
             ),
         ),
     ],
@@ -139,6 +159,6 @@ def minkowski(c: Letters) -> Expression:
         "both properties, but bounds no ‖Av‖ by ‖A‖‖v‖, which Theorem 3.4 needs. Theorem 3.4 takes "
         "C_g² from here."
     ),
-)  # fmt: skip
+)
 def constants(case: Case[AnalyticMAML, None], right: sup.Constant) -> list[Comparison]:
     return sup.each_client(case, right)

@@ -43,9 +43,7 @@ def proven(c: Letters) -> Expression:
 
 
 BETWEEN_COMMUNICATIONS = Stated(
-    proven,
-    left=between_communications(momentum_error_of_clients),
-    assumes=(given.TWO_SAMPLES,),
+    proven, left=between_communications(momentum_error_of_clients), assumes=(given.TWO_SAMPLES,)
 )
 mended = Terms(
     {
@@ -120,8 +118,7 @@ def steps(right: RightSide) -> list[Step]:
             quote="the last display of its proof, (25), has L_F² in this term",
         ),
         "the same, between communications": narrower(
-            BETWEEN_COMMUNICATIONS,
-            why="the lemma and Theorem 3.4 speak of every step t",
+            BETWEEN_COMMUNICATIONS, why="the lemma and Theorem 3.4 speak of every step t"
         ),
     },
     erratum=Erratum(

@@ -10,13 +10,9 @@ from driftproof.toolkit.measure import Reduction, Steps
 from driftproof.toolkit.readings import Erratum, Stated, literal, narrower
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.claim_types.terms import Terms
+from driftproof.verifiers.papers.scgdm.claims import _steps as steps
 from driftproof.verifiers.papers.scgdm.claims import assumptions as given
 from driftproof.verifiers.papers.scgdm.claims._cases import CASES, FULL
-from driftproof.verifiers.papers.scgdm.claims._steps import (
-    MEASURED,
-    between_communications,
-    estimate_error_of_clients,
-)
 
 
 def printed(c: Letters) -> Expression:
@@ -47,11 +43,11 @@ mended = Terms(
     r"(1-\gamma\eta)\mathbb{E}\|u_t^{(k)}-g^{(k)}(x_{t-1}^{(k)})\|^2",
     cases=CASES,
     full=FULL,
-    measured=MEASURED | {"past": r"\mathbb{E}\|u_t^{(k)}-g^{(k)}(x_{t-1}^{(k)})\|^2"},
+    measured=steps.MEASURED | {"past": r"\mathbb{E}\|u_t^{(k)}-g^{(k)}(x_{t-1}^{(k)})\|^2"},
     readings={
         "as printed": literal(printed),
         "between communications": narrower(
-            Stated(printed, left=between_communications(estimate_error_of_clients)),
+            Stated(printed, left=steps.between_communications(steps.estimate_error_of_clients)),
             why="the lemma and Theorem 3.4 speak of every step t",
         ),
     },
@@ -80,4 +76,4 @@ mended = Terms(
     ),
 )
 def estimate_error(view: Steps) -> Reduction | None:
-    return estimate_error_of_clients(view)
+    return steps.estimate_error_of_clients(view)

@@ -25,9 +25,13 @@ PULLED = BoundedComposition(
 )
 QUIET = BoundedComposition(distance=0.7)
 NOISY = replace(
-    QUIET, dim=2, inner_dim=2, inner_value_noise=0.2, inner_gradient_noise=0.2,
+    QUIET,
+    dim=2,
+    inner_dim=2,
+    inner_value_noise=0.2,
+    inner_gradient_noise=0.2,
     outer_gradient_noise=0.2,
-)  # fmt: skip
+)
 
 
 def printed(c: Letters) -> Expression:
@@ -76,9 +80,7 @@ def largest_consensus_error(c: Letters) -> Expression:
     r"48TKp^2\beta^2\eta^2C_f^2\sigma_g^2",
     cases=[
         *grid(
-            PULLED,
-            LocalSCGDM(local_steps=sweep(2, 8), step_size=0.1, step_factor=0.1),
-            rounds=1,
+            PULLED, LocalSCGDM(local_steps=sweep(2, 8), step_size=0.1, step_factor=0.1), rounds=1
         ),
         *grid(
             BiasAmplification(objective_of="client-wise"),

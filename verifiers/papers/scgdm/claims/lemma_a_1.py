@@ -73,11 +73,7 @@ def steps(right: RightSide) -> list[Step]:
             LocalSCGDM(local_steps=4, inner_momentum=sweep(9.0, 0.5), step_factor=0.01),
             rounds=4,
         ),
-        *grid(
-            NOISY,
-            LocalSCGDM(local_steps=3, inner_momentum=sweep(9.0, 0.5)),
-            rounds=1,
-        ),
+        *grid(NOISY, LocalSCGDM(local_steps=3, inner_momentum=sweep(9.0, 0.5)), rounds=1),
         *grid(
             BoundedComposition(opposition_slope=1.0, opposition_centre=0.5, inner_value_noise=0.1),
             LocalSCGDM(local_steps=3, step_factor=sweep(0.1, 5.0)),

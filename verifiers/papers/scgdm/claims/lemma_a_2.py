@@ -94,16 +94,19 @@ def steps(right: RightSide) -> list[Step]:
     cases=[
         *grid(
             replace(NEAR, inner_value_noise=0.4),
-            LocalSCGDM(local_steps=2, step_size=0.5, inner_momentum=1.9), rounds=2,
+            LocalSCGDM(local_steps=2, step_size=0.5, inner_momentum=1.9),
+            rounds=2,
         ),
         *grid(replace(NEAR, heterogeneity=1.0), LocalSCGDM(), rounds=2),
         *grid(
-            replace(NEAR, outer_gradient_noise=0.4), LocalSCGDM(local_steps=2, step_size=0.5),
+            replace(NEAR, outer_gradient_noise=0.4),
+            LocalSCGDM(local_steps=2, step_size=0.5),
             rounds=1,
         ),
         *grid(
             BoundedComposition(distance=sweep(0.5, 16 * pi), inner_gradient_noise=0.4),
-            LocalSCGDM(local_steps=2, step_size=0.5, step_factor=0.001), rounds=1,
+            LocalSCGDM(local_steps=2, step_size=0.5, step_factor=0.001),
+            rounds=1,
         ),
         *grid(
             BENT,
@@ -113,10 +116,10 @@ def steps(right: RightSide) -> list[Step]:
         # f a line, g strongly curved: models that the noise drove apart have different gradients
         *grid(
             BoundedComposition(
-                distance=3000.0, inner_curvature=4.0, outer_curvature=1e-3,
-                outer_gradient_noise=0.1,
+                distance=3000.0, inner_curvature=4.0, outer_curvature=1e-3, outer_gradient_noise=0.1
             ),
-            LocalSCGDM(local_steps=3, step_size=0.5, step_factor=sweep(3.0, 10.0)), rounds=1,
+            LocalSCGDM(local_steps=3, step_size=0.5, step_factor=sweep(3.0, 10.0)),
+            rounds=1,
         ),
         *grid(replace(PLANE, inner_gradient_noise=0.4), TWO_STEPS, rounds=2),
         *grid(replace(PLANE, outer_gradient_noise=0.3), TWO_STEPS, rounds=2),
@@ -131,8 +134,7 @@ def steps(right: RightSide) -> list[Step]:
         "u as printed": literal(printed),
         "u as z uses it": intended(as_used, quote="Algorithm 1 makes z_{t+1} of u_{t+2}"),
         "u as z uses it, clients with one f and one g": narrower(
-            Stated(as_used, assumes=(given.ALIKE,)),
-            why=given.OF_THEIR_OWN,
+            Stated(as_used, assumes=(given.ALIKE,)), why=given.OF_THEIR_OWN
         ),
     },
     erratum=Erratum(
@@ -156,14 +158,14 @@ def steps(right: RightSide) -> list[Step]:
             "the noise of ∇f": Rational(2, 5),
             "the noise of ∇g": Rational(3, 40),
             "different clients": Rational(1, 5),
-        },
+        }
     ),
     prove=steps,
     explain=(
         "z_{t+1} is computed from u_{t+2}, not u_{t+1}; and the lemma treats clients as if they "
         "had one f and one g. For such clients it holds, with the constants 3, 3, K and 3K."
     ),
-)  # fmt: skip
+)
 def gradient_consensus(view: Steps) -> Reduction | None:
     if view.t == 0:
         return None

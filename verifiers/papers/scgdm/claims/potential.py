@@ -28,9 +28,13 @@ from driftproof.verifiers.papers.scgdm.claims._theorem import gradient_noise, va
 STEEP = BoundedComposition(clients=1, outer_slope=100.0, distance=3.0)
 AT_REST = BoundedComposition(clients=1, outer_slope=3.0, distance=0.0)
 NOISY = BoundedComposition(
-    clients=1, inner_curvature=sweep(0.0, 0.5), distance=1.2,
-    inner_value_noise=0.3, inner_gradient_noise=0.3, outer_gradient_noise=0.3,
-)  # fmt: skip
+    clients=1,
+    inner_curvature=sweep(0.0, 0.5),
+    distance=1.2,
+    inner_value_noise=0.3,
+    inner_gradient_noise=0.3,
+    outer_gradient_noise=0.3,
+)
 SETTLING = LocalSCGDM(
     local_steps=6, step_size=0.1, momentum=5.0, inner_momentum=5.0, step_factor=0.01
 )
@@ -44,9 +48,13 @@ def differences(c: Letters) -> Expression:
     return (
         c.measured("objective")
         + c.beta / c.alpha * (c.measured("error") - c.measured("next_error"))
-        + 2 * c.beta * c.C_g**2 * c.L_f**2 / c.gamma
+        + 2
+        * c.beta
+        * c.C_g**2
+        * c.L_f**2
+        / c.gamma
         * (c.measured("inner") - c.measured("next_inner"))
-    )  # fmt: skip
+    )
 
 
 DECREASE = {

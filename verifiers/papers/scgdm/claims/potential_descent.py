@@ -22,9 +22,13 @@ from driftproof.verifiers.claim_types.terms import Terms
 from driftproof.verifiers.papers.scgdm.claims import assumptions as given
 
 NOISY = BoundedComposition(
-    clients=sweep(1, 2), inner_curvature=sweep(0.0, 0.5), distance=1.2,
-    inner_value_noise=0.3, inner_gradient_noise=0.3, outer_gradient_noise=0.3,
-)  # fmt: skip
+    clients=sweep(1, 2),
+    inner_curvature=sweep(0.0, 0.5),
+    distance=1.2,
+    inner_value_noise=0.3,
+    inner_gradient_noise=0.3,
+    outer_gradient_noise=0.3,
+)
 
 
 def step(c: Letters) -> Expression:
@@ -76,10 +80,7 @@ printed, mended = with_momentum("each_momentum"), with_momentum("mean_momentum")
         # clients of opposite curvature, each momentum nearly its client's own gradient
         *grid(
             BoundedComposition(
-                opposition_slope=1.0,
-                opposition_curvature=3.0,
-                opposition_centre=0.5,
-                distance=0.3,
+                opposition_slope=1.0, opposition_curvature=3.0, opposition_centre=0.5, distance=0.3
             ),
             LocalSCGDM(local_steps=6, momentum=9.9, inner_momentum=9.9, step_factor=1.2),
             rounds=2,
@@ -96,8 +97,7 @@ printed, mended = with_momentum("each_momentum"), with_momentum("mean_momentum")
     readings={
         "as printed": literal(printed),
         "clients with one f and one g": narrower(
-            Stated(printed, assumes=(given.ALIKE,)),
-            why=given.OF_THEIR_OWN,
+            Stated(printed, assumes=(given.ALIKE,)), why=given.OF_THEIR_OWN
         ),
     },
     erratum=Erratum(

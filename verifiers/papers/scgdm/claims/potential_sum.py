@@ -69,10 +69,7 @@ class Share(NamedTuple):
     ),
     corrected=Share(L_f, 2),
     correction="2P_0/(βηT) with P_0 of (39): 2A_0/(αηT) and 4C_g²L_f²B_0/(γηT).",
-    false_siblings=[
-        ("L_f, but half of it", Share(L_f, 1)),
-        ("L_f, but twice it", Share(L_f, 4)),
-    ],
+    false_siblings=[("L_f, but half of it", Share(L_f, 1)), ("L_f, but twice it", Share(L_f, 4))],
     explain=(
         "The third term of (6) comes from the potential, where it has L_f; the displays from (42)"
         " on print L_g. (42) also lost a factor of 2 that (46) has."
@@ -95,7 +92,6 @@ def summed_potential(right: Share) -> list[Step]:
             r"\tfrac{2}{\beta\eta T}\big(P_0-F(x_*)\big) \text{ as printed}",
         ),
         vanishes(
-            right.summed.subs(started) - printed,
-            r"\text{with (43) and (44) in place of } A_0, B_0",
+            right.summed.subs(started) - printed, r"\text{with (43) and (44) in place of } A_0, B_0"
         ),
     ]

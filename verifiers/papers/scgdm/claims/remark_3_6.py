@@ -17,12 +17,8 @@ from driftproof.toolkit.readings import Erratum, literal, narrower
 from driftproof.verifiers.algebra.symbolic import Step, vanishes
 from driftproof.verifiers.claim_types.derived import Derived
 from driftproof.verifiers.claim_types.rate import Floor, Schedule, rate
+from driftproof.verifiers.papers.scgdm.claims import _theorem as theorem
 from driftproof.verifiers.papers.scgdm.claims import assumptions as given
-from driftproof.verifiers.papers.scgdm.claims._theorem import (
-    largest_squared_gradient,
-    mean_squared_gradient,
-    scheduled_case,
-)
 
 T = symbols("T", positive=True)
 ORDER = T ** Rational(-1, 2)
@@ -32,10 +28,12 @@ NOISY = BoundedComposition(
 LETTERS = {"eta": T ** Rational(-1, 2), "p": T ** Rational(1, 4)}
 
 FLOORS = [
-    Floor("clients with different g tend to x = −1, where the squared gradient is 9",
-          lambda at: 8 + 0 * T if "different_g" in at else None),
+    Floor(
+        "clients with different g tend to x = −1, where the squared gradient is 9",
+        lambda at: 8 + 0 * T if "different_g" in at else None,
+    ),
     Floor("a line of slope 1, D/β = 1", lambda at: 1 / (T * at["eta"])),
-]  # fmt: skip
+]
 
 
 def largest_step_factor(right: Schedule) -> list[Step]:
@@ -52,9 +50,9 @@ def largest_step_factor(right: Schedule) -> list[Step]:
     assumes=[*given.ASSUMED],
     statement=r"\alpha=\gamma=1,\;\beta=\frac1{\sqrt{16C_g^4L_f^2+8L_F^2}}:\quad "
     r"\frac1T\sum_{t=0}^{T-1}\mathbb{E}\|\nabla F(\bar x_t)\|^2 \le O(\order)",
-    cases=[scheduled_case(NOISY, p) for p in (4, 6, 8, 10, 12, 14, 16, 18, 20)],
-    full=[scheduled_case(NOISY, p) for p in (24, 28, 32)],
-    range=largest_squared_gradient,
+    cases=[theorem.scheduled_case(NOISY, p) for p in (4, 6, 8, 10, 12, 14, 16, 18, 20)],
+    full=[theorem.scheduled_case(NOISY, p) for p in (24, 28, 32)],
+    range=theorem.largest_squared_gradient,
     readings={
         "clients with one g": narrower(
             Schedule(LETTERS, ORDER), why="the paper's clients have different g"
@@ -88,4 +86,4 @@ def largest_step_factor(right: Schedule) -> list[Step]:
     ),
 )
 def convergence_at_constant_factors(view: States) -> Reduction:
-    return mean_squared_gradient(view)
+    return theorem.mean_squared_gradient(view)

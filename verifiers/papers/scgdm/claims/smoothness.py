@@ -17,8 +17,12 @@ from driftproof.verifiers.claim_types.comparison import comparison
 from driftproof.verifiers.papers._smoothness import steepest
 from driftproof.verifiers.papers.scgdm.claims import assumptions as given
 
-ROLES = {"C_g": "inner_gradient_moment", "C_f": "outer_gradient_moment",
-         "L_g": "inner_mean_smoothness", "L_f": "outer_mean_smoothness"}  # fmt: skip
+ROLES = {
+    "C_g": "inner_gradient_moment",
+    "C_f": "outer_gradient_moment",
+    "L_g": "inner_mean_smoothness",
+    "L_f": "outer_mean_smoothness",
+}
 
 
 @comparison(

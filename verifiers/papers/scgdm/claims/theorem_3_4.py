@@ -13,17 +13,8 @@ from driftproof.toolkit.measure import Reduction, States
 from driftproof.toolkit.readings import Erratum, Stated
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.papers.scgdm.claims import _potential_steps
+from driftproof.verifiers.papers.scgdm.claims import _theorem as theorem
 from driftproof.verifiers.papers.scgdm.claims import assumptions as given
-from driftproof.verifiers.papers.scgdm.claims._theorem import (
-    VALID,
-    admitted,
-    corrected,
-    largest_squared_gradient,
-    mean_squared_gradient,
-    mended,
-    printed,
-    readings,
-)
 
 DIFFERENT = BiasAmplification(objective_of="client-wise", at=1.0)
 OPPOSED = BoundedComposition(
@@ -46,12 +37,12 @@ CURVED = BoundedComposition(heterogeneity=1.0, inner_curvature=1.0, distance=1.0
 
 def late(problem: BoundedComposition) -> Case[BoundedComposition, LocalSCGDM]:
     """Return a case that keeps the first momentum for long."""
-    return admitted(problem, 1900, eta=0.033, alpha=0.1, gamma=0.34, p=1)
+    return theorem.admitted(problem, 1900, eta=0.033, alpha=0.1, gamma=0.34, p=1)
 
 
 def eager(problem: BoundedComposition) -> Case[BoundedComposition, LocalSCGDM]:
     """Return a case whose steps forget nearly all."""
-    return admitted(problem, 1000, eta=0.5, alpha=1.9, gamma=1.9, p=1)
+    return theorem.admitted(problem, 1000, eta=0.5, alpha=1.9, gamma=1.9, p=1)
 
 
 def crossing(
@@ -61,7 +52,7 @@ def crossing(
     problem = BoundedComposition(heterogeneity=1.0, distance=20.0)
     beta = share * given.largest_factor(problem, alpha, gamma)
     rounds = ceil(80.0 / (beta * eta * p))
-    return admitted(problem, rounds, eta=eta, alpha=alpha, gamma=gamma, p=p, share=share)
+    return theorem.admitted(problem, rounds, eta=eta, alpha=alpha, gamma=gamma, p=p, share=share)
 
 
 @bound(
@@ -77,17 +68,19 @@ def crossing(
     cases=[
         # two clients with different g, no noise: they leave the minimiser of F behind
         Case(replace(DIFFERENT, at=0.2), LocalSCGDM(step_size=0.05, step_factor=0.05), 200),
-        admitted(DIFFERENT, 20_000, eta=0.05),
+        theorem.admitted(DIFFERENT, 20_000, eta=0.05),
         # two clients with different f: from the minimiser of F, where every term of (6) is 0
-        admitted(OPPOSED, 3000, eta=0.1, p=3),
-        admitted(OPPOSED, 500, eta=0.2, p=10),
+        theorem.admitted(OPPOSED, 3000, eta=0.1, p=3),
+        theorem.admitted(OPPOSED, 500, eta=0.2, p=10),
         # one client: the error of the first estimate
-        admitted(FIRST_ESTIMATE, 1000, eta=0.01, alpha=99.0, gamma=0.2),
-        admitted(FIRST_ESTIMATE, 1840, eta=0.043, alpha=14.6, gamma=0.07, p=1),
+        theorem.admitted(FIRST_ESTIMATE, 1000, eta=0.01, alpha=99.0, gamma=0.2),
+        theorem.admitted(FIRST_ESTIMATE, 1840, eta=0.043, alpha=14.6, gamma=0.07, p=1),
         # one client, one sample for g and f
-        admitted(COVARIANCE, 20_000, eta=0.002, alpha=4.0, samples="one"),
+        theorem.admitted(COVARIANCE, 20_000, eta=0.002, alpha=4.0, samples="one"),
         *(
-            admitted(replace(NOISY, clients=k, dim=d, heterogeneity=h), 1000 // p, eta=0.05, p=p)
+            theorem.admitted(
+                replace(NOISY, clients=k, dim=d, heterogeneity=h), 1000 // p, eta=0.05, p=p
+            )
             for k, d, h, p in ((1, 1, 0.0, 2), (4, 1, 0.0, 2), (4, 3, 1.0, 2), (2, 2, 1.0, 5))
         ),
         *(
@@ -96,12 +89,14 @@ def crossing(
             for p, share in ((1, 1.0), (2, 1.0), (2, 0.1), (6, 0.1))
         ),
         *(
-            admitted(CURVED, 300 // p, eta=0.1, alpha=9.0, gamma=9.0, p=p, share=share)
+            theorem.admitted(CURVED, 300 // p, eta=0.1, alpha=9.0, gamma=9.0, p=p, share=share)
             for p, share in ((1, 1.0), (2, 1.0), (2, 0.1))
         ),
         *(
-            admitted(
-                replace(NOISY, heterogeneity=1.0, inner_offset=0.5), 500, eta=0.05,
+            theorem.admitted(
+                replace(NOISY, heterogeneity=1.0, inner_offset=0.5),
+                500,
+                eta=0.05,
                 averaged=averaged,
             )
             for averaged in ("mx", "x")
@@ -113,12 +108,20 @@ def crossing(
         late(NOISE_OF_INNER_GRADIENT),
     ],
     full=[
-        admitted(
+        theorem.admitted(
             BoundedComposition(
-                clients=k, dim=2, inner_dim=2, outer_curvature=curve, inner_curvature=bend,
+                clients=k,
+                dim=2,
+                inner_dim=2,
+                outer_curvature=curve,
+                inner_curvature=bend,
                 heterogeneity=h,
             ),
-            20, eta=eta, alpha=alpha / eta, gamma=gamma / eta, p=p,
+            20,
+            eta=eta,
+            alpha=alpha / eta,
+            gamma=gamma / eta,
+            p=p,
         )
         for k in (1, 2, 5)
         for curve in (1e-3, 1.0, 1e3)
@@ -128,8 +131,8 @@ def crossing(
         for alpha, gamma in ((0.9, 0.9), (0.01, 0.9), (0.9, 0.01))
         for p in (1, 10)
     ],
-    range=largest_squared_gradient,
-    readings=readings(printed, mended),
+    range=theorem.largest_squared_gradient,
+    readings=theorem.readings(theorem.printed, theorem.mended),
     erratum=Erratum(
         "false",
         changes="If the clients' g differ, the algorithm can converge to a point where ∇F is not "
@@ -137,7 +140,7 @@ def crossing(
         "constants, provided that f and g get two independent samples; Algorithm 1 prints one.",
         depends="theorem",
     ),
-    corrected=Stated(corrected, assumes=VALID),
+    corrected=Stated(theorem.corrected, assumes=theorem.VALID),
     correction=(
         "With x̄ instead of each client's x_k every error obeys a recursion that no average "
         "breaks: x̄_{t+1} = x̄_t − βηm̄_{t+1}. Let A_t = E‖m̄_{t+1} − ∇F(x̄_t)‖², e_t = (1/K) Σ "
@@ -149,7 +152,7 @@ def crossing(
         "2γ²η²C_g²L_f²δ_g²). The potential F(x̄_t) + (β/2α)A_t + (βC_g²L_f²/γ)e_t falls by "
         "(βη/2)‖∇F(x̄_t)‖² up to 4βηL_F²V and the noise. docs/scgdm.md has each step."
     ),
-    false_siblings=corrected.controls(
+    false_siblings=theorem.corrected.controls(
         {
             "the gap": Rational(2, 5),
             "the drift": 0,
@@ -158,7 +161,7 @@ def crossing(
             "the noise of ∇f": 0,
             ("the first noise of ∇g", "the noise of ∇g"): 0,
         },
-        assumes=VALID,
+        assumes=theorem.VALID,
     ),
     prove=_potential_steps.steps,
     explain=(
@@ -168,6 +171,6 @@ def crossing(
         "of gradients over clients. Untested, for no case comes near enough: the first estimate in "
         "m; the noise of g; the noise of g, second order; the noise of g in m."
     ),
-)  # fmt: skip
+)
 def convergence(view: States) -> Reduction:
-    return mean_squared_gradient(view)
+    return theorem.mean_squared_gradient(view)

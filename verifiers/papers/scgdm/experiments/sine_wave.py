@@ -144,12 +144,7 @@ def outperforms(own: str, named: Any) -> list[Says]:
     pairs = [(named(OURS), named(other)) for other in BASELINES]
     return [
         Says(text=f"Local-SCGDM outperforms the other baselines{own}", pairs=pairs, of=LOSSES),
-        Says(
-            text=f"… with a great margin{own}",
-            pairs=pairs,
-            of=LOSSES,
-            margin=-GREAT,
-        ),
+        Says(text=f"… with a great margin{own}", pairs=pairs, of=LOSSES, margin=-GREAT),
     ]
 
 

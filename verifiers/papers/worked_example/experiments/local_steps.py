@@ -10,6 +10,7 @@ from typing import Any
 
 from driftproof.synthetic.image_problems.imbalanced import ImbalancedImages
 from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.dataset import read
 from driftproof.verifiers.experiment import (
     Conclusion,
     Plan,
@@ -26,11 +27,13 @@ from driftproof.verifiers.experiment import (
 SIZES = {"smoke": (2, 5), "quick": (8, 40), "paper": (20, 200)}
 """Profile: seeds and rounds."""
 LOCAL_STEPS = (1, 5, 20)
+IMAGES, VALIDATION = 100, 25
+"""Of each of the ten clients, to train and to judge, at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FedAvgRun(Run):
-    """FedAvg with τ local steps a round; ten clients have 100 images each.
+    """FedAvg with τ local steps a round; ten clients have 100 images each, of few data fewer.
 
     Attributes:
         local_steps: τ.
@@ -44,11 +47,18 @@ class FedAvgRun(Run):
     data: Path | None = None
 
     @property
+    def held(self) -> tuple[int, int]:
+        """Training and validation images of each client; of few data 4/5, so that seeds differ."""
+        train, _, judging = read(self.data).apart
+        own, other = (max(1, len(of.labels) * 4 // 50) for of in (train, judging))
+        return min(IMAGES, own), min(VALIDATION, other)
+
+    @property
     def problem(self) -> ImbalancedImages:
         """Softmax regression; the partition says who has which images."""
-        return ImbalancedImages(
-            data=self.data, large=100, small=100, form="average", partition=self.data_seed
-        )
+        each, validation = self.held
+        sizes: dict[str, Any] = {"large": each, "small": each, "validation": validation}
+        return ImbalancedImages(data=self.data, form="average", partition=self.data_seed, **sizes)
 
     @property
     def algorithm(self) -> FedAvg:
@@ -71,11 +81,12 @@ def local_steps(plan: Plan) -> Steps:
     """Run FedAvg with every τ on every partition, and judge the sentence."""
     seeds, rounds = SIZES[plan.profile]
     base = FedAvgRun.planned(plan, rounds=rounds)
+    each, validation = base.held
     wanted = {f"τ = {tau}": base.but(local_steps=tau) for tau in LOCAL_STEPS}
     runs = yield from outcomes(wanted, seeds)
     last = {label: of.last("accuracy") for label, of in runs.items()}  # [seeds] each
     return Conclusion(
-        setting=setting(base, seeds, "softmax regression; ten clients with 100 images each"),
+        setting=setting(base, seeds, f"softmax regression; ten clients with {each} images each"),
         sentences=judged(
             "more local steps a round give a better model after as many rounds",
             {
@@ -83,6 +94,6 @@ def local_steps(plan: Plan) -> Steps:
                 for fewer, more in pairwise(runs)
             },
         ),
-        findings=[ends(runs, "accuracy")],
+        findings=[ends(runs, "accuracy"), f"Each client is judged by {validation} images."],
         panels=[plot("accuracy", "validation accuracy", runs, "accuracy", "accuracy")],
     )

@@ -1,0 +1,208 @@
+r"""Linear fields that are as bad as an operator can be, where conditions on pairs do not suffice.
+
+What a measure is for one member of a class bounds the worst case from below, whatever the
+conditions are. The members tried are those of
+
+    f_i(x, y) = (μ/2)x² + νxy − (μ/2)y² + a_i x + b_i y,    x, y ∈ R, μ² + ν² ≤ L²,
+
+with the fields G_i(x, y) = (μx + νy + a_i, μy − νx − b_i): each is μ-strongly monotone, and
+Lipschitz with √(μ² + ν²) ≤ L. It pulls as little as the class allows, and turns as much, or not
+at all. Clients turn the same way or not, and are pushed from (x*, y*) = 0 in opposite ways or not
+at all.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from driftproof.toolkit.gram.exact import GramForm, Second, Vector
+from driftproof.toolkit.rationals import root
+from driftproof.verifiers.worst_case.classes import CURVED
+from driftproof.verifiers.worst_case.sdp import WorstCase
+
+Point = tuple[Fraction, Fraction]
+ZERO = (Fraction(0), Fraction(0))
+KNOTS = (Fraction(0), *(Fraction(1, k) for k in (11, 5, 3, 2)))
+"""Knots of curves, in units of the start. Gradient descent's worst one is 1/(2ηLN + 1)."""
+
+
+@dataclass(frozen=True)
+class LinearField:
+    """(x, y) ↦ (μx + νy, μy − νx) + shift."""
+
+    mu: Fraction
+    nu: Fraction
+    shift: Point
+
+    @property
+    def written(self) -> dict[str, Any]:
+        """Its matrix and shift, as a counterexample's file has them."""
+        rows = ((self.mu, self.nu), (-self.nu, self.mu))
+        return {
+            "matrix": [list(map(str, row)) for row in rows],
+            "shift": list(map(str, self.shift)),
+        }
+
+    def __call__(self, at: Point) -> Point:
+        """Return the field at a point."""
+        x, y = at
+        return (
+            self.mu * x + self.nu * y + self.shift[0],
+            self.mu * y - self.nu * x + self.shift[1],
+        )
+
+
+@dataclass(frozen=True)
+class Curve:
+    """f'(x) = slope + below min(x, knot) + above max(x − knot, 0), with f(0) = 0 and a knot ≥ 0.
+
+    So f is a quadratic or a line if both curvatures are one, half a Huber function if one is 0.
+    """
+
+    slope: Fraction
+    below: Fraction
+    above: Fraction
+    knot: Fraction
+
+    def __call__(self, at: Point) -> Point:
+        """Return the gradient at a point."""
+        low, high = min(at[0], self.knot), max(at[0] - self.knot, Fraction(0))
+        return self.slope + self.below * low + self.above * high, Fraction(0)
+
+    def value(self, at: Point) -> Fraction:
+        """Return f at a point: f' is linear up to the knot, and from it on."""
+        (x, _), middle = at, min(at[0], self.knot)
+        low, high = (self((of, Fraction(0)))[0] for of in (middle, x))
+        return (middle * (self.slope + low) + (x - middle) * (low + high)) / 2
+
+
+def curves_above(
+    case: WorstCase, bound: Fraction
+) -> tuple[list[Curve], Mapping[int, Point]] | None:
+    """Return the first functions of one variable tried on which the measure exceeds a bound.
+
+    Those of clients of even, and of odd, number are alike. Function values are ``vectors[~j]``.
+    """
+    known = [of.solvable and {c.name for c in of.conditions} <= {*CURVED} for of in case.classes]
+    if not known or not all(known):  # of a program that was read from a file nobody knows a run
+        return None
+    bounds = {relation.name: relation.bound for relation in case.relations}
+    start, apart = (root(bounds.get(name, Fraction(1))) for name in ("start", "similar"))
+    L, mu = (case.classes[0].parameters.get(name, Fraction(0)) for name in ("L", "mu"))
+    count, bent = len(case.classes), (L, mu)
+    shapes = product(((mu, mu), (L, L), bent), repeat=min(2, count))
+    ordered = sorted(shapes, key=lambda of: of.count(bent))
+    for knot, of, push in product(KNOTS, ordered, (apart, -apart, Fraction(0))):
+        # an odd one out has no gradient at x*, where they cancel
+        signs = [(-1) ** k * (k + 1 < count or k % 2) for k in range(count)]
+        curves = [Curve(push * s, *of[k % len(of)], knot * start) for k, s in enumerate(signs)]
+        met = (_met(case, curves, (start, Fraction(0))) if not knot or bent in of else None) or {}
+        whole = len(met) == len(case.vectors) + len(case.values)
+        if not whole or value_on(case.objective, met) <= bound:
+            continue
+        if all(value_on(it.quantity, met) <= it.bound for it in case.relations):
+            return curves, met
+    return None
+
+
+def worst_of_fields(case: WorstCase) -> tuple[list[LinearField], dict[int, Point]] | None:
+    """Return the worst fields tried, and the unknown vectors on them, in R²; exact fractions.
+
+    None: the class is none of operators, there is a term, or a vector is not determined by fields
+    and start. Of functions of two variables a vector of x is (x, 0), one of y is (0, y).
+    """
+    if any(of.term or any(part.values) for of in case.classes for part in of.conditions):
+        return None
+    found, most = None, None
+    for fields, start in _tried(case):
+        vectors = _met(case, fields, start)
+        if vectors is None:
+            continue
+        value = value_on(case.objective, vectors)
+        if most is not None and value <= most:  # before the conditions, which are many
+            continue
+        if all(value_on(c.quantity, vectors) <= c.bound for c in case.constraints):
+            found, most = (fields, vectors), value
+    return found
+
+
+def value_on(quantity: GramForm, vectors: Mapping[int, Point]) -> Fraction:
+    """Return what a quantity is for given vectors, and function values."""
+    values = sum((a * vectors[~j][0] for j, a in quantity.values.items()), quantity.constant)
+    return values + sum(
+        (q * _product(vectors[j], vectors[k]) for (j, k), q in quantity.gram.items()), Fraction(0)
+    )
+
+
+def _product(one: Point, other: Point) -> Fraction:
+    return one[0] * other[0] + one[1] * other[1]
+
+
+def _tried(case: WorstCase) -> Iterator[tuple[list[LinearField], Point]]:
+    """Yield the clients' fields, and the start."""
+    bounds = {relation.name: relation.bound for relation in case.relations}
+    far = root(bounds.get("start", Fraction(0)))
+    apart = root(bounds.get("similar", Fraction(0)))
+    numbers = range(len(case.classes))
+    for turn, push, across in product((1, -1, 0), {Fraction(0), apart}, (0, 1)):
+        fields = []
+        for number, of in zip(numbers, case.classes, strict=True):
+            L, mu = of.parameters["L"], of.parameters["mu"]
+            paired = number + 1 < len(numbers) or number % 2 == 1  # an odd one has no push
+            length = push * (-1) ** number if paired else Fraction(0)
+            shift = (Fraction(0), length) if across else (length, Fraction(0))
+            nu = root(L**2 - mu**2) * (turn**number if turn else 0)
+            fields.append(LinearField(mu, nu, shift))
+        for start in ((far, Fraction(0)), (-far, Fraction(0)), (Fraction(0), far)):
+            yield fields, start
+
+
+def _met(case: WorstCase, fields: Sequence[Any], start: Point) -> dict[int, Point] | None:
+    """Return the unknown vectors of a run on some fields, in the order in which they are met."""
+    vectors: dict[int, Point] = {}
+
+    def unknown(of: Vector) -> list[int]:
+        return [j for j in of.coefficients if j not in vectors]
+
+    both = any(case.second)
+
+    def put(of: Vector, value: Point) -> None:
+        """Give an unknown vector its value: of (x, y) it is one of each space."""
+        for j in of.coefficients:
+            x, y = value
+            vectors[j] = value if not both else ((ZERO[0], y) if case.second[j] else (x, ZERO[0]))
+
+    def at(of: Vector) -> Point:
+        terms = [(c, vectors[j]) for j, c in of.coefficients.items()]
+        x, y = (sum((c * v[part] for c, v in terms), Fraction(0)) for part in (0, 1))
+        return x, y
+
+    def alone(of: Vector) -> bool:
+        """Tell whether it is one unknown vector."""
+        return len(of.coefficients) == 1 + both and set(of.coefficients.values()) == {1}
+
+    if case.vectors[0] == "x_0":
+        put(Vector.basis(0), start)
+    if both and case.vectors[1] == "y_0":
+        put(Vector.basis(Second(1)), start)
+    left = [t for triples in case.triples for t in triples]
+    while left:
+        ready = [t for t in left if not unknown(t.point)]
+        if not ready:
+            return None
+        for triple in ready:
+            left.remove(triple)
+            field, x = fields[triple.client], at(triple.point)
+            if unknown(triple.gradient) and alone(triple.gradient):
+                put(triple.gradient, field(x))
+            if unknown(triple.gradient) or at(triple.gradient) != field(x):
+                return None
+            vectors |= {
+                ~j: (field.value(x), x[1]) for j in triple.value.values if isinstance(field, Curve)
+            }
+    for number, own in enumerate(case.own):  # as in a fixed point
+        if alone(own):
+            put(own, fields[number % len(fields)](ZERO))
+    return vectors if {*range(len(case.vectors))} <= {*vectors} else None
