@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import traceback
+from _thread import interrupt_main
 from codecs import lookup
 from collections.abc import Sequence
 from pathlib import Path
@@ -84,11 +85,25 @@ def main() -> None:
     words = sys.argv[1:]
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminated)
+        sys.unraisablehook = _swallowed
     sys.exit(status(words))
 
 
 def _terminated(number: int, frame: FrameType | None) -> None:
     raise Terminated
+
+
+def _swallowed(what: Any) -> None:
+    """Raise Ctrl-C and SIGTERM again that came within a callback from C, where nothing is raised.
+
+    A compiler's callbacks print what is raised, and go on. 50 milliseconds later the callback has
+    mostly returned; if it has not, this is called again.
+    """
+    if isinstance(what.exc_value, KeyboardInterrupt):
+        number = signal.SIGTERM if isinstance(what.exc_value, Terminated) else signal.SIGINT
+        threading.Timer(0.05, interrupt_main, [number]).start()
+    else:
+        sys.__unraisablehook__(what)
 
 
 def status(words: Sequence[str]) -> int:

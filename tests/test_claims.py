@@ -209,7 +209,8 @@ def test_a_margin_too_small_for_the_budget_is_inconclusive_and_says_how_many_it_
     mean = float(np.mean([block.values for block in blocks]))
     near = only(make(cases=cases, left=left, range=top, right=lambda c: 1.005 * mean))
     assert near.verdict is Verdict.INCONCLUSIVE
-    assert "replicates did not decide" in near.reason
+    found = f"did not decide; measured mean is {near.lhs['mean']:.6g}, right side {near.rhs:.6g}"
+    assert found in near.reason
     assert near.replicates == 16 * 64
 
 

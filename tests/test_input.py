@@ -97,6 +97,40 @@ def test_what_a_command_is_sent_ends_it_in_order(tmp_path, number, status):
     assert "interrupted" in told
 
 
+CALLBACK = """
+import ctypes, sys, time
+from driftproof import cli
+def within():
+    print("within", flush=True)
+    time.sleep(0.3)
+@cli.cli.command("wait")
+def wait():
+    for _ in range(20):
+        ctypes.CFUNCTYPE(None)(within)()
+        time.sleep(0.3)
+cli.Commands.get_command = lambda self, ctx, name: wait
+sys.argv = ["driftproof", "wait"]
+cli.main()
+"""
+
+
+@LINUX
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_what_is_sent_while_compiled_code_calls_back_is_not_lost(number, status):
+    """Python prints what is raised in a callback from C, and goes on."""
+    running = subprocess.Popen(
+        [sys.executable, "-c", CALLBACK],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    running.stdout.readline()
+    os.kill(running.pid, number)
+    _, told = running.communicate(timeout=300)
+    assert (running.returncode, told.strip()) == (status, "driftproof: interrupted")
+
+
 @pytest.mark.parametrize(
     "name", ["mine/" + "x" * 300, "a\0b", " a", "", "a\nb", "\N{SNOWMAN}" * 70]
 )

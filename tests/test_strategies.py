@@ -446,9 +446,15 @@ def true(view: Steps) -> Reduction:
     return moved(view)
 
 
-@bound(name="mine/false", source="s", statement="s", cases=FIVE, right=linear)
-def false(view: Steps) -> Reduction:
-    return moved(view)
+def made(right):
+    @bound(name="mine/false", source="s", statement="s", cases=FIVE, right=right)
+    def within(view: Steps) -> Reduction:
+        return moved(view)
+
+    return within
+
+
+false = made(linear)
 
 
 @bound(name="mine/lucky", source="s", statement="s", cases=ONE, right=linear)
@@ -464,8 +470,8 @@ def test_the_plugin_makes_a_test_of_each_claim(pytester):
     result.stdout.fnmatch_lines(
         [
             "*mine.py::mine/true PASSED*",
-            "*mine.py::mine/false FAILED*",
             "*mine.py::mine/lucky*",
+            "*mine.py::mine/false FAILED*",
             "mine/false does not hold as stated:",
             "*printed: REFUTED",
             "*left *, right *",

@@ -70,7 +70,7 @@ def test_words_are_a_feature_each(tmp_path):
         ("t.csv::y", "x,y\n", "0 examples"),
         ("t.csv::y", "x,x\n1,2\n", "a name for each column"),
         ("t.csv::z", "x,y\n1,a\n2,b\n", "did you mean|one of x, y|wanted: x, y"),
-        ("t.csv", "x,y\n1,a\n2,b\n", "--label"),
+        ("t.csv", "x,y\n1,a\n2,b\n", "add --label y"),
         ("t.csv::y", "x,y\n" + "".join(f"w{k},{k % 2}\n" for k in range(1001)), "1,001 different"),
         ("t.arff::y", "@attribute y {a}\n1\n", "0 examples"),
         ("t.libsvm", "1 1:2 x:3\n", "t.libsvm, one of its lines"),
@@ -105,11 +105,11 @@ def test_an_experiment_runs_on_a_table(tmp_path):
     made = driftproof(*words, "mine.csv", "--label", "class", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     assert "mine.csv" in made.stdout
-    assert "judged by 6 images" in made.stdout  # of 25, for which it is too small
+    assert "judged by 6 examples" in made.stdout  # of 25, for which it is too small
     each = FedAvgRun(rounds=1, data=Path(f"{tmp_path / 'mine.csv'}::class")).over(2)
     judging = [{tuple(x) for part in run.problem.parts[2] for x in part} for run in each]
     assert len(judging[0]) == 60  # of 80, so that another seed has others
     assert judging[0] != judging[1]
     made = driftproof(*words, "mine.csv", cwd=tmp_path)
     assert made.returncode == 2
-    assert "--label names that of the classes" in made.stderr
+    assert "mine.csv without --label" in made.stderr

@@ -1,5 +1,6 @@
 """A case as Python that makes it again, to be pasted into a test or a session."""
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -32,13 +33,17 @@ def repetition(claim: Callable[..., Any], case: Case) -> list[str]:
     """Return lines of Python that judge a claim on the case.
 
     Args:
-        claim: the function that the claim's decorator stands above, whose name is the claim's.
+        claim: the function that the claim's decorator stands above. The claim has its name, or,
+            where another function made it, that of a variable of its module.
     """
+    held = vars(sys.modules[claim.__module__]).items()
+    ours = (n for n, v in held if any(getattr(v, f, None) is claim for f in ("left", "compare")))
+    name = next(ours, claim.__name__)
     return [
         "from driftproof import Case, assert_holds",
-        _imported(claim),
+        f"from {_home(claim.__module__)} import {name}",
         *_imports(case),
-        f"assert_holds({claim.__name__}, {expression(case)})",
+        f"assert_holds({name}, {expression(case)})",
     ]
 
 

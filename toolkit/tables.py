@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from driftproof.toolkit.errors import unknown_name
+from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.file_reader import FileReader, opened, wrong_at
 
 SUFFIXES = (".csv", ".arff", ".libsvm", ".svm")
@@ -50,6 +50,12 @@ def read_table(path: Path, label: str) -> tuple[np.ndarray, np.ndarray, int]:
         columns = {
             name: np.array(of) for name, of in zip(names, zip(*rows, strict=True), strict=True)
         }
+    if not label:
+        raise DriftproofError(
+            f"{path.name} without --label",
+            f"the column of the classes, of {', '.join(names[:20])}",
+            f"add --label {names[-1]}, say",
+        )
     if label not in columns:
         raise unknown_name(
             f"column of {path.name} (--label names that of the classes)", label, names

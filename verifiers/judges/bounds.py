@@ -676,7 +676,8 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
             )
         else:
             low, high = ((end - bottom[k]) / width[k] for end in (sides.low, sides.high))
-            reason = what_to_change(scaled[k], low, high, tails[k], known.derived)
+            found = f"measured mean is {means[k]:.6g}, right side {sides.high:.6g}"
+            reason = what_to_change(scaled[k], low, high, tails[k], known.derived, found)
     return row(decision, reason, Evidence.SEQUENTIAL, **facts)
 
 
@@ -707,17 +708,21 @@ def _within(known: Ends) -> str:
     return f"{', and '.join(told)}, by the problem's constants and the algorithm's radii"
 
 
-def what_to_change(x: np.ndarray, low: float, high: float, tail: Tail, derived: bool) -> str:
+def what_to_change(
+    x: np.ndarray, low: float, high: float, tail: Tail, derived: bool, found: str
+) -> str:
     """Say which of replicates, upper end or margin keeps a case from being decided.
 
     Args:
+        x, low, high, tail: replicates, the right side's ends and what no replicate exceeds, from
+            the lower end on and in units of the range.
         derived: whether the upper end follows from constants and radii; else the claim states it.
+        found: the mean and the right side, in the claim's units.
     """
     n, margin = len(x), x.mean() / high - 1
     wanted = [replicates_needed(x, low, LEVEL, tail), replicates_needed(x, high, LEVEL)]
     sizes = [size for size in wanted if size is not None]
-    finding = f"{n} replicates did not decide; measured mean is {abs(margin):.2%} "
-    finding += "above the right side" if margin > 0 else "below the right side"
+    finding = f"{n} replicates did not decide; {found}"
     if sizes and min(sizes) <= MOST:
         return f"{finding}; about {min(sizes)} replicates would (--profile full takes {MOST})"
     if margin < -APART or high < WIDE * min(tail):

@@ -1,4 +1,4 @@
-"""Do local steps save rounds of communication? FedAvg on images, τ = 1, 5 and 20.
+"""Do local steps save rounds of communication? FedAvg on examples, τ = 1, 5 and 20.
 
 The example of docs/experiments.md, and what ``driftproof new experiment`` starts from.
 """
@@ -33,7 +33,7 @@ IMAGES, VALIDATION = 100, 25
 
 @dataclass(frozen=True, kw_only=True)
 class FedAvgRun(Run):
-    """FedAvg with τ local steps a round; ten clients have 100 images each, of few data fewer.
+    """FedAvg with τ local steps a round; ten clients have 100 examples each, of few data fewer.
 
     Attributes:
         local_steps: τ.
@@ -48,14 +48,14 @@ class FedAvgRun(Run):
 
     @property
     def held(self) -> tuple[int, int]:
-        """Training and validation images of each client; of few data 4/5, so that seeds differ."""
+        """Training and validation examples a client has; 4/5 of few data, so that seeds differ."""
         train, _, judging = read(self.data).apart
         own, other = (max(1, len(of.labels) * 4 // 50) for of in (train, judging))
         return min(IMAGES, own), min(VALIDATION, other)
 
     @property
     def problem(self) -> ImbalancedImages:
-        """Softmax regression; the partition says who has which images."""
+        """Softmax regression; the partition says who has which examples."""
         each, validation = self.held
         sizes: dict[str, Any] = {"large": each, "small": each, "validation": validation}
         return ImbalancedImages(data=self.data, form="average", partition=self.data_seed, **sizes)
@@ -74,7 +74,7 @@ class FedAvgRun(Run):
 
 @experiment(
     name="worked-example/local-steps",
-    source="McMahan et al. 2017 (FedAvg), on images of driftproof's choice",
+    source="McMahan et al. 2017 (FedAvg), on examples of driftproof's choice",
     statement="more local steps a round give a better model after as many rounds",
 )
 def local_steps(plan: Plan) -> Steps:
@@ -86,7 +86,7 @@ def local_steps(plan: Plan) -> Steps:
     runs = yield from outcomes(wanted, seeds)
     last = {label: of.last("accuracy") for label, of in runs.items()}  # [seeds] each
     return Conclusion(
-        setting=setting(base, seeds, f"softmax regression; ten clients with {each} images each"),
+        setting=setting(base, seeds, f"softmax regression; ten clients with {each} examples each"),
         sentences=judged(
             "more local steps a round give a better model after as many rounds",
             {
@@ -94,6 +94,6 @@ def local_steps(plan: Plan) -> Steps:
                 for fewer, more in pairwise(runs)
             },
         ),
-        findings=[ends(runs, "accuracy"), f"Each client is judged by {validation} images."],
+        findings=[ends(runs, "accuracy"), f"Each client is judged by {validation} examples."],
         panels=[plot("accuracy", "validation accuracy", runs, "accuracy", "accuracy")],
     )
