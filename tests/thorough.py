@@ -44,6 +44,12 @@ LEFT = (
     Left("tests/test_devices.py", "an algorithm or a family", sample=True),
     Left("tests/test_experiments.py::test_a_run_judges_its", "an experiment", one_kernel=True),
     Left("tests/test_fairness.py::test_every_sentence", "the experiment", one_kernel=True),
+    Left("tests/test_claims.py::test_verdicts_hold_with_another_seed", "engines and judges"),
+    Left(
+        "tests/test_theorems.py::test_closed_forms_of",
+        "the solvers, or what proves for all letters",
+    ),
+    Left("tests/test_thorough_attacks.py", "the attacks on constants"),
     Left("tests/test_ladder.py", "the solvers, and what is handed down from one to the next"),
     *(
         Left(f"tests/test_certified_optima.py::test_{name}", "a family's certificates")
@@ -64,9 +70,14 @@ LEFT = (
     *(
         Left(f"tests/test_{name}", "what a search draws, or how it climbs")
         for name in (
+            "falsify.py::test_what_is_refuted_on_record",
             "search_stays_inside.py::test_what_the_search_draws",
             "search.py::test_rare_noise",
+            "search.py::test_the_case_that_is_shown",
+            "search.py::test_the_command_tells",
             "search_terms.py::test_a_tight_constant",
+            "strategies.py::test_a_false_claim_of_two_levels",
+            "strategies.py::test_the_page_does",
             "strategies.py::test_the_simplest_case",
         )
     ),
@@ -77,11 +88,13 @@ LEFT = (
             "limits.py::test_what_a_potential_falls_by",
             "limits.py::test_each_method_is_judged",
             "potential.py::test_control_variates",
+            "potential.py::test_files_of_clients",
             "potential.py::test_no_heavy_ball",
             "rates_in_t.py::test_classic_rates",
             "rates_in_t.py::test_what_is_false",
         )
     ),
+    Left("tests/test_paper.py::test_forty_theorems", "what reads marked papers", one_kernel=True),
     Left("tests/test_paper.py::test_the_steps_of_the_action", "the action, or the install"),
     *(
         Left(f"{PAGE}[{page}]", "the page, or a command that it shows")
@@ -96,6 +109,11 @@ LEFT = (
     ),
     Left("tests/test_bench.py::test_every_way_agrees", "a kernel or a peer"),
     Left("tests/test_triton.py::test_a_launch", "a kernel for a GPU, interpreted", one_kernel=True),
+    Left("tests/test_triton.py::test_kernels_compile", "a kernel for a GPU", one_kernel=True),
+    *(
+        Left(f"tests/test_experiment.py::test_{name}", "the experiment, or the wire")
+        for name in ("the_wire_engine", "the_printed_step")
+    ),
     Left("tests/test_cluster.py", "how tasks are sent to other machines", one_kernel=True),
     Left("tests/test_kills.py", "the ledger and the workers", one_kernel=True),
     Left("tests/test_fuzz.py::test_a_file_that_is_spoilt_is_told", "readers", one_kernel=True),
