@@ -15,6 +15,7 @@ from driftproof.algorithms import (
     FedAvg,
     FedAvgS,
     FedNest,
+    FedProx,
     HeavyBall,
     LocalSCGDM,
     QFedAvg,
@@ -35,6 +36,7 @@ NEST = FedNest(inner_calls=2, inner_steps=2, outer_steps=2, terms=2, series="sum
 WEIGHTED = FedAvg(local_steps=2, weighting="samples", batch=2)
 ALGORITHMS = {
     "fedavg": FedAvg,
+    "fedprox": FedProx,
     "scaffold": Scaffold,
     "heavy_ball": HeavyBall,
     "comfedl": ComFedL,
@@ -55,6 +57,8 @@ SHARED = "what all clients share"
 SLIPS = [
     ("scaffold", "c_i", Scaffold, rf"round \d, {SHARED}\ngot:    control\["),
     ("scaffold", "|S| for N", Scaffold, rf"round 1, {SHARED}\ngot:    control\[0\].*\n.*\n.* 2 of"),
+    ("fedprox", "plain norm", FedProx(local_steps=3),
+     r"client 0, local step 3\ngot:    field_grad asked at x = "),
     ("q_fedavg", "norm", QFedAvg, rf"round 1, {SHARED}\ngot:    w\["),
     ("fednest", "α", NEST, r"client 0, local step 5\ngot:    lower_hessian_product asked at v = "),
     ("fedavg", "unweighted", WEIGHTED, rf"round 1, {SHARED}\ngot:    w\[0\]"),

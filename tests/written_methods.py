@@ -24,6 +24,22 @@ def fedavg(slip=""):
     return fedavg
 
 
+def fedprox(slip=""):
+    def fedprox(state, clients, cohort, local_steps, step_size, proximity):
+        ends = []
+        for i in cohort:
+            w = state["w"]
+            for _ in range(local_steps):
+                away = w - state["w"]
+                if slip == "plain norm" and away.any():
+                    away = away / np.linalg.norm(away)
+                w = w - step_size * (clients[i].grad(w) + proximity * away)
+            ends.append(w)
+        return {"w": mean(ends), "anchor": mean(ends)}
+
+    return fedprox
+
+
 def scaffold(slip=""):
     def scaffold(state, clients, cohort, local_steps, step_size, server_step_size):
         x, c, own = state["x"], state["control"], state["own_control"].copy()
