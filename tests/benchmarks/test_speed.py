@@ -82,8 +82,11 @@ def test_a_round(benchmark, case, size, device, way):
             torch.cuda.synchronize()
 
     benchmark.group = f"{case.name} {size_text(size)} {device}"
-    slow = way == PLAIN_STEPS and prepared.workload.client_steps > 10**6 - 1  # seconds a round
-    benchmark.pedantic(one_round, rounds=1 if slow else 30, warmup_rounds=0 if slow else 2)
+    if way != PLAIN_STEPS:
+        rounds, warmup = 30, 2
+    else:  # seconds a round from 10⁶ steps on
+        rounds, warmup = (5, 1) if prepared.workload.client_steps < 10**6 else (1, 0)
+    benchmark.pedantic(one_round, rounds=rounds, warmup_rounds=warmup)
 
 
 @pytest.mark.parametrize(("case", "size"), [p for p in POINTS if p.values[0].peers])
