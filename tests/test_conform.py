@@ -51,10 +51,10 @@ def test_an_implementation_of_the_printed_algorithm_conforms(method):
     assert_conforms(getattr(written, method)(), algorithm=ALGORITHMS[method], instances=40)
 
 
-SHARED = "what all clients share"
+SHARED = "in the shared state"
 SLIPS = [
     ("scaffold", "c_i", Scaffold, rf"round \d, {SHARED}\ngot:    control\["),
-    ("scaffold", "|S| for N", Scaffold, rf"round 1, {SHARED}\ngot:    control\[0\].*\n.*\n.* 2 of"),
+    ("scaffold", "|S| for N", Scaffold, rf"round 1, {SHARED}\ngot:    control\[0\].*\n.*\n.* 2 t"),
     ("q_fedavg", "norm", QFedAvg, rf"round 1, {SHARED}\ngot:    w\["),
     ("fednest", "α", NEST, r"client 0, local step 5\ngot:    lower_hessian_product asked at v = "),
     ("fedavg", "unweighted", WEIGHTED, rf"round 1, {SHARED}\ngot:    w\[0\]"),
@@ -82,7 +82,7 @@ def test_a_slip_is_caught_and_named(method, slip, algorithm, named):
         for head in ("got", "wanted")
     )
     assert float(got) != float(wanted)
-    assert f"{method} is not " in told
+    assert f"{method} does not match " in told
     assert re.search(r"on:     Case\(.*\)\n +clients of sizes \[.*\], cohort \[.*\]\n", told)
 
 
@@ -103,11 +103,11 @@ def test_both_numbers_are_those_of_the_update():
     """By hand: steps of ½ go from 0 to 1 and to −2, then to 3/2 and −3."""
     few = told_of(written.fedavg("a step too few"), FedAvg(local_steps=2, step_size=0.5))
     assert few.splitlines() == [
-        "fedavg is not FedAvg(local_steps=2, step_size=0.5): first in round 1, what all clients "
-        "share",
+        "fedavg does not match FedAvg(local_steps=2, step_size=0.5): first in round 1, in the "
+        "shared state",
         "got:    w[0] = -0.5 after the round",
         "wanted: -0.75",
-        "        its change in this round is 2/3 of the algorithm's",
+        "        its change in this round is 2/3 times the algorithm's",
         "        field_grad was not asked of client 0 in local step 2",
         "on:     Case(PiecewiseLosses(gradients=((((0.0, -2.0), (1.0, -1.0)),), (((0.0, 4.0), "
         "(1.0, 5.0)),)), tails='linear'), FedAvg(local_steps=2, step_size=0.5), rounds=1)",
@@ -171,7 +171,7 @@ class Flower:
 )
 def test_classes_conform_and_depart_as_functions_do(code, weighting, other):
     assert_conforms(code, algorithm=FedAvg(local_steps=3, weighting=weighting), instances=30)
-    with pytest.raises(AssertionError, match="first in round 1, what all clients share"):
+    with pytest.raises(AssertionError, match="first in round 1, in the shared state"):
         assert_conforms(code, algorithm=FedAvg(weighting=other))
 
 
@@ -338,7 +338,7 @@ def test_a_name_does_not_tell_how_clients_are_weighted_so_what_agrees_is_said():
         ends = [state["w"] - step_size * clients[i].grad(state["w"]) for i in cohort]
         return {"w": sizes / sizes.sum() @ np.array(ends)}
 
-    with pytest.raises(AssertionError, match=r"agrees: with fedavg\(weighting='samples'\) there"):
+    with pytest.raises(AssertionError, match=r"agrees: no difference from .*'samples'\)"):
         assert_conforms(weighted, algorithm=FedAvg, instances=30)
     with pytest.raises(AssertionError) as told:  # who names a member means it
         assert_conforms(weighted, algorithm=FedAvg(weighting="uniform"), instances=30)
@@ -350,13 +350,13 @@ def test_the_command(tmp_path):
     made = driftproof("conform", "mine.py::mine", "fedavg", "--instances", "20", cwd=tmp_path)
     assert (made.returncode, made.stderr) == (0, "")
     beside = "fedavg(batch=1, weighting='uniform')"
-    same = f"mine.py::mine: no difference from {beside} in 20 instances\n"
+    same = f"mine.py::mine: no difference from {beside} in 20 instances of at most 8 rounds\n"
     assert made.stdout == same
     (tmp_path / "mine.py").write_text(MINE.replace("SUM", "np.sum"))
     words = ("conform", "mine.py::mine", "FedAvg(local_steps=2)", "--instances", "50")
     made = driftproof(*words, cwd=tmp_path)
     assert (made.returncode, made.stderr) == (1, "")
-    assert made.stdout.startswith("mine is not FedAvg(local_steps=2): first in round 1, what all")
+    assert made.stdout.startswith("mine does not match FedAvg(local_steps=2): first in round 1, in")
     made = driftproof("conform", "mine.py::mien", "fedavg", cwd=tmp_path)
     assert made.returncode == 2
     assert "did you mean mine?" in made.stderr
@@ -404,11 +404,53 @@ def test_what_is_given_stays_and_all_else_that_is_asked_for_is_drawn():
     given = {"weighting": "samples"}
     for of, kept in ((FedAvg, given), (FedAvg(**given), None)):
         told, _ = first_departure(scaled_step, of, 50, 0, kept)
-        assert "change in this round is 1/2 of the algorithm's" in told
+        assert "change in this round is 1/2 times the algorithm's" in told
     told, beside = first_departure(scaled_step, FedAvg, 50, 0, given | {"local_steps": 1})
-    assert (told, beside) == ("", "fedavg(local_steps=1, batch=1, weighting='samples')")
+    assert (told, beside) == (
+        "",
+        "no difference from fedavg(local_steps=1, batch=1, weighting='samples') in 50 instances "
+        "of at most 8 rounds",
+    )
     told, beside = first_departure(scaled_step, FedAvg(**given, participation=0.5), 50, 0)
     assert "FedAvg(local_steps=2, participation=0.5" in told
+
+
+def late(state, clients, cohort, round, local_steps, step_size):
+    """FedAvg whose steps are halved from the fifth round on."""
+    return weighted(state, clients, cohort, local_steps, step_size / (1 + (round >= 4)))
+
+
+def test_a_slip_of_a_later_round_is_found_in_so_many_rounds_as_are_asked_for():
+    samples = FedAvg(weighting="samples")
+    with pytest.raises(AssertionError, match="first in round 5"):
+        assert_conforms(late, algorithm=samples)
+    told, agreed = first_departure(late, samples, 50, 0, rounds=4)
+    assert told == ""
+    assert agreed.endswith("in 50 instances of at most 4 rounds")
+
+
+class Unnamed:
+    """SCAFFOLD that keeps its control variates under names of its own."""
+
+    def __init__(self, start):
+        self.x, self.held = start, {"control": 0 * start, "own_control": None}
+
+    def step(self, clients, cohort, local_steps, step_size, server_step_size):
+        none = np.zeros((len(clients), len(self.x)))
+        own = none if self.held["own_control"] is None else self.held["own_control"]
+        state = {"x": self.x, "control": self.held["control"], "own_control": own}
+        given = (clients, cohort, local_steps, step_size, server_step_size)
+        self.held = written.scaffold()(state, *given)
+        self.x = self.held["x"]
+
+
+def test_what_agrees_says_which_fields_were_not_compared():
+    """A client's model y is the server's x as a round ends, so that x stands for it."""
+    told, agreed = first_departure(Unnamed, Scaffold, 30, 0)
+    assert told == ""
+    assert agreed.endswith("not compared: own_control, control, which Unnamed does not name")
+    told, agreed = first_departure(written.scaffold(), Scaffold, 30, 0)
+    assert "not compared" not in told + agreed
 
 
 @pytest.mark.parametrize("question", ["loss", "mean_loss", "grad"])
@@ -559,7 +601,8 @@ def test_an_algorithm_may_be_of_ones_own_file(tmp_path):
     )
     assert (
         same.stdout
-        == "code.py::half: no difference from own.py::Half(local_steps=1) in 100 instances\n"
+        == "code.py::half: no difference from own.py::Half(local_steps=1) in 100 instances of at "
+        "most 8 rounds\n"
     )
     assert "the update that driftproof show own.py prints" in apart.stdout
     assert (apart.returncode, many.returncode, wrong.returncode) == (1, 2, 2)

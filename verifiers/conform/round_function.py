@@ -21,6 +21,9 @@ class RoundFunction:
         iterate: what the algorithm calls its iterate.
         fields: of the algorithm's state, those with which a round begins.
         own: those of them of which each client has its own.
+
+    Attributes:
+        unseen: fields that it left out of the state, and that no other one stood for.
     """
 
     def __init__(
@@ -34,11 +37,19 @@ class RoundFunction:
                 "a function of (state, clients, cohort), or a class with step or fit and aggregate",
                 "pass the function or the class itself",
             )
+        self.unseen: dict[str, None] = {}
         self._code = code
         self._class = next((name for name in ("step", "fit") if hasattr(code, name)), "")
         called = [code, getattr(code, self._class)] if self._class else [code]
         self.takes = set().union(*(inspect.signature(each).parameters for each in called))
         self.samples = not self.takes.isdisjoint(("cohort", "cohorts")) or self._class == "fit"
+
+    @property
+    def unseen_told(self) -> str:
+        """A line that says which fields were not compared ("": all were)."""
+        if not self.unseen:
+            return ""
+        return f"\n        not compared: {', '.join(self.unseen)}, which {self.name} does not name"
 
     def begin(self, given: Mapping[str, Any]) -> Any:
         """Return what the first round begins with: the state, or an object (and parameters)."""
