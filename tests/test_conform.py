@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -235,6 +236,17 @@ def stacked(state, clients, cohort):
     return {"w": clients[0].grad(state["w"][:, None])}
 
 
+def differentiating(state, clients, cohort):
+    w = torch.tensor(state["w"], requires_grad=True)
+    clients[0].loss(w).backward()
+    return {"w": w - 0.1 * w.grad}
+
+
+class Counting(Stepping):
+    def __init__(self, clients):
+        pass
+
+
 def noisy(state, clients, cohort):
     return {"w": clients[0].grad(state["w"], None)}
 
@@ -249,7 +261,15 @@ def noisy(state, clients, cohort):
         (elsewhere, FedAvg(), "elsewhere gives no field of the state"),
         (worded, FedAvg(), "w = 'none'"),
         (broken, FedAvg(), r"test_conform.py:\d+: in broken: KeyError: 'v: the state has w'"),
-        (asking, FedAvg(), r"in asking: unknown question to a client 'hessian'"),
+        (asking, FedAvg(), r"in asking: unknown attribute of a client 'hessian'"),
+        (
+            lambda state, clients: clients[0].grad(np.float32(state["w"])),
+            FedAvg(),
+            "field_grad of client 0 at a point in float32",
+        ),
+        (lambda state, clients: torch.tensor(state["w"].tolist()), FedAvg(), "round in float32"),
+        (differentiating, FedAvg(), r"backward(.|\n)*w.grad = clients\[i\].grad\(w\)"),
+        (Counting, FedAvg(), r"'clients'(.|\n)*len\(clients\), are to be had in step alone"),
         (stacked, FedAvg(), r"field_grad of client 0 at x of shape \(1, 1\)"),
         (noisy, FedAvg(), "field_grad of client 0 with 2 arguments"),
         (written.q_fedavg(), DRFL(), "draws .*snapshot.*, and q_fedavg does not ask for them"),
@@ -369,6 +389,7 @@ def test_the_command(tmp_path):
     ("text", "told"),
     [
         ("fedavgg", "did you mean fedavg"),
+        ("fedprox", r"FILE.py::NAME(.|\n)* give a file of your own"),
         ("fedavg(tau=2)", "driftproof show fedavg lists its parameters"),
         ("fedavg(2)", "driftproof show fedavg lists its parameters"),
         ("FedAvg(1)+f(1)", "driftproof show fedavg lists its parameters"),
@@ -429,28 +450,19 @@ def test_a_slip_of_a_later_round_is_found_in_so_many_rounds_as_are_asked_for():
     assert agreed.endswith("in 50 instances of at most 4 rounds")
 
 
-class Unnamed:
-    """SCAFFOLD that keeps its control variates under names of its own."""
-
-    def __init__(self, start):
-        self.x, self.held = start, {"control": 0 * start, "own_control": None}
-
-    def step(self, clients, cohort, local_steps, step_size, server_step_size):
-        none = np.zeros((len(clients), len(self.x)))
-        own = none if self.held["own_control"] is None else self.held["own_control"]
-        state = {"x": self.x, "control": self.held["control"], "own_control": own}
-        given = (clients, cohort, local_steps, step_size, server_step_size)
-        self.held = written.scaffold()(state, *given)
-        self.x = self.held["x"]
+def unnamed(state, clients, cohort, local_steps, step_size, server_step_size):
+    """SCAFFOLD that keeps its control variates under a name of its own."""
+    given = (clients, cohort, local_steps, step_size, server_step_size)
+    left = written.scaffold()({**state, **state.get("held", {})}, *given)
+    return {"x": left.pop("x"), "held": left}
 
 
 def test_what_agrees_says_which_fields_were_not_compared():
     """A client's model y is the server's x as a round ends, so that x stands for it."""
-    told, agreed = first_departure(Unnamed, Scaffold, 30, 0)
+    told, agreed = first_departure(unnamed, Scaffold, 30, 0)
     assert told == ""
-    assert agreed.endswith("not compared: own_control, control, which Unnamed does not name")
-    told, agreed = first_departure(written.scaffold(), Scaffold, 30, 0)
-    assert "not compared" not in told + agreed
+    assert agreed.endswith("not compared: own_control, control, which unnamed does not name")
+    assert "not compared" not in "".join(first_departure(written.scaffold(), Scaffold, 30, 0))
 
 
 @pytest.mark.parametrize("question", ["loss", "mean_loss", "grad"])
@@ -511,13 +523,46 @@ def test_a_loss_is_that_whose_gradient_the_field_is():
 
 
 def test_a_question_that_a_problem_cannot_answer_is_not_offered():
-    with pytest.raises(DriftproofError, match="unknown question to a client 'loss'") as refused:
+    with pytest.raises(DriftproofError, match="attribute of a client 'loss'") as refused:
         told_of(
             lambda state, clients, cohort: clients[0].loss(state["w"]),
             FedAvg(),
             problem=QuadraticMinimax(),
         )
     assert "loss" not in refused.value.wanted + refused.value.remedy
+
+
+def by_field(state, clients, cohort, inner_step_size, outer_step_size):
+    """FedAvg-S whose gradients are asked for in one question, which has other noise."""
+    x, y, d = state["x"], state["y"], len(state["x"])
+    g = np.mean([clients[i].grad(np.concatenate([x, y])) for i in cohort], 0)
+    return {"x": x - outer_step_size * g[:d], "y": y - inner_step_size * g[d:]}
+
+
+def test_what_asks_another_question_is_told_which_one_the_algorithm_asks():
+    with pytest.raises(AssertionError) as told:
+        assert_conforms(by_field, algorithm=FedAvgS, instances=50)
+    assert "remedy: ask upper_grad_x and upper_grad_y, as the algo" in str(told.value)
+    assert "there, not for grad" in str(told.value)
+
+
+def test_a_slip_that_shows_after_the_only_local_step_is_sent_to_two():
+    """The wrong sign of c − c_i: the questions of later steps are asked elsewhere."""
+    wrong = written.scaffold("sign")
+    told = told_of(wrong, Scaffold(step_size=0.5), rounds=2)
+    assert told.endswith("with local_steps=2 the end of a local step is compared, too")
+    told = told_of(wrong, Scaffold(step_size=0.5, local_steps=2), rounds=2)
+    assert "local step 2\ngot:    field_grad asked at x" in told
+
+
+@pytest.mark.parametrize("algorithm", [ComFedL(), QFedAvg(), NEST])
+def test_the_page_has_each_attribute_of_a_client(algorithm):
+    page = (Path(__file__).parents[1] / "docs/conform.md").read_text(encoding="utf-8")
+    instance = Instance(examples_of(algorithm.needs)[0], algorithm, 1, (1, 1))
+    with pytest.raises(DriftproofError) as refused:
+        _ = Client(0, instance, played(instance), 0).cid
+    named = set(refused.value.wanted.split(", "))
+    assert {"number", "size", "weight"} < named <= set(re.findall(r"[`.](\w+)[`(]", page))
 
 
 def by_gradients(order):

@@ -11,7 +11,7 @@ from driftproof.toolkit.cases import Case
 from driftproof.toolkit.discover import typed
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.tolerances import COMPUTED
-from driftproof.verifiers.conform.clients import Client
+from driftproof.verifiers.conform.clients import SHORT, Client
 from driftproof.verifiers.conform.reference import Instance, Round, Run, played, stable
 from driftproof.verifiers.conform.round_function import RoundFunction
 
@@ -158,6 +158,20 @@ def _told(
             f"{more} more than by the algorithm"
         )
     case = Case(instance.problem, instance.algorithm, instance.rounds)
+    remedy = (
+        "compare this step with the update that driftproof show "
+        f"{typed(type(instance.algorithm))} prints"
+    )
+    asked = set().union(*(clients[k].asked for k in cohort))
+    noted, short = {q.name for q in now.questions}, {full: word for word, full in SHORT.items()}
+    never, other = (
+        " and ".join(sorted(short.get(word, word) for word in some))
+        for some in (noted - asked, asked - noted)
+    )
+    if never and other:
+        remedy = f"ask {never}, as the algorithm does: its noise is drawn there, not for {other}"
+    elif not elsewhere and not left_out and instance.algorithm.values().get("local_steps") == 1:
+        remedy += "; with local_steps=2 the end of a local step is compared, too"
     return "\n".join(
         [
             f"{code.name} does not match {instance.algorithm}: "
@@ -166,8 +180,7 @@ def _told(
             *code.unseen_told.splitlines()[1:],
             f"on:     {expression(case)}",
             f"        clients of sizes {list(instance.sizes)}, cohort {cohort}",
-            "remedy: compare this step with the update that driftproof show "
-            f"{typed(type(instance.algorithm))} prints",
+            f"remedy: {remedy}",
         ]
     )
 

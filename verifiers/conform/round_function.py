@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from torch import Tensor
 
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.user_traceback import telling_the_file
+from driftproof.verifiers.conform.reference import doubles
 
 
 class RoundFunction:
@@ -99,10 +99,13 @@ class RoundFunction:
         try:
             signature.bind(**chosen)
         except TypeError as error:
+            in_rounds = ""
+            if function is self._code and self._class:
+                in_rounds = f"; clients, and len(clients), are to be had in {self._class} alone"
             raise DriftproofError(
                 f"{self.name}{signature}: {error}",
                 f"parameters called {', '.join(given)}",
-                "rename them, or give them defaults",
+                "rename them, or give them defaults" + in_rounds,
             ) from error
         code = getattr(function, "__code__", None)  # a class has none
         with telling_the_file(Path(code.co_filename if code else "")):
@@ -111,7 +114,7 @@ class RoundFunction:
 
 def _array(name: str, x: Any) -> np.ndarray:
     try:
-        return np.array(x.detach().cpu().numpy() if isinstance(x, Tensor) else x, dtype=np.float64)
+        return np.asarray(doubles(f"{name} after a round", x), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise DriftproofError(
             f"{name} = {x!r:.60}", "numbers", "return a vector, or one for each client"
