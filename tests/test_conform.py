@@ -462,6 +462,9 @@ def test_what_agrees_says_which_fields_were_not_compared():
     told, agreed = first_departure(unnamed, Scaffold, 30, 0)
     assert told == ""
     assert agreed.endswith("not compared: own_control, control, which unnamed does not name")
+    code = RoundFunction(Flower, "x", ("x", "control"), frozenset())
+    code.unseen["control"] = None  # an attribute perhaps: what aggregate returns is compared
+    assert code.unseen_told.endswith("not compared: control, which Flower does not return")
     assert "not compared" not in "".join(first_departure(written.scaffold(), Scaffold, 30, 0))
 
 

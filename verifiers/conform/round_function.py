@@ -49,7 +49,10 @@ class RoundFunction:
         """A line that says which fields were not compared ("": all were)."""
         if not self.unseen:
             return ""
-        return f"\n        not compared: {', '.join(self.unseen)}, which {self.name} does not name"
+        does = "return" if self._class == "fit" else "name"
+        return (
+            f"\n        not compared: {', '.join(self.unseen)}, which {self.name} does not {does}"
+        )
 
     def begin(self, given: Mapping[str, Any]) -> Any:
         """Return what the first round begins with: the state, or an object (and parameters)."""
