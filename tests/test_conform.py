@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -53,10 +54,10 @@ def test_an_implementation_of_the_printed_algorithm_conforms(method):
     assert_conforms(getattr(written, method)(), algorithm=ALGORITHMS[method], instances=40)
 
 
-SHARED = "what all clients share"
+SHARED = "in the shared state"
 SLIPS = [
     ("scaffold", "c_i", Scaffold, rf"round \d, {SHARED}\ngot:    control\["),
-    ("scaffold", "|S| for N", Scaffold, rf"round 1, {SHARED}\ngot:    control\[0\].*\n.*\n.* 2 of"),
+    ("scaffold", "|S| for N", Scaffold, rf"round 1, {SHARED}\ngot:    control\[0\].*\n.*\n.* 2 t"),
     ("fedprox", "plain norm", FedProx(local_steps=3),
      r"client 0, local step 3\ngot:    field_grad asked at x = "),
     ("q_fedavg", "norm", QFedAvg, rf"round 1, {SHARED}\ngot:    w\["),
@@ -86,7 +87,7 @@ def test_a_slip_is_caught_and_named(method, slip, algorithm, named):
         for head in ("got", "wanted")
     )
     assert float(got) != float(wanted)
-    assert f"{method} is not " in told
+    assert f"{method} does not match " in told
     assert re.search(r"on:     Case\(.*\)\n +clients of sizes \[.*\], cohort \[.*\]\n", told)
 
 
@@ -107,11 +108,11 @@ def test_both_numbers_are_those_of_the_update():
     """By hand: steps of ½ go from 0 to 1 and to −2, then to 3/2 and −3."""
     few = told_of(written.fedavg("a step too few"), FedAvg(local_steps=2, step_size=0.5))
     assert few.splitlines() == [
-        "fedavg is not FedAvg(local_steps=2, step_size=0.5): first in round 1, what all clients "
-        "share",
+        "fedavg does not match FedAvg(local_steps=2, step_size=0.5): first in round 1, in the "
+        "shared state",
         "got:    w[0] = -0.5 after the round",
         "wanted: -0.75",
-        "        its change in this round is 2/3 of the algorithm's",
+        "        its change in this round is 2/3 times the algorithm's",
         "        field_grad was not asked of client 0 in local step 2",
         "on:     Case(PiecewiseLosses(gradients=((((0.0, -2.0), (1.0, -1.0)),), (((0.0, 4.0), "
         "(1.0, 5.0)),)), tails='linear'), FedAvg(local_steps=2, step_size=0.5), rounds=1)",
@@ -175,7 +176,7 @@ class Flower:
 )
 def test_classes_conform_and_depart_as_functions_do(code, weighting, other):
     assert_conforms(code, algorithm=FedAvg(local_steps=3, weighting=weighting), instances=30)
-    with pytest.raises(AssertionError, match="first in round 1, what all clients share"):
+    with pytest.raises(AssertionError, match="first in round 1, in the shared state"):
         assert_conforms(code, algorithm=FedAvg(weighting=other))
 
 
@@ -239,6 +240,17 @@ def stacked(state, clients, cohort):
     return {"w": clients[0].grad(state["w"][:, None])}
 
 
+def differentiating(state, clients, cohort):
+    w = torch.tensor(state["w"], requires_grad=True)
+    clients[0].loss(w).backward()
+    return {"w": w - 0.1 * w.grad}
+
+
+class Counting(Stepping):
+    def __init__(self, clients):
+        pass
+
+
 def noisy(state, clients, cohort):
     return {"w": clients[0].grad(state["w"], None)}
 
@@ -253,7 +265,11 @@ def noisy(state, clients, cohort):
         (elsewhere, FedAvg(), "elsewhere gives no field of the state"),
         (worded, FedAvg(), "w = 'none'"),
         (broken, FedAvg(), r"test_conform.py:\d+: in broken: KeyError: 'v: the state has w'"),
-        (asking, FedAvg(), r"in asking: unknown question to a client 'hessian'"),
+        (asking, FedAvg(), r"in asking: unknown attribute of a client 'hessian'"),
+        (lambda state, clients: clients[0].grad(np.float32(state["w"])), FedAvg(), "t in float32"),
+        (lambda state, clients: torch.tensor(state["w"].tolist()), FedAvg(), "round in float32"),
+        (differentiating, FedAvg(), r"backward(.|\n)*w.grad = clients\[i\].grad\(w\)"),
+        (Counting, FedAvg(), r"'clients'(.|\n)*len\(clients\), are to be had in step alone"),
         (stacked, FedAvg(), r"field_grad of client 0 at x of shape \(1, 1\)"),
         (noisy, FedAvg(), "field_grad of client 0 with 2 arguments"),
         (written.q_fedavg(), DRFL(), "draws .*snapshot.*, and q_fedavg does not ask for them"),
@@ -342,7 +358,7 @@ def test_a_name_does_not_tell_how_clients_are_weighted_so_what_agrees_is_said():
         ends = [state["w"] - step_size * clients[i].grad(state["w"]) for i in cohort]
         return {"w": sizes / sizes.sum() @ np.array(ends)}
 
-    with pytest.raises(AssertionError, match=r"agrees: with fedavg\(weighting='samples'\) there"):
+    with pytest.raises(AssertionError, match=r"agrees: no difference from .*'samples'\)"):
         assert_conforms(weighted, algorithm=FedAvg, instances=30)
     with pytest.raises(AssertionError) as told:  # who names a member means it
         assert_conforms(weighted, algorithm=FedAvg(weighting="uniform"), instances=30)
@@ -354,13 +370,13 @@ def test_the_command(tmp_path):
     made = driftproof("conform", "mine.py::mine", "fedavg", "--instances", "20", cwd=tmp_path)
     assert (made.returncode, made.stderr) == (0, "")
     beside = "fedavg(batch=1, weighting='uniform')"
-    same = f"mine.py::mine: no difference from {beside} in 20 instances\n"
+    same = f"mine.py::mine: no difference from {beside} in 20 instances of at most 8 rounds\n"
     assert made.stdout == same
     (tmp_path / "mine.py").write_text(MINE.replace("SUM", "np.sum"))
     words = ("conform", "mine.py::mine", "FedAvg(local_steps=2)", "--instances", "50")
     made = driftproof(*words, cwd=tmp_path)
     assert (made.returncode, made.stderr) == (1, "")
-    assert made.stdout.startswith("mine is not FedAvg(local_steps=2): first in round 1, what all")
+    assert made.stdout.startswith("mine does not match FedAvg(local_steps=2): first in round 1, in")
     made = driftproof("conform", "mine.py::mien", "fedavg", cwd=tmp_path)
     assert made.returncode == 2
     assert "did you mean mine?" in made.stderr
@@ -373,6 +389,7 @@ def test_the_command(tmp_path):
     ("text", "told"),
     [
         ("fedavgg", "did you mean fedavg"),
+        ("fedprox", r"FILE.py::NAME(.|\n)* give a file of your own"),
         ("fedavg(tau=2)", "driftproof show fedavg lists its parameters"),
         ("fedavg(2)", "driftproof show fedavg lists its parameters"),
         ("FedAvg(1)+f(1)", "driftproof show fedavg lists its parameters"),
@@ -408,11 +425,45 @@ def test_what_is_given_stays_and_all_else_that_is_asked_for_is_drawn():
     given = {"weighting": "samples"}
     for of, kept in ((FedAvg, given), (FedAvg(**given), None)):
         told, _ = first_departure(scaled_step, of, 50, 0, kept)
-        assert "change in this round is 1/2 of the algorithm's" in told
+        assert "change in this round is 1/2 times the algorithm's" in told
     told, beside = first_departure(scaled_step, FedAvg, 50, 0, given | {"local_steps": 1})
-    assert (told, beside) == ("", "fedavg(local_steps=1, batch=1, weighting='samples')")
+    assert (told, beside) == (
+        "",
+        "no difference from fedavg(local_steps=1, batch=1, weighting='samples') in 50 instances "
+        "of at most 8 rounds",
+    )
     told, beside = first_departure(scaled_step, FedAvg(**given, participation=0.5), 50, 0)
     assert "FedAvg(local_steps=2, participation=0.5" in told
+
+
+def late(state, clients, cohort, round, local_steps, step_size):
+    """FedAvg whose steps are halved from the fifth round on."""
+    return weighted(state, clients, cohort, local_steps, step_size / (1 + (round >= 4)))
+
+
+def test_a_slip_of_a_later_round_is_found_in_so_many_rounds_as_are_asked_for():
+    samples = FedAvg(weighting="samples")
+    with pytest.raises(AssertionError, match="first in round 5"):
+        assert_conforms(late, algorithm=samples)
+    _, agreed = first_departure(late, samples, 50, 0, rounds=4)
+    assert agreed.endswith("in 50 instances of at most 4 rounds")
+
+
+def unnamed(state, clients, cohort, local_steps, step_size, server_step_size):
+    """SCAFFOLD that keeps its control variates under a name of its own."""
+    given = (clients, cohort, local_steps, step_size, server_step_size)
+    left = written.scaffold()({**state, **state.get("held", {})}, *given)
+    return {"x": left.pop("x"), "held": left}
+
+
+def test_what_agrees_says_which_fields_were_not_compared():
+    """A client's model y is the server's x as a round ends, so that x stands for it."""
+    _, agreed = first_departure(unnamed, Scaffold, 30, 0)
+    assert agreed.endswith("not compared: own_control, control, which unnamed does not name")
+    code = RoundFunction(Flower, "x", ("x", "control"), frozenset())
+    code.unseen["control"] = None  # an attribute perhaps: what aggregate returns is compared
+    assert code.unseen_told.endswith("not compared: control, which Flower does not return")
+    assert "not compared" not in "".join(first_departure(written.scaffold(), Scaffold, 30, 0))
 
 
 @pytest.mark.parametrize("question", ["loss", "mean_loss", "grad"])
@@ -473,13 +524,44 @@ def test_a_loss_is_that_whose_gradient_the_field_is():
 
 
 def test_a_question_that_a_problem_cannot_answer_is_not_offered():
-    with pytest.raises(DriftproofError, match="unknown question to a client 'loss'") as refused:
+    with pytest.raises(DriftproofError, match="attribute of a client 'loss'") as refused:
         told_of(
             lambda state, clients, cohort: clients[0].loss(state["w"]),
             FedAvg(),
             problem=QuadraticMinimax(),
         )
     assert "loss" not in refused.value.wanted + refused.value.remedy
+
+
+def by_field(state, clients, cohort, inner_step_size, outer_step_size):
+    """FedAvg-S whose gradients are asked for in one question, which has other noise."""
+    x, y, d = state["x"], state["y"], len(state["x"])
+    g = np.mean([clients[i].grad(np.concatenate([x, y])) for i in cohort], 0)
+    return {"x": x - outer_step_size * g[:d], "y": y - inner_step_size * g[d:]}
+
+
+def test_what_asks_another_question_is_told_which_one_the_algorithm_asks():
+    with pytest.raises(AssertionError, match=r"ask upper_grad_x and upper_grad_y, .* not for grad"):
+        assert_conforms(by_field, algorithm=FedAvgS, instances=50)
+
+
+def test_a_slip_that_shows_after_the_only_local_step_is_sent_to_two():
+    """The wrong sign of c − c_i: the questions of later steps are asked elsewhere."""
+    wrong = written.scaffold("sign")
+    told = told_of(wrong, Scaffold(step_size=0.5), rounds=2)
+    assert told.endswith("with local_steps=2 the end of a local step is compared, too")
+    told = told_of(wrong, Scaffold(step_size=0.5, local_steps=2), rounds=2)
+    assert "local step 2\ngot:    field_grad asked at x" in told
+
+
+@pytest.mark.parametrize("algorithm", [ComFedL(), QFedAvg(), NEST])
+def test_the_page_has_each_attribute_of_a_client(algorithm):
+    page = (Path(__file__).parents[1] / "docs/conform.md").read_text(encoding="utf-8")
+    instance = Instance(examples_of(algorithm.needs)[0], algorithm, 1, (1, 1))
+    with pytest.raises(DriftproofError) as refused:
+        _ = Client(0, instance, played(instance), 0).cid
+    named = set(refused.value.wanted.split(", "))
+    assert {"number", "size", "weight"} < named <= set(re.findall(r"[`.](\w+)[`(]", page))
 
 
 def by_gradients(order):
@@ -563,7 +645,8 @@ def test_an_algorithm_may_be_of_ones_own_file(tmp_path):
     )
     assert (
         same.stdout
-        == "code.py::half: no difference from own.py::Half(local_steps=1) in 100 instances\n"
+        == "code.py::half: no difference from own.py::Half(local_steps=1) in 100 instances of at "
+        "most 8 rounds\n"
     )
     assert "the update that driftproof show own.py prints" in apart.stdout
     assert (apart.returncode, many.returncode, wrong.returncode) == (1, 2, 2)

@@ -43,11 +43,11 @@ def fedprox(slip=""):
 def scaffold(slip=""):
     def scaffold(state, clients, cohort, local_steps, step_size, server_step_size):
         x, c, own = state["x"], state["control"], state["own_control"].copy()
-        moves, changes = [], []
+        moves, changes, sign = [], [], -1 if slip == "sign" else 1
         for i in cohort:
             y = x
             for _ in range(local_steps):
-                y = y - step_size * (clients[i].grad(y) - own[i] + c)
+                y = y - step_size * (clients[i].grad(y) - sign * (own[i] - c))
             new = own[i] - c + (x - y) / (local_steps * step_size)
             moves.append(y - x)
             changes.append(own[i] if slip == "c_i" else new - own[i])

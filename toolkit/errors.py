@@ -93,5 +93,7 @@ def unknown_name(
     else:
         offer = f"driftproof list {kind}s" if kind in LISTED_KINDS else "take one of them"
     few = ", ".join(names) if len(names) <= NAMES_LISTED else f"one of {len(names)} known names"
-    few += ", or a file of your own" * or_file
+    if or_file:
+        few += ", or a file of your own: FILE.py, or FILE.py::NAME"
+        offer += " If none of them, give a file of your own" * bool(near)
     return DriftproofError(f"unknown {kind} {name!r}", few, offer)

@@ -155,6 +155,11 @@ def _mended(error: BaseException, frame: FrameType | None) -> tuple[str, str]:
         )
     if isinstance(error, TypeError) and "operand type(s) for ^" in said:
         return "a power", "write ** in place of ^"
+    if isinstance(error, RuntimeError) and "does not require grad" in said:
+        return (
+            "what torch can differentiate, which no answer of a client's is",
+            "ask for the gradient: w.grad = clients[i].grad(w), not clients[i].loss(w).backward()",
+        )
     name, known = _asked_for(error, frame)
     home = _home_of(name) if isinstance(error, ImportError | NameError) else None
     if home is not None:

@@ -21,8 +21,15 @@ if TYPE_CHECKING:
 @click.argument("implementation", metavar="FILE::FUNCTION")
 @click.argument("algorithm", shell_complete=shared.names_of("algorithm"))
 @click.option("--instances", type=click.IntRange(1), default=100, show_default=True)
+@click.option(
+    "--rounds",
+    type=click.IntRange(1),
+    default=8,
+    show_default=True,
+    help="Rounds of an instance, at most; a later difference is not found.",
+)
 @shared.seed
-def command(implementation: str, algorithm: str, instances: int, seed: int) -> int:
+def command(implementation: str, algorithm: str, instances: int, rounds: int, seed: int) -> int:
     """Run an implementation beside an algorithm, and name the first iterate that differs.
 
     FUNCTION takes (state, clients, cohort) and returns the state after a round; it may be a class
@@ -35,8 +42,9 @@ def command(implementation: str, algorithm: str, instances: int, seed: int) -> i
     from driftproof.verifiers.conform.conforming import first_departure
 
     of, given = _algorithm(algorithm)
-    told, beside = first_departure(_function(implementation), of, instances, seed, given)
-    click.echo(told or f"{implementation}: no difference from {beside} in {instances} instances")
+    code = _function(implementation)
+    told, agreed = first_departure(code, of, instances, seed, given, rounds)
+    click.echo(told or f"{implementation}: {agreed}")
     return 1 if told else 0
 
 

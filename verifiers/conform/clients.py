@@ -10,10 +10,12 @@ import torch
 from torch import Tensor
 
 from driftproof.toolkit.errors import DriftproofError, unknown_name
-from driftproof.verifiers.conform.reference import ARGUMENTS, Instance, Question, Run
+from driftproof.verifiers.conform.reference import ARGUMENTS, Instance, Question, Run, doubles
 
 SHORT = {"grad": "field_grad", "loss": "mean_loss"}
 """Shorter names of questions."""
+PLAIN = ("number", "size", "weight")
+"""What a client has besides."""
 
 
 class Client:
@@ -27,6 +29,7 @@ class Client:
             are independent and have one law.
 
     Attributes:
+        number: its place among all clients, the same in every round.
         size: how many samples it has.
         weight: its share of all samples.
         open: the algorithm's questions of this round that it was not asked yet.
@@ -59,11 +62,11 @@ class Client:
         if isinstance(given, int | float):
             return given
         known = [*(short for short, full in SHORT.items() if full in self._can), *self._can]
-        raise unknown_name("question to a client", name, known)
+        raise unknown_name("attribute of a client", name, [*known, *PLAIN])
 
     def _answer(self, name: str, *given: Any) -> Any:
         """Answer in numpy, unless a tensor is given."""
-        points = [_plain(x) for x in given]
+        points = [doubles(f"{name} of client {self.number} at a point", x) for x in given]
         names, noisy = ARGUMENTS[name]
         self.asked[name] += 1
         if len(given) != len(names):
@@ -131,13 +134,6 @@ class Client:
     def _pullback(self, back: Callable[[Tensor], Tensor]) -> Callable[[Any], Any]:
         def pulled(v: Any) -> Any:
             kind = v.dtype if isinstance(v, Tensor) else None
-            return self._own(back(self._everywhere(_plain(v))), kind)
+            return self._own(back(self._everywhere(doubles("v of a pullback", v))), kind)
 
         return pulled
-
-
-def _plain(x: Any) -> Any:
-    """Return a vector in doubles; a number as it is."""
-    if isinstance(x, int | float):
-        return x
-    return np.array(x.detach().cpu().numpy() if isinstance(x, Tensor) else x, dtype=np.float64)

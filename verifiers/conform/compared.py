@@ -11,7 +11,7 @@ from driftproof.toolkit.cases import Case
 from driftproof.toolkit.discover import typed
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.tolerances import COMPUTED
-from driftproof.verifiers.conform.clients import Client
+from driftproof.verifiers.conform.clients import SHORT, Client
 from driftproof.verifiers.conform.reference import Instance, Round, Run, played, stable
 from driftproof.verifiers.conform.round_function import RoundFunction
 
@@ -96,7 +96,9 @@ def _first(
             )
         apart = ~(np.abs(x - wanted[name]) <= made.allowed(*made.of(name)))
         wrong[name] = [(name, client, entry) for client, entry in np.argwhere(apart).tolist()]
-    iterates = [name for name in got if np.array_equal(wanted[name], wanted[code.iterate])]
+    equal = [name for name in code.fields if np.array_equal(wanted[name], wanted[code.iterate])]
+    iterates = [name for name in equal if name in got]
+    code.unseen |= dict.fromkeys(name for name in code.fields if name not in {*got, *equal})
     if not iterates:
         raise DriftproofError(
             f"{code.name} gives {', '.join(got) or 'no field of the state'}",
@@ -122,11 +124,11 @@ def _told(
     left = state[name]
     before, wanted = (float(made.of(name)[number + k][client, entry]) for k in (0, 1))
     got = float(left[(client, entry)[-left.ndim :]])
-    place = f"client {client}" if name in code.own else "what all clients share"
+    place = f"client {client}" if name in code.own else "in the shared state"
     lines = [f"got:    {name}[{entry}] = {got} after the round", f"wanted: {wanted}"]
     ratio = _ratio(got - before, wanted - before)
     if ratio:
-        lines.append(f"        its change in this round is {ratio} of the algorithm's")
+        lines.append(f"        its change in this round is {ratio} times the algorithm's")
     cohort = sorted(set().union(*now.cohorts.values())) or list(range(len(clients)))
     elsewhere = [
         (q.step, k, q.name, *row)
@@ -155,18 +157,30 @@ def _told(
             f"        {word} was asked of client {k} {clients[k].asked[word]} times in this round, "
             f"{more} more than by the algorithm"
         )
-    unseen = [field for field in code.fields if field not in state]
-    if unseen:
-        lines.append(f"        not compared: {', '.join(unseen)}, which {code.name} does not name")
     case = Case(instance.problem, instance.algorithm, instance.rounds)
+    remedy = (
+        "compare this step with the update that driftproof show "
+        f"{typed(type(instance.algorithm))} prints"
+    )
+    asked = set().union(*(clients[k].asked for k in cohort))
+    noted, short = {q.name for q in now.questions}, {full: word for word, full in SHORT.items()}
+    never, other = (
+        " and ".join(sorted(short.get(word, word) for word in some))
+        for some in (noted - asked, asked - noted)
+    )
+    if never and other:
+        remedy = f"ask {never}, as the algorithm does: its noise is drawn there, not for {other}"
+    elif not elsewhere and not left_out and instance.algorithm.values().get("local_steps") == 1:
+        remedy += "; with local_steps=2 the end of a local step is compared, too"
     return "\n".join(
         [
-            f"{code.name} is not {instance.algorithm}: first in round {number + 1}, {place}",
+            f"{code.name} does not match {instance.algorithm}: "
+            f"first in round {number + 1}, {place}",
             *lines,
+            *code.unseen_told.splitlines()[1:],
             f"on:     {expression(case)}",
             f"        clients of sizes {list(instance.sizes)}, cohort {cohort}",
-            "remedy: compare this step with the update that driftproof show "
-            f"{typed(type(instance.algorithm))} prints",
+            f"remedy: {remedy}",
         ]
     )
 

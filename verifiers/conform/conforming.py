@@ -15,19 +15,24 @@ from driftproof.verifiers.conform.reference import Instance, fields_of
 from driftproof.verifiers.conform.round_function import RoundFunction
 from driftproof.verifiers.search.strategies import conditions, examples_of, failing
 
+ROUNDS = 8
+"""Rounds of an instance at most, unless more are asked for."""
+
 
 def assert_conforms(
     implementation: Callable[..., Any],
     *,
     algorithm: Algorithm | type[Algorithm],
     instances: int = 100,
+    rounds: int = ROUNDS,
     seed: int = 0,
 ) -> None:
     """Raise AssertionError where an implementation first differs from an algorithm.
 
-    Both run on problems that Hypothesis draws, with clients of unequal sizes, over up to three
-    rounds, with the same noise and the same cohorts. They have to agree after each round, to 10⁻⁶
-    of the size of the numbers. Instances on which rounding alone would show are left out.
+    Both run on problems that Hypothesis draws, with clients of unequal sizes, with the same
+    noise and the same cohorts. They have to agree after each round, to 10⁻⁶ of the size of the
+    numbers; a difference that begins in a later round than the last one is not found. Instances on
+    which rounding alone would show are left out.
 
     Args:
         implementation: a function of (state, clients, cohort) that returns the next state; a class
@@ -37,6 +42,7 @@ def assert_conforms(
         algorithm: a class, whose fields are drawn if the implementation asks for them; or a member,
             whose words stay, and whose numbers that are not their defaults.
         instances: how many are tried.
+        rounds: of an instance, at most.
         seed: of what is drawn.
 
     Raises:
@@ -44,7 +50,7 @@ def assert_conforms(
             numbers of its own, or does not ask for what the algorithm draws.
     """
     __tracebackhide__ = True  # pytest shows the test's line, not ours
-    told, _ = first_departure(implementation, algorithm, instances, seed)
+    told, _ = first_departure(implementation, algorithm, instances, seed, rounds=rounds)
     if told:
         raise AssertionError(told)
 
@@ -55,8 +61,9 @@ def first_departure(
     instances: int,
     seed: int,
     given: Mapping[str, Any] | None = None,
+    rounds: int = ROUNDS,
 ) -> tuple[str, str]:
-    """Return where an implementation first differs from an algorithm ("": nowhere), and from which.
+    """Return where an implementation first differs from an algorithm ("": nowhere), or what agreed.
 
     Of a class it also says which other member the implementation agrees with, one whose clients are
     weighted in another way, say: a name does not tell which of them is meant.
@@ -65,7 +72,8 @@ def first_departure(
         given: fields of a class that are not drawn, with their values.
 
     Returns:
-        The difference in words; and the algorithm with every value that was not drawn.
+        The difference in words; and what was compared: the algorithm with every value that was not
+        drawn, how many instances, of how many rounds at most, and which fields were not.
     """
     cls: Any = algorithm if isinstance(algorithm, type) else type(algorithm)
     limits, usual = constraints(cls), cls().values()
@@ -74,18 +82,17 @@ def first_departure(
         stays = {name for name in usual if name not in limits or limits[name].choices}
         values = algorithm.values().items()
         fixed = {name: x for name, x in values if name in stays or x != usual[name]}
-    told, beside = _departure(implementation, cls, fixed, instances, seed)
+    told, agreed = _departure(implementation, cls, fixed, instances, seed, rounds)
     others = [(name, x) for name, of in limits.items() for x in of.choices if x != usual[name]]
     for name, value in others if told and not fixed else []:
         try:
-            apart, _ = _departure(implementation, cls, {name: value}, instances, seed)
+            apart, same = _departure(implementation, cls, {name: value}, instances, seed, rounds)
         except DriftproofError:  # it is not for this member
             continue
         if not apart:
-            which = named(cls, {name: value})
-            told += f"\nagrees: with {which} there is no difference in {instances} instances; "
-            told += "name it so if it is what you mean"
-    return told, beside
+            member = named(cls, {name: value})
+            told += f"\nagrees: {same}\n        if you mean this one, compare with {member}"
+    return told, agreed
 
 
 def named(algorithm: type[Algorithm], values: Mapping[str, Any]) -> str:
@@ -102,6 +109,7 @@ def _departure(
     given: Mapping[str, Any],
     instances: int,
     seed: int,
+    rounds: int,
 ) -> tuple[str, str]:
     plain = algorithm(**given)
     fields, own = fields_of(plain, examples_of(plain.needs))
@@ -120,29 +128,34 @@ def _departure(
             "take it in place of a draw of your own",
         )
     refused: list[DriftproofError] = []
-    compared: list[str | None] = []
+    compared: list[int] = []  # the rounds of each instance
 
     def differs(drawn: tuple[Any, ...], turn: int = 0) -> bool:
         try:
-            compared.append(departure(code, Instance(*drawn), turn) if not refused else "")
+            told = departure(code, Instance(*drawn), turn) if not refused else ""
         except DriftproofError as error:
             refused.append(error)
-        return bool(refused or compared[-1])
+            return True
+        if told is not None:
+            compared.append(drawn[2])
+        return bool(refused or told)
 
     asked = code.takes | {"participation"} if code.samples else code.takes
     drawn = (asked & set(constraints(algorithm))) - set(given)
     beside = named(algorithm, {k: x for k, x in plain.values().items() if k not in drawn})
-    every = conditions(plain, drawn)
+    every = conditions(plain, drawn, rounds)
     found = failing(every, differs, instances=instances, seed=seed)
     for turn in TURNS:  # the law is the same if draws of one law change places, on all instances
         if not refused and found is not None and not differs(found, turn):
             turned = partial(differs, turn=turn)
+            compared.clear()
             if failing(every, turned, instances=instances, seed=seed) is None:
                 found = None
     if refused:
         raise refused[0]
     if found is not None:
-        return departure(code, Instance(*found)) or "", beside
-    if not any(told is not None for told in compared):
+        return departure(code, Instance(*found)) or "", ""
+    if not compared:
         raise diverges
-    return "", beside
+    agreed = f"no difference from {beside} in {len(compared)} instances"
+    return "", f"{agreed} of at most {max(compared)} rounds{code.unseen_told}"

@@ -19,6 +19,7 @@ from driftproof.toolkit import oracles as protocols
 from driftproof.toolkit.algorithm import Algorithm, Collective
 from driftproof.toolkit.draws import Law, Words
 from driftproof.toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run
 from driftproof.toolkit.problem import Problem, with_overrides
 from driftproof.toolkit.tolerances import COMPUTED
@@ -37,6 +38,7 @@ ARGUMENTS = {
     if getattr(protocol, "_is_protocol", False)
     for name, method in inspect.getmembers(protocol, inspect.isfunction)
     if not name.startswith("_") and not name.endswith("_law") and name != "at"
+    if _arguments(method)[0]  # what takes a draw alone is no question at a point
 }
 """The questions that an algorithm may ask of oracles."""
 
@@ -250,6 +252,27 @@ def _reads(instance: Instance, name: str, raw: Any) -> bool:
 def _plain(x: Any) -> Any:
     """Return a copy of the single replicate of a tensor; anything else as it is."""
     return x[..., 0].detach().cpu().numpy().copy() if isinstance(x, Tensor) else x
+
+
+def doubles(name: str, x: Any) -> Any:
+    """Return a user's vector in doubles; a number as it is.
+
+    Raises:
+        DriftproofError: it is in a shorter format, whose rounding would be taken for a difference.
+    """
+    parts = x if isinstance(x, list | tuple) else [x]
+    kinds = [str(part.dtype).removeprefix("torch.") for part in parts if hasattr(part, "dtype")]
+    for kind in kinds:
+        if kind.startswith(("float", "bfloat")) and kind not in ("float64", "float128"):
+            raise DriftproofError(
+                f"{name} in {kind}",
+                "float64: rounding to fewer digits would be taken for a difference",
+                "convert what you get with dtype=torch.float64 or np.float64; or call "
+                "torch.set_default_dtype(torch.float64) first",
+            )
+    if isinstance(x, int | float):
+        return x
+    return np.array(x.detach().cpu().numpy() if isinstance(x, Tensor) else x, dtype=np.float64)
 
 
 def _largest(*numbers: Any) -> float:

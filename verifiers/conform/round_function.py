@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from torch import Tensor
 
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.user_traceback import telling_the_file
+from driftproof.verifiers.conform.reference import doubles
 
 
 class RoundFunction:
@@ -21,6 +21,9 @@ class RoundFunction:
         iterate: what the algorithm calls its iterate.
         fields: of the algorithm's state, those with which a round begins.
         own: those of them of which each client has its own.
+
+    Attributes:
+        unseen: fields that it left out of the state, and that no other one stood for.
     """
 
     def __init__(
@@ -34,11 +37,22 @@ class RoundFunction:
                 "a function of (state, clients, cohort), or a class with step or fit and aggregate",
                 "pass the function or the class itself",
             )
+        self.unseen: dict[str, None] = {}
         self._code = code
         self._class = next((name for name in ("step", "fit") if hasattr(code, name)), "")
         called = [code, getattr(code, self._class)] if self._class else [code]
         self.takes = set().union(*(inspect.signature(each).parameters for each in called))
         self.samples = not self.takes.isdisjoint(("cohort", "cohorts")) or self._class == "fit"
+
+    @property
+    def unseen_told(self) -> str:
+        """A line that says which fields were not compared ("": all were)."""
+        if not self.unseen:
+            return ""
+        does = "return" if self._class == "fit" else "name"
+        return (
+            f"\n        not compared: {', '.join(self.unseen)}, which {self.name} does not {does}"
+        )
 
     def begin(self, given: Mapping[str, Any]) -> Any:
         """Return what the first round begins with: the state, or an object (and parameters)."""
@@ -88,10 +102,13 @@ class RoundFunction:
         try:
             signature.bind(**chosen)
         except TypeError as error:
+            in_rounds = ""
+            if function is self._code and self._class:
+                in_rounds = f"; clients, and len(clients), are to be had in {self._class} alone"
             raise DriftproofError(
                 f"{self.name}{signature}: {error}",
                 f"parameters called {', '.join(given)}",
-                "rename them, or give them defaults",
+                "rename them, or give them defaults" + in_rounds,
             ) from error
         code = getattr(function, "__code__", None)  # a class has none
         with telling_the_file(Path(code.co_filename if code else "")):
@@ -100,7 +117,7 @@ class RoundFunction:
 
 def _array(name: str, x: Any) -> np.ndarray:
     try:
-        return np.array(x.detach().cpu().numpy() if isinstance(x, Tensor) else x, dtype=np.float64)
+        return np.asarray(doubles(f"{name} after a round", x), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise DriftproofError(
             f"{name} = {x!r:.60}", "numbers", "return a vector, or one for each client"

@@ -134,12 +134,13 @@ def examples_of(needs: str) -> list[Problem]:
 
 @st.composite
 def conditions(
-    draw: st.DrawFn, algorithm: A, drawn: Collection[str]
+    draw: st.DrawFn, algorithm: A, drawn: Collection[str], rounds: int
 ) -> tuple[Problem, A, int, tuple[int, ...], int]:
     """Draw what an implementation runs under: problem, algorithm, rounds, sizes and a seed.
 
     Args:
         drawn: which of the algorithm's fields are drawn; the others stay.
+        rounds: at most so many.
     """
     needs = algorithm.needs
     every = examples_of(needs)
@@ -147,7 +148,7 @@ def conditions(
     member = draw(_redrawn(algorithm, names=set(drawn) - {"participation"}))
     member = _with_cohorts(draw, member, problem.clients) if "participation" in drawn else member
     sizes = draw(st.tuples(*[st.integers(1, SIZES)] * problem.clients))
-    return problem, member, draw(st.integers(1, 3)), sizes, draw(st.integers(0, SIZES))
+    return problem, member, draw(st.integers(1, rounds)), sizes, draw(st.integers(0, SIZES))
 
 
 def failing(
