@@ -6,7 +6,7 @@ second time from the LaTeX alone (``read_back``): what the two do not agree on i
 
 import inspect
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import fields
 from fractions import Fraction
 from operator import gt
@@ -211,6 +211,45 @@ def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]]) -> str
             "",
         ]
     )
+
+
+def of_method(method: Any, told: Container[str] = ()) -> str:
+    r"""Return a method and its numbers, in the field's letters.
+
+    Args:
+        told: the letters that the text has elsewhere.
+
+    >>> from driftproof.toolkit.algorithms import FedAvg
+    >>> print(of_method(FedAvg(local_steps=4, step_size=0.5)))
+    FedAvg with $\tau = 4$ local steps and step size $\eta = \frac{1}{2}$
+    """
+    letters = {role: latex(sympy.Symbol(name)) for name, role in method.notation.items()}
+    said: list[str] = []
+    for name, value in method.values().items():
+        letter, named = letters.get(name, ""), latex_text(name.replace("_", " "))
+        wanted = name in method.changed() or (type(value) is float and letter)
+        if letter in told or not wanted or name == "participation":
+            continue
+        number = "" if type(value) not in (int, float) else number_text(decimal(value))
+        number = f"${letter} = {number}$" if letter and number else f"${number}$" if number else ""
+        if number and type(value) is int and named.endswith("s"):
+            said.append(f"{number} {named if value > 1 else named[:-1]}")
+        else:
+            said.append(f"{named} {number or latex_text(str(value))}")
+    *first, last = said or [""]
+    with_ = f" with {', '.join(first)}{' and ' * bool(first)}{last}" if said else ""
+    return f"{latex_text(type(method).__name__)}{with_}"
+
+
+def of_draws(method: Any, clients: int) -> list[str]:
+    """Return which clients take part in a round, if not all do, as sentences."""
+    size = method.cohort_size(clients)
+    if size == clients:
+        return []
+    chance = number_text(Fraction(size, clients))
+    drawn = f"{counted(size, 'client')} of the {clients} {'is' if size == 1 else 'are'} drawn"
+    each = f"In each round {drawn}, each with"
+    return [f"{each} probability ${chance}$; the left side is the mean over that."]
 
 
 def counted(number: int, what: str) -> str:
