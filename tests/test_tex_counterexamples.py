@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from driftproof import average, bound, each, grid, sq
+from driftproof import Assumption, average, bound, each, grid, smallest, sq
 from driftproof.synthetic.classes import over, similar, smooth_strongly_convex, start_within
 from driftproof.synthetic.problems import (
     BoundedComposition,
@@ -27,6 +27,7 @@ from driftproof.toolkit.cases import Case
 from driftproof.toolkit.federation import run_exactly
 from driftproof.verifiers.search.units import judged
 from driftproof.verifiers.standalone.files import agreed_tex, sides
+from driftproof.verifiers.standalone.formulas import pieces_of
 from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import script_of
@@ -224,6 +225,53 @@ def test_a_run_ends_where_it_refutes(tmp_path):
     assert both == pytest.approx([left, right], rel=1e-9)
     assert "for 30 rounds" in text
     assert "^{(2)}" not in text
+
+
+MET = Assumption("step", r"\\eta L \\le 1", relation=lambda c: c.eta * c.L <= 1)
+
+
+@bound(
+    name="tests/best",
+    source="tests",
+    statement="best",
+    right=lambda c: c.R**2 / (2 * c.eta * c.tau * c.S),
+    letters={"R": "initial_distance", "L": "field_smoothness"},
+    assumes=[MET],
+    cases=grid(PAIR, FedAvg(), rounds=1),
+)
+def best(view):
+    return smallest("round", view.gap(view.mean("w")))
+
+
+def test_what_follows_from_the_formulas_is_exact_and_a_minimum_has_all_its_parts():
+    steep, shallow = ((-1.7, -4.0), (0.3, 4.0)), ((1.3, -1.0), (3.3, 1.0))
+    problem = PiecewiseLosses(gradients=((steep,), (shallow,)), tails="linear")
+    text, left, _ = tex_of(best, best.forms[0], Case(problem, FedAvg(local_steps=4), 2))
+    reading = Reading()
+    reading.read(rows_of(text))
+    assert (reading.letters["x^{*}"], reading.letters["R"]) == (Fraction(-1, 10), Fraction(1, 10))
+    assert reading.letters[LEFT] == reading.letters["M_{0}"] == Fraction(1, 80)
+    assert left == pytest.approx(1 / 80)
+    assert float(ball(reading.letters["M_{1}"]).mid()) > left
+    assert r"M_{0} = \frac{1}{80} && \text{the smallest}" in text
+    assert r"with $\tau = 4$ local steps" in text
+    assert reading.letters["L"] == 4
+    assert "tails" not in text
+    one = PiecewiseLosses(clients=1, gradients=((steep,),), tails="linear", noise=4.0)
+    text, *_ = tex_of(best, best.forms[0], Case(one, FedAvg(step_size=0.25), 2))
+    assert "one client, with $F' \\text{ piecewise linear}$, a sampled gradient" in text
+    assert r"with either sign as likely, the true one $\pm 4$, where" in text
+    with pytest.raises(NoScriptError, match=r"an assumption is not met \(step\)"):
+        tex_of(best, best.forms[0], Case(problem, FedAvg(step_size=0.3), 9))
+
+
+def test_a_line_that_goes_on_is_one_piece():
+    """Its slope beyond the points was rounded."""
+    points = ((0.4323819930651667, -9.207254228505935), (0.9071641101463223, 26.723241461944948))
+    linear = PiecewiseLosses(gradients=((points,), (STEEP,)), tails="linear")
+    assert [len(pieces_of(linear.parts.plain, k, 0)) for k in range(2)] == [1, 1]
+    flat = PiecewiseLosses(gradients=((points,), (STEEP,)))
+    assert len(pieces_of(flat.parts.plain, 0, 0)) == 3
 
 
 FILE = """

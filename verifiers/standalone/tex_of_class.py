@@ -172,7 +172,7 @@ class About:
 
     def _called(self, method: Any) -> bool:
         values = {"name": method.leaf_name, **method.values()}.items()
-        return self.called == ", ".join(f"{name} = {shown(value)}" for name, value in values)
+        return bool(self.called == ", ".join(f"{k} = {shown(value)}" for k, value in values))
 
     def by_outcome(self, products: list[Any]) -> list[Any]:
         """Return u² + k²v² as ½(u + kv)² + ½(u − kv)², where one client of two is drawn once."""
@@ -181,7 +181,7 @@ class About:
             return products
         (c, u, a), (d, v, b) = products
         k = rational_root(Fraction(d))
-        if (u, v, Fraction(c), k**2) != (a, b, 1, Fraction(d)):
+        if u != a or v != b or Fraction(c) != 1 or k**2 != Fraction(d):
             return products
         sums = [
             {n: Fraction(u.get(n, 0)) + x * Fraction(v.get(n, 0)) for n in {**u, **v}}
@@ -257,7 +257,7 @@ def _exist(found: dict[str, Any], drawn: dict[str, list[Piece]]) -> list[str]:
         said = (rf"${of[0]} \le {name}'' \le {of[1]}$" for name, of in texts.items())
         return [f"Each is of its class, since {' and '.join(said)}{kink}."]
     pair, *others = set(ends.values())
-    if pair is None or others:
+    if pair is None or others or pair[0] == pair[1]:
         return [f"They exist, by the interpolation conditions of their classes ({SOURCE})."]
     theorem = "Theorem 4" if pair[0] >= 0 else "on composite problems, Theorem 3.10"
     mu, most = map(number_text, pair)
@@ -278,17 +278,13 @@ PYTHON = {
 
 def _slopes(found: dict[str, Any]) -> dict[str, list[Piece]]:
     """Return f' of each function of one variable: piecewise linear, if it is of its class."""
-    if found["fields"]:
-        if "knot" not in str(found["fields"]):
-            return {}
-        numbers = {name: map(Fraction, of.values()) for name, of in found["fields"].items()}
-        return {
-            name: [(k, (s, p)), (None, (s + (p - q) * k, q))][p == q :]
-            for name, (s, p, q, k) in numbers.items()
-        }
     vectors, made = found["coordinates"], dict[str, list[Piece]]()
-    if _valued(found) or len(next(iter(vectors.values()))) > 1:
-        return {}
+    for name, field in found["fields"].items() if "knot" in str(found["fields"]) else ():
+        s, p, q, k = map(Fraction, field.values())
+        pieces: list[Piece] = [(k, (s, p)), (None, (s + (p - q) * k, q))]
+        made[name] = pieces[p == q :]
+    if found["fields"] or _valued(found) or len(next(iter(vectors.values()))) > 1:
+        return made
 
     def at(of: dict[str, str]) -> Fraction:
         return sum((Fraction(c) * Fraction(vectors[x][0]) for x, c in of.items()), Fraction(0))
@@ -301,10 +297,10 @@ def _slopes(found: dict[str, Any]) -> dict[str, list[Piece]]:
         slopes = [(g - e) / (x - y) for (y, e), (x, g) in pairwise(points)]
         if not bend[0] <= min(slopes) <= max(slopes) <= bend[1]:
             return {}
-        made[name] = [
+        pieces = [
             (x, (g - slope * x, slope)) for slope, (x, g) in zip(slopes, points[1:], strict=True)
         ]
-        made[name][-1] = (None, made[name][-1][1])
+        made[name] = [*pieces[:-1], (None, pieces[-1][1])]
     return made
 
 
