@@ -163,6 +163,7 @@ class About:
         conditions, _, self.moment = conditions.partition("; moment: ")
         self.conditions, self.vectors = conditions.split("; "), found["coordinates"]
         self.cycle = "recurs()" in self.conditions
+        self.functions = [*map(_name, found["functions"])]
         of = dict(part.split(": ", 1) for part in before.split("; ") if ": " in part)
         self.rounds, self.clients = int(of.get("rounds", 1)), int(of.get("clients", 1))
         cases, self.called = getattr(claim, "classes", ()), of.get("algorithm", "the method")
@@ -202,9 +203,11 @@ class About:
     def told(self) -> list[str]:
         """Return what is run, and what the left side is of, as sentences."""
         method = of_method(self.method) if self.method else latex_text(self.called)
-        shared = "one client, whose function is $F = f_{0}$"
+        of, *others = self.functions
         if self.clients > 1:
-            shared = f"{self.clients} clients, whose functions have the mean $F$"
+            of = rf"\frac{{1}}{{{self.clients}}} \sum_{{i}} {of[0]}_{{i}}"
+        mean = " + ".join([of, *(name for name in others if "_" not in name)])
+        shared = f"{counted(self.clients, 'client')}, with $F = {mean}$"
         made = [f"Run {method} for {counted(self.rounds, 'round')} on {shared}."]
         made += of_draws(self.method, self.clients) if self.method else []
         if not self.cycle:
@@ -229,12 +232,12 @@ def _classes(found: dict[str, Any]) -> str:
     """Return which classes the functions are of, those of one class together."""
     alike: dict[str, list[str]] = {}
     for name, of in found["functions"].items():
-        kinds = [
-            CLASSES.get(kind, latex_text(kind)).format(
-                **{a: number_text(Fraction(b)) for a, b in letters.items()}
-            )
-            for kind, letters in of["classes"].items()
-        ]
+        kinds = []
+        for kind, letters in of["classes"].items():
+            numbers = {letter: number_text(Fraction(x)) for letter, x in letters.items()}
+            others = ", ".join(f"${latex(sympy.Symbol(a))} = {x}$" for a, x in numbers.items())
+            other = latex_text(kind) + f" ({others})" * bool(others)
+            kinds.append(CLASSES[kind].format(**numbers) if kind in CLASSES else other)
         alike.setdefault(", ".join(kinds), []).append(f"${_name(name)}$")
     return "; ".join(f"{' and '.join(names)} be {kinds}" for kinds, names in alike.items())
 
