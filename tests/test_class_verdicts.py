@@ -43,7 +43,7 @@ from driftproof.toolkit.cases import Assumption, grid
 from driftproof.toolkit.engines.enumerated import NoiselessContext
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run
-from driftproof.toolkit.measure import Reduction, Steps, average, each, sq
+from driftproof.toolkit.measure import Reduction, Steps, average, each, smallest, sq
 from driftproof.toolkit.verdict import Evidence, Verdict
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.judges import worst_cases
@@ -114,6 +114,9 @@ def test_what_is_false_for_some_function_is_refuted_by_an_exact_point():
     assert ran == pytest.approx(left, rel=1e-4)
 
 
+CONVEX, NEAR = smooth_convex(L=1), start_within(R=1)
+
+
 @pytest.mark.parametrize(
     ("classes", "left"),
     [
@@ -129,8 +132,12 @@ def test_what_is_false_for_some_function_is_refuted_by_an_exact_point():
             over([smooth(L=1), start_gap(delta=1)], FedAvg(step_size=0.5), rounds=3, clients=1),
             lambda view: average("step", sq(view.gradient(view.mean("w")))),
         ),
+        (
+            over([CONVEX, NEAR], FedAvg(local_steps=2, step_size=0.5), rounds=2),
+            lambda view: smallest("round", view.gap(view.mean("w"))),
+        ),
     ],
-    ids=["sampled clients", "not convex"],
+    ids=["sampled clients", "not convex", "the smallest of several"],
 )
 def test_a_refutation_runs_the_algorithm_whatever_the_class_and_the_cohort(classes, left):
     row = row_of(claim(classes, lambda c: 0.5 * c.eta, left=left))
@@ -158,7 +165,6 @@ def at_end(measured):
     return lambda view: each("round", "local_step", measured(view)) if view.last else None
 
 
-CONVEX, NEAR = smooth_convex(L=1), start_within(R=1)
 UNIT = {"L": 1, "R": 1, "eta": 1}
 TIGHT = {
     **{

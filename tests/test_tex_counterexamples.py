@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from flint import arb
 
-from driftproof import average, bound, each, grid, sq
+from driftproof import Assumption, average, bound, each, grid, smallest, sq
+from driftproof.synthetic.classes import over, similar, smooth_strongly_convex, start_within
 from driftproof.synthetic.problems import (
     BoundedComposition,
     PiecewiseBilevel,
@@ -26,9 +27,11 @@ from driftproof.toolkit.cases import Case
 from driftproof.toolkit.federation import run_exactly
 from driftproof.verifiers.search.units import judged
 from driftproof.verifiers.standalone.files import agreed_tex, sides
+from driftproof.verifiers.standalone.formulas import pieces_of
 from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import script_of
+from driftproof.verifiers.standalone.terms import number_text
 from driftproof.verifiers.standalone.tex import tex_of
 from driftproof.verifiers.standalone.tex_of_class import _name, tex_of_class
 from driftproof.verifiers.standalone.tex_of_limit import tex_of_limit
@@ -224,6 +227,53 @@ def test_a_run_ends_where_it_refutes(tmp_path):
     assert "^{(2)}" not in text
 
 
+MET = Assumption("step", r"\\eta L \\le 1", relation=lambda c: c.eta * c.L <= 1)
+
+
+@bound(
+    name="tests/best",
+    source="tests",
+    statement="best",
+    right=lambda c: c.R**2 / (2 * c.eta * c.tau * c.S),
+    letters={"R": "initial_distance", "L": "field_smoothness"},
+    assumes=[MET],
+    cases=grid(PAIR, FedAvg(), rounds=1),
+)
+def best(view):
+    return smallest("round", view.gap(view.mean("w")))
+
+
+def test_what_follows_from_the_formulas_is_exact_and_a_minimum_has_all_its_parts():
+    steep, shallow = ((-1.7, -4.0), (0.3, 4.0)), ((1.3, -1.0), (3.3, 1.0))
+    problem = PiecewiseLosses(gradients=((steep,), (shallow,)), tails="linear")
+    text, left, _ = tex_of(best, best.forms[0], Case(problem, FedAvg(local_steps=4), 2))
+    reading = Reading()
+    reading.read(rows_of(text))
+    assert (reading.letters["x^{*}"], reading.letters["R"]) == (Fraction(-1, 10), Fraction(1, 10))
+    assert reading.letters[LEFT] == reading.letters["M_{0}"] == Fraction(1, 80)
+    assert left == pytest.approx(1 / 80)
+    assert float(ball(reading.letters["M_{1}"]).mid()) > left
+    assert r"M_{0} = \frac{1}{80} && \text{the smallest}" in text
+    assert r"with $\tau = 4$ local steps" in text
+    assert reading.letters["L"] == 4
+    assert "tails" not in text
+    one = PiecewiseLosses(clients=1, gradients=((steep,),), tails="linear", noise=4.0)
+    text, *_ = tex_of(best, best.forms[0], Case(one, FedAvg(step_size=0.25), 2))
+    assert "one client, with $F' \\text{ piecewise linear}$, a sampled gradient" in text
+    assert r"with either sign as likely, the true one $\pm 4$, where" in text
+    with pytest.raises(NoScriptError, match=r"an assumption is not met \(step\)"):
+        tex_of(best, best.forms[0], Case(problem, FedAvg(step_size=0.3), 9))
+
+
+def test_a_line_that_goes_on_is_one_piece():
+    """Its slope beyond the points was rounded."""
+    points = ((0.4323819930651667, -9.207254228505935), (0.9071641101463223, 26.723241461944948))
+    linear = PiecewiseLosses(gradients=((points,), (STEEP,)), tails="linear")
+    assert [len(pieces_of(linear.parts.plain, k, 0)) for k in range(2)] == [1, 1]
+    flat = PiecewiseLosses(gradients=((points,), (STEEP,)))
+    assert len(pieces_of(flat.parts.plain, 0, 0)) == 3
+
+
 FILE = """
 from driftproof import bound, each, grid, sq
 from driftproof.algorithms import ComFedL, FedAvg
@@ -365,6 +415,59 @@ def test_a_limit_that_a_quadratic_refutes_is_written_and_the_script_points_to_it
     assert made.returncode == 2
     assert "no run is computed" in made.stderr
     assert "mine.py --tex writes it" in made.stderr
+
+
+CYCLE = LIMIT.replace(" right=lambda c: (c.mu * 4 / 9),", "")
+
+
+def test_a_cycle_says_where_it_begins_and_has_a_function(tmp_path):
+    (tmp_path / "mine.py").write_text(CYCLE)
+    claims = select([str(tmp_path / "mine.py")])
+    (row,) = judge(claims, Settings())
+    found = next(iter(row.proofs.values()))
+    text = tex_of_class(claims[0].load(), "printed", found)
+    assert r"with step size $\alpha = \frac{1}{9}$ and momentum $\beta = \frac{4}{9}$" in text
+    assert "$x_{-1} = c_{0}$, where the method's own start has $x_{-1} = x_{0}$" in text
+    assert "A run from the method's own start need not come there, and is not refuted." in text
+    assert r"since $1 \le f_{0}'' \le 25$" in text
+    assert r"\text{start}" not in text
+    reading = Reading()
+    reading.read(rows_of(text))
+    x = [reading.letters[name] for name in ("c_{0}", "x_{0}", "x_{1}", "x_{2}")]
+    x.append(x[1])  # after x_2 = c_0
+    for before, here, after in zip(x[:-2], x[1:], x[2:], strict=False):
+        slope = reading.value(f"f_{{0}}'({number_text(here)})")
+        assert after == here - slope / 9 + Fraction(4, 9) * (here - before)
+    with pytest.raises(NoScriptError, match="does not say what was computed"):
+        Reading().read([r"f'(x) &= 2 \cdot x", "x_{1} &= 3", "f'(x_{1}) &= 7"])
+
+
+def test_what_a_claim_does_not_bound_is_no_assumption_and_a_mean_is_of_outcomes():
+    given = [smooth_strongly_convex(L=1, mu=0.5), start_within(R=1)]
+    method = FedAvg(step_size=1.0, participation=0.5)
+
+    @bound(
+        name="tests/drawn",
+        source="tests",
+        statement="drawn",
+        classes=over([*given, similar(zeta=1)], method, rounds=1, clients=2),
+        right=lambda c: c.R**2 / 2,
+    )
+    def drawn(view):
+        return each("transition", sq(view.mean("w") - view.minimiser))
+
+    (row,) = judge([drawn], Settings())
+    found = next(iter(row.proofs.values()))
+    text = tex_of_class(drawn, "printed", found)
+    assert r"\frac{1}{2} \sum_{i} \|\nabla f_{i}(x^{*})\|^{2}" in text
+    assert text.count("at most $1$") == 2
+    assert r"one client of the 2 is drawn, each with probability $\frac{1}{2}$" in text
+    assert r"\frac{1}{2} \cdot ((x_{0} - f_{1}'(x_{0}))^{2} + (x_{0} - f_{0}'(x_{0}))^{2})" in text
+    wide = SimpleNamespace(**vars(drawn) | {"classes": over(given, method, rounds=1, clients=2)})
+    text = tex_of_class(wide, "printed", found)
+    assert "of these functions; no condition of the claim bounds it" in text
+    assert text.count("at most $1$") == 1
+    assert "for one round on 2 clients" in text
 
 
 TURNS = ((Fraction(1, 2), Fraction(-1)), (Fraction(1), Fraction(1, 2)))

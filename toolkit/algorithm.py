@@ -115,6 +115,8 @@ class Algorithm(Parameters, ABC):
     """Where each vector of ``anywhere`` beside start goes, if the method converges, by its name: to
     "minimiser" x*, "gradient" ∇f_i(x*), or "zero". Start goes to x*.
     """
+    begins: ClassVar[Mapping[str, str]] = {}
+    """What a paper calls those that ``init`` puts at the start x_0, by their names, as LaTeX."""
     local_steps: int = 1
     """τ; a field of those that make several."""
     participation: float = 1.0

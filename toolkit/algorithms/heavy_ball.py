@@ -48,6 +48,7 @@ class HeavyBall(Algorithm):
     batch: PositiveInt = 1
 
     limits = {"own": "minimiser"}
+    begins = {"own": "x_{-1}"}
     notation = {
         "alpha": "step_size",
         "beta": "momentum",

@@ -50,6 +50,7 @@ class Nesterov(Algorithm):
     batch: PositiveInt = 1
 
     limits = {"own": "minimiser"}
+    begins = {"own": "y_{0}"}
     notation = {
         "eta": "step_size",
         "n": "clients",

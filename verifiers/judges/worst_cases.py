@@ -426,7 +426,9 @@ def _refuted(
 ) -> Row:
     """Return the row of a comparison that functions of the class exceed."""
     value, right = float(Fraction(made["attained"])), facts["rhs"]
-    worst = "there is no worst case" if made["grows"] else "the worst case is about"
+    worst = (
+        "the left side is unbounded over the class" if made["grows"] else "the worst case is about"
+    )
     worst += "" if made["grows"] else f" {made['value']:.6g}"
     reason = (
         f"there are functions of the class, in dimension {made['dimension']}, with "

@@ -4,7 +4,7 @@ A family's statement says h_k' of a function, and its parameter has the letter (
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from itertools import pairwise
@@ -20,6 +20,7 @@ from driftproof.synthetic.building_blocks.piecewise_linear import PiecewiseLinea
 from driftproof.toolkit.balls import Balls, RefusedError
 from driftproof.toolkit.balls.tensor import lift
 from driftproof.toolkit.constants import latex
+from driftproof.toolkit.problem import STORED
 from driftproof.toolkit.rationals import decimal
 from driftproof.toolkit.report.latex_text import latex_text
 from driftproof.verifiers.standalone.refusal import NoScriptError
@@ -93,31 +94,41 @@ class Curves:
         finally:
             kind.value, kind.value_and_integral = originals
 
-    def gap(self, start: np.ndarray) -> tuple[Term, str] | None:
-        """Return F(x_0) − inf F of a mean of losses, and where F is least (None: unknown)."""
-        (name, of), *others = self._known
-        if others:
-            return None
-        (clients, dim), made, points = of.knots.shape[:2], NOTHING, []
-        for i in range(dim):
-            names = [self._index(name, of, k, i) for k in range(clients)]
-            slopes = [pieces_of(of, k, i) for k in range(clients)]
-            losses = [
-                integral_of(p, decimal(float(of.knots[k, i, 0, 0]))) for k, p in enumerate(slopes)
-            ]
-            least = minimiser_of(sum_of(slopes), sum_of(losses))
-            if least is None:
-                return None
-            points.append(number_text(least))
-            self.used |= zip(names, losses, strict=True)
-            for sign, x in ((1, decimal(float(start[i]))), (-1, least)):
+    def least(self, near: Any) -> list[Term]:
+        """Return where a mean of losses is least, near what a problem says (empty: unknown)."""
+        (_, of), *others = self._known
+        if others or near is None:
+            return []
+        made = []
+        for i in range(of.knots.shape[1]):
+            slopes, losses = self._losses(i)
+            x = minimiser_of(sum_of(slopes), sum_of(losses))
+            if x is None or abs(x - Fraction(float(near[i]))) > Fraction(STORED) * (1 + abs(x)):
+                return []
+            made.append(Term(x, "x^{*}" if len(near) == 1 else f"x^{{*}}_{{{i + 1}}}"))
+        return made
+
+    def above(self, point: Iterable[Any], least: list[Term]) -> Term:
+        """Return F(x) − F(x*) of a mean of losses."""
+        (name, of), made = self._known[0], NOTHING
+        for i, pair in enumerate(zip(map(term, point), least, strict=True)):
+            names = [self._index(name, of, k, i) for k in range(len(of.knots))]
+            self.used |= zip(names, self._losses(i)[1], strict=True)
+            for sign, x in zip((1, -1), pair, strict=True):
                 values = [
-                    Term(value_at(loss, x), called + bracketed(number_text(x)))
-                    for called, loss in zip(names, losses, strict=True)
+                    Term(value_at(self.used[called], x.value), called + bracketed(x.text))
+                    for called in names
                 ]
-                mean = sum(values, NOTHING) / Term(Fraction(clients), bare=True)
+                mean = sum(values, NOTHING) / Term(Fraction(len(names)), bare=True)
                 made = made + mean if sign > 0 else made - mean
-        return made, ", ".join(points)
+        return made
+
+    def _losses(self, i: int) -> tuple[list[list[Piece]], list[list[Piece]]]:
+        """Return the clients' derivatives in a coordinate, and the functions."""
+        of = self._known[0][1]
+        slopes = [pieces_of(of, k, i) for k in range(len(of.knots))]
+        firsts = (decimal(float(x)) for x in of.knots[:, i, 0, 0])
+        return slopes, [integral_of(*pair) for pair in zip(slopes, firsts, strict=True)]
 
     def _index(self, name: str, of: PiecewiseLinear, client: int, coordinate: int) -> str:
         clients, dim = of.knots.shape[:2]
@@ -158,7 +169,12 @@ def pieces_of(of: PiecewiseLinear, client: int, coordinate: int) -> list[Piece]:
         decimal(float(of.left[client, coordinate, 0])),
         decimal(float(of.right[client, coordinate, 0])),
     ]
-    slopes = [tails[0], *((b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(points)), tails[1]]
+    inner = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(points)]
+    # that of the outermost piece was rounded: it goes on as it is
+    slopes = [tails[0], *inner, tails[1]]
+    for tail, beside in ((0, 1), (-1, -2)) if inner else ():
+        if abs(slopes[tail] - slopes[beside]) <= Fraction(STORED) * abs(slopes[beside]):
+            slopes[tail] = slopes[beside]
     made: list[Piece] = []
     for slope, (x, y), end in zip(
         slopes, [points[0], *points], [*(x for x, _ in points), None], strict=True

@@ -65,6 +65,13 @@ def steps(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
             x = functions[function]["points"][at]["x"] if at else {name: "1"}
             yield at or name, vector(x) if at else _number(*of), "", ""
             points[at or name] = x
+    for function, of in functions.items():  # what follows from the others, as in a cycle
+        for at, point in of["points"].items():
+            if at not in points:
+                yield at, vector(point["x"]), "", ""
+                points[at] = point["x"]
+            if at != STAR and (own := f"∇{function}({at})") not in found["coordinates"]:
+                yield own, _sum([(own, 1)]), "==", _sum(point["g"].items())
     for name, of in functions.items():
         others = [(g, -Fraction(c)) for g, c in of["points"][STAR]["g"].items()]
         if (own := f"∇{name}({STAR})") not in dict(others):

@@ -67,6 +67,8 @@ class Reading:
                 self.functions[subject.removesuffix("(x)")] = [(p[0], p[2]) for p in pieces]
                 continue
             *computed, last = map(self.value, said.split(" = "))
+            if subject.partition("(")[0] in self.functions:  # it is computed too, as f'(x_1)
+                computed.append(self.value(subject))
             if not all(_agree(x, last) for x in computed):
                 raise NoScriptError(f"its LaTeX does not say what was computed ({row[:80]})")
             self.letters[subject] = last

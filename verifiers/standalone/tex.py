@@ -6,27 +6,29 @@ second time from the LaTeX alone (``read_back``): what the two do not agree on i
 
 import inspect
 import re
-from collections.abc import Iterable
-from dataclasses import fields
+from collections.abc import Container, Iterable
+from dataclasses import fields, replace
 from fractions import Fraction
 from operator import gt
 from typing import Any
 
+import numpy as np
 import sympy
 
 from driftproof.synthetic.building_blocks.curves import Curve, Number
 from driftproof.synthetic.building_blocks.piecewise_family import declared
 from driftproof.toolkit.balls import RefusedError, precision
 from driftproof.toolkit.balls.operations import hull
-from driftproof.toolkit.balls.tensor import ball
+from driftproof.toolkit.balls.tensor import Balls, ball, lift
 from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.constants import ROLES, RUN_ROLES, Letters, expressed, latex
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.engines.balls import run_in_balls
-from driftproof.toolkit.problem import STORED
+from driftproof.toolkit.problem import STORED, with_overrides
 from driftproof.toolkit.rationals import INEXACT, decimal
 from driftproof.toolkit.report.latex_text import latex_text
 from driftproof.verifiers.claim_types.claim import Form
+from driftproof.verifiers.judges.assumptions import relation_of
 from driftproof.verifiers.judges.enclosed import MOST
 from driftproof.verifiers.standalone.formulas import Curves, Piece
 from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
@@ -67,9 +69,15 @@ def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float]:
         numbers = until * case.algorithm.local_steps * case.problem.clients * case.problem.dim
         if numbers > MOST_NUMBERS:
             raise NoScriptError(f"its steps have {numbers:,} numbers, too many to follow")
+        known = case.problem.solution
+        least = curves.least(known.minimiser)
+        problem = case.problem
+        if least:  # x* and F* are those of the formulas
+            best = replace(known, minimiser=np.array(least), exact=True)
+            problem = with_overrides(problem, solution=best, gap=_gap(curves, least))
         with precision(operations=MOST), curves.named():
             run_in_balls(
-                case.problem,
+                problem,
                 case.algorithm,
                 rounds=case.rounds,
                 left=told.measuring(measure),
@@ -77,11 +85,15 @@ def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float]:
                 upto=count - 1 if how[0] == "each" else None,
                 exact=lambda _: told,
             )
-            sides = [*_left(told, how[0]), *_right(claim, case, form, curves)]
-            rows = _rows(case, curves, told.lines, sides)
+            sides = [*_left(told, how[0]), *_right(claim, case, form, curves, least)]
+            if any("x^{*}" in line.text for line in sides):
+                sides[:0] = _stars(curves, least, case.problem.clients)
+            rows = _rows(case, curves, told.lines, sides, _met(claim, form, case))
             reading = Reading()
             reading.read([row for block in rows.values() for row in block])
-            if not on_values(gt, reading.letters[LEFT], reading.letters[RIGHT]):
+            others = [x for name, x in reading.letters.items() if name.startswith("M_{")]
+            lefts = [reading.letters[LEFT], *others * (how[0] == "smallest")]
+            if not all(on_values(gt, left, reading.letters[RIGHT]) for left in lefts):
                 raise NoScriptError("in fractions its left side is not above the right side")
     except (RefusedError, ArithmeticError) as error:
         raise NoScriptError(f"its numbers cannot be written as fractions: {error}") from None
@@ -104,7 +116,28 @@ def _left(told: Told, how: str) -> list[Line]:
         return [*lines, Line(LEFT, mean.text, settled(mean))]
     best = max if how == "each" else min
     line = best(lines, key=lambda line: float(line.value.mid()))
+    if how == "smallest" and len(lines) > 1:
+        return [*lines, Line(LEFT, line.subject, line.value, said="the smallest")]
     return [Line(LEFT, line.text, line.value)]
+
+
+def _gap(curves: Curves, least: list[Term]) -> Any:
+    """Return ``Problem.gap`` in the formulas' letters."""
+
+    def gap(_: Any, x: Any) -> Any:
+        return Balls(np.array([curves.above(point, least) for point in lift(x).T], dtype=object))
+
+    return gap
+
+
+def _stars(curves: Curves, least: list[Term], clients: int) -> list[Line]:
+    """Return the lines of x*, and of F'(x*) where its parts are in the text."""
+    lines = [Line(x.text, "", Term(x.value)) for x in least]
+    parts = [f"{name}(x^{{*}})" for name in curves.used if name[-1] == "'"]
+    if len(least) == 1 and len(parts) == clients:
+        text = rf"\frac{{{' + '.join(parts)}}}{{{clients}}}" if clients > 1 else ""
+        lines.append(Line("F'(x^{*})", text, NOTHING, said="$F$ is least there"))
+    return lines
 
 
 def _comparisons(of: Any) -> Iterable[Any]:
@@ -112,25 +145,54 @@ def _comparisons(of: Any) -> Iterable[Any]:
     return list(entries) if of.by_client else [entries]
 
 
-def _right(claim: Any, case: Case, form: Form, curves: Curves) -> list[Line]:
+def _right(claim: Any, case: Case, form: Form, curves: Curves, least: list[Term]) -> list[Line]:
     """Return the lines of the letters of the right side, and of that."""
-    notation, roles = claim.notation(case), roles_of(case)
-    expression = expressed(form.right, Letters(notation))
-    lines = []
-    for symbol in sorted(expression.free_symbols, key=str):
+    expression = expressed(form.right, Letters(claim.notation(case)))
+    lines = _letters(claim, case, expression.free_symbols)
+    start = [Term(decimal(float(x))) for x in case.problem.start()]
+    for symbol, line in lines.items() if least else ():
+        role = claim.notation(case)[symbol.name]
+        if role == "initial_gap":
+            size = curves.above(start, least)
+        elif role == "initial_distance":
+            apart = [a - b for a, b in zip(start, least, strict=True)]
+            size = abs(*apart) if len(apart) == 1 else sum((x**2 for x in apart), NOTHING).sqrt()
+        else:
+            continue
+        lines[symbol] = replace(line, text=size.text, value=settled(size))
+    text = latex(expression)
+    value = Reading({line.subject: line.value.value for line in lines.values()}).value(text)
+    return [*lines.values(), Line(RIGHT, text, settled(value))]
+
+
+def _letters(claim: Any, case: Case, symbols: Iterable[Any]) -> dict[Any, Line]:
+    """Return the line of each letter."""
+    notation, roles, lines = claim.notation(case), roles_of(case), dict[Any, Line]()
+    for symbol in sorted(symbols, key=str):
         role = notation[symbol.name]
         proven = role in case.problem.constants or role == "initial_gap"
         says = ROLES.get(role) or RUN_ROLES.get(role) or role.replace("_", " ")
-        gap = curves.gap(case.problem.start()) if role == "initial_gap" else None
-        known = (
-            Line(latex(symbol), gap[0].text, settled(gap[0]), said=f"least at ${gap[1]}$")
-            if gap
-            else Line(latex(symbol), "", _letter(roles[role], proven=proven), said=latex_text(says))
-        )
-        lines.append(known)
-    text = latex(expression)
-    value = Reading({line.subject: line.value.value for line in lines}).value(text)
-    return [*lines, Line(RIGHT, text, settled(value))]
+        value = _letter(roles[role], proven=proven)
+        lines[symbol] = Line(latex(symbol), "", value, said=latex_text(says))
+    return lines
+
+
+def _met(claim: Any, form: Form, case: Case) -> list[Line]:
+    """Return the lines of the letters that assumptions relate.
+
+    Raises:
+        NoScriptError: with these numbers one is not met.
+    """
+    key = claim.notation(case).key
+    related = [one for one in (*claim.assumes, *form.assumes) if one.relation is not None]
+    formulas = [relation_of(one, key).formula for one in related]
+    lines = _letters(claim, case, {x for of in formulas for x in of.free_symbols})
+    numbers = {x: line.value.value for x, line in lines.items()}
+    exact = {x: sympy.Rational(str(of)) for x, of in numbers.items() if isinstance(of, Fraction)}
+    for one, formula in zip(related, formulas, strict=True):
+        if formula.subs(exact) == sympy.false:
+            raise NoScriptError(f"in fractions an assumption is not met ({one.name})")
+    return list(lines.values())
 
 
 def _letter(value: Any, *, proven: bool) -> Term:
@@ -142,8 +204,10 @@ def _letter(value: Any, *, proven: bool) -> Term:
     return settled(hull(ball(exact) - off, ball(exact) + off) if proven else exact)
 
 
-def _rows(case: Case, curves: Curves, steps: list[Line], sides: list[Line]) -> dict[str, list[str]]:
-    """Return the rows of the text: of functions, letters, steps and sides."""
+def _rows(
+    case: Case, curves: Curves, steps: list[Line], sides: list[Line], met: list[Line]
+) -> dict[str, list[str]]:
+    """Return the rows of the text: of functions, letters, steps, sides and assumptions."""
     said = " ".join(line.text for line in (*steps, *sides))
     method = case.algorithm
     letters = {
@@ -151,12 +215,14 @@ def _rows(case: Case, curves: Curves, steps: list[Line], sides: list[Line]) -> d
         for name, role in method.notation.items()
         if type(getattr(method, role, None)) is float
     }
+    known = {*(line.subject for line in sides)}
     own = {name: Line(name, "", x) for name, x in letters.items() if name in said}
     return {
         "functions": [rf"{name}(x) &= {cases(of)}" for name, of in curves.used.items()],
         "letters": [row_of(line) for line in own.values()],
         "steps": [row_of(line) for line in steps],
         "sides": [row_of(line) for line in sides if line.text or line.subject not in own],
+        "met": [row_of(line) for line in met if line.subject not in {*own, *known}],
     }
 
 
@@ -190,27 +256,68 @@ def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]]) -> str
     method, problem = case.algorithm, case.problem
     assert method is not None
     start = ", ".join(number_text(decimal(x)) for x in problem.start().tolist())
-    step = (
-        (inspect.getdoc(type(method)) or type(method).__name__).partition("\n")[0].replace("`", "")
-    )
+    step = (inspect.getdoc(type(method)) or type(method).__name__).partition("\n")[0]
+    for name, role in method.notation.items():
+        step = step.replace(f"``{role}``", f"${latex(sympy.Symbol(name))}$")
+    step = latex_text(step.replace("`", "").rstrip(".")) if "$" not in step else step.rstrip(".")
+    told = [row.partition(" &= ")[0] for row in rows["letters"]]
+    assumed, met = (*claim.assumes, *form.assumes), "; with" if rows["met"] else "."
     steps = [r"Then, $(t)$ being what holds after $t$ steps,", *aligned(rows["steps"])]
     return "\n".join(
         [
             *heading(claim, form.key),
             f"Let there be {counted(problem.clients, 'client')}{_family(problem)}, where",
             *aligned(rows["functions"]),
-            f"Run {latex_text(str(method))} ({latex_text(step.rstrip('.'))}) from ${start}$"
+            f"Run {of_method(method, told)} ({step}) from ${start}$"
             f" for {counted(case.rounds, 'round')}" + (", with" if rows["letters"] else "."),
             *aligned(rows["letters"]),
+            *of_draws(method, problem.clients),
             *steps * bool(rows["steps"]),
             "The two sides of the bound are",
             *aligned([*rows["sides"], rf"{LEFT} &> {RIGHT}"]),
             *[r"Here $[a \pm b]$ is a number within $b$ of $a$."] * (r"\pm" in str(rows)),
-            *[f"The assumptions are met: {'; '.join(map(_assumption, claim.assumes))}."]
-            * bool(claim.assumes),
+            *[f"The assumptions are met: {'; '.join(map(_assumption, assumed))}{met}"]
+            * bool(assumed),
+            *aligned(rows["met"]),
             "",
         ]
     )
+
+
+def of_method(method: Any, told: Container[str] = ()) -> str:
+    r"""Return a method and its numbers in the field's letters, but those that are told elsewhere.
+
+    >>> from driftproof.toolkit.algorithms import FedAvg
+    >>> print(of_method(FedAvg(local_steps=4, step_size=0.5)))
+    FedAvg with $\tau = 4$ local steps and step size $\eta = \frac{1}{2}$
+    """
+    letters = {role: latex(sympy.Symbol(name)) for name, role in method.notation.items()}
+    said: list[str] = []
+    for name, value in method.values().items():
+        letter, named = letters.get(name, ""), latex_text(name.replace("_", " "))
+        wanted = name in method.changed() or (type(value) is float and letter)
+        if letter in told or not wanted or name == "participation":
+            continue
+        number = "" if type(value) not in (int, float) else number_text(decimal(value))
+        number = f"${letter} = {number}$" if letter and number else f"${number}$" if number else ""
+        if number and type(value) is int and named.endswith("s"):
+            said.append(f"{number} {named if value > 1 else named[:-1]}")
+        else:
+            said.append(f"{named} {number or latex_text(str(value))}")
+    *first, last = said or [""]
+    with_ = f" with {', '.join(first)}{' and ' * bool(first)}{last}" if said else ""
+    return f"{latex_text(type(method).__name__)}{with_}"
+
+
+def of_draws(method: Any, clients: int) -> list[str]:
+    """Return which clients take part in a round, if not all do, as sentences."""
+    size = method.cohort_size(clients)
+    if size == clients:
+        return []
+    chance = number_text(Fraction(size, clients))
+    drawn = f"{counted(size, 'client')} of the {clients} {'is' if size == 1 else 'are'} drawn"
+    each = f"In each round {drawn}, each with"
+    return [f"{each} probability ${chance}$; the left side is the mean over that."]
 
 
 def counted(number: int, what: str) -> str:
@@ -241,18 +348,26 @@ def _family(problem: Any) -> str:
         kind = kinds.get(name)
         if isinstance(kind, Number):
             value = kind.filled(value, problem.clients, problem.dim)
-        elif isinstance(kind, Curve) or name in ("clients", "dim") or value == default[name]:
+        elif isinstance(kind, Curve) or isinstance(value, str) or value == default[name]:
+            continue  # the formulas show it, as tails
+        elif name in ("clients", "dim"):
             continue
-        numbers.append(f"{latex_text(name)} = {latex_text(str(value))}")
+        said = f"{latex_text(name)} $"
+        if (name, problem.dim, getattr(problem, "rare", 0)) == ("noise", 1, 0.5):
+            said = r"a sampled gradient being, with either sign as likely, the true one $\pm "
+        size = number_text(decimal(value)) if isinstance(value, float) else str(value)
+        numbers.append(f"{said}{size}$")
     known = leaves("problem").get(getattr(problem, "leaf_name", ""))
+    stated = known.metadata["statement"] if known else ""
+    if problem.clients == 1:  # their functions have no index, and no mean
+        stated = re.sub(r"_[ik]\b", "", re.sub(r"\\frac1(\w)\\sum_\{\w=1\}\^\1 ?", "", stated))
+        sides = (part.split(" = ") for part in stated.split(r",\quad "))
+        stated = r",\quad ".join(" = ".join(x) for x in sides if len(set(x)) == len(x))
     # K is the number of clients there, and may be another letter of the claim
-    stated = re.sub(
-        r"(?<![A-Za-z])K(?![A-Za-z])",
-        f"{{{problem.clients}}}",
-        known.metadata["statement"] if known else "",
-    )
-    said = [f"of ${stated}$"] * bool(stated)
-    return ", ".join(["", *said, *numbers])
+    shared = f"{{{problem.clients}}}"
+    stated = stated.replace(r"\frac1K", rf"\frac{{1}}{shared}")
+    stated = re.sub(r"(?<![A-Za-z])K(?![A-Za-z])", shared, stated)
+    return ", ".join(["", *[f"with ${stated}$"] * bool(stated), *numbers])
 
 
 def _assumption(one: Any) -> str:

@@ -4,19 +4,32 @@ import json
 import re
 from collections.abc import Container
 from fractions import Fraction
+from itertools import pairwise
 from operator import gt
 from typing import Any
 
 import sympy
 
 from driftproof.toolkit.constants import LATEX, latex
+from driftproof.toolkit.letters import shown
+from driftproof.toolkit.rationals import root as rational_root
 from driftproof.toolkit.report.latex_text import latex_text
 from driftproof.verifiers.standalone.formulas import Piece, integral_of, letter
 from driftproof.verifiers.standalone.of_formulas import steps
 from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.terms import NOTHING, Term, number_text, on_values, settled
-from driftproof.verifiers.standalone.tex import LONGEST, ROWS, aligned, cases, heading, row_of
+from driftproof.verifiers.standalone.tex import (
+    LONGEST,
+    ROWS,
+    aligned,
+    cases,
+    counted,
+    heading,
+    of_draws,
+    of_method,
+    row_of,
+)
 from driftproof.verifiers.standalone.told import Line
 
 
@@ -31,10 +44,13 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
         NoScriptError: with the reason why there is none.
     """
     found = json.loads(counterexample)
-    drawn = "knot" in str(found["fields"])
+    drawn = _slopes(found)
     if found["fields"] and not drawn:
         raise NoScriptError("its operators turn: they are no functions with values")
-    vectors, ending = found["coordinates"], found["conclusion"]
+    vectors, ending, about = found["coordinates"], found["conclusion"], About(claim, found)
+    if about.cycle and "start" not in about.stated:  # its size is of no matter
+        found["assumptions"].pop("start", None)
+    ending["products"] = about.by_outcome(ending["products"])
     dimension = len(next(iter(vectors.values())))
     given = {
         _name(name, j, dimension): Fraction(x)
@@ -74,9 +90,10 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
             lines += [Line(name, x.text, Term(x.value)) for name, x in parts if name not in given]
     for name, condition in found["assumptions"].items():
         x, limit = quadratic(condition), condition.get("at_most", condition.get("equals"))
-        said = "at most" if "at_most" in condition else "equal to"
-        said = f"{said} ${number_text(Fraction(limit))}$"
-        lines.append(Line(rf"\text{{{latex_text(name)}}}", x.text, Term(x.value), said=said))
+        called, said = about.condition(
+            name, f"${number_text(Fraction(limit))}$", "at_most" in condition
+        )
+        lines.append(Line(called, x.text, Term(x.value), said=said))
     letters = {name: sympy.Symbol(_own(name, ending["letters"])) for name in ending["letters"]}
     for name, x in ending["letters"].items():
         made = latex(letters[name])
@@ -87,35 +104,26 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
     lines.append(Line(LEFT, left.text, Term(left.value)))
     rows = [row_of(Line(name, "", Term(x))) for name, x in given.items()] + [*map(row_of, lines)]
     of_letters = rows[-1 - len(letters) : -1]
-    rows = [*of_letters, *_run(found)] if drawn else list(dict.fromkeys(rows))
+    rows = [*of_letters, *_run(found, about, drawn)] if drawn else list(dict.fromkeys(rows))
     reading, right = Reading(), latex(sympy.sympify(ending["right"], locals=letters))
     reading.read(rows)
     rows.append(row_of(Line(RIGHT, right, Term(reading.value(right)))))
     reading.read(rows[-1:])
     if not on_values(gt, reading.letters[LEFT], reading.letters[RIGHT]):
         raise NoScriptError("in fractions its left side is not above the right side")
-    kinds = [
-        f"${_name(function)}$ {kind} ({', '.join(f'{a} = {b}' for a, b in letters.items())})"
-        for function, of in found["functions"].items()
-        for kind, letters in of["classes"].items()
-    ]
     text = "\n".join(
         [
             *heading(claim, form),
-            *_told(found["about"]),
-            f"There are functions, {'; '.join(kinds)}, with",
+            *about.told(),
+            f"Let {_classes(found)}, with",
             *aligned([*rows, rf"{LEFT} &> {RIGHT}"]),
-            SLOPES if drawn else POINTS,
+            *_exist(found, drawn),
             "",
         ]
     )
     if (len(rows) > ROWS and not drawn) or len(text) > LONGEST:
         raise NoScriptError(f"it takes {len(rows)} lines, of functions in {dimension} dimensions")
     return text
-
-
-POINTS = "They exist, for these points satisfy the interpolation conditions of their classes."
-SLOPES = "Each is of its class, by the slopes of its derivative."
 
 
 def _own(name: str, letters: Container[str]) -> str:
@@ -125,25 +133,142 @@ def _own(name: str, letters: Container[str]) -> str:
     return "Delta_0" if "Delta" in letters else "Delta"
 
 
-def _told(about: str) -> list[str]:
-    """Return what is run, and what the left side is of, as sentences."""
-    of = dict(part.split(": ", 1) for part in about.split("; ") if ": " in part)
-    method, _, values = of.get("algorithm", "the method").removeprefix("name = ").partition(", ")
-    with_ = f" with {latex_text(values.replace('_', ' '))}" if values else ""
-    clients = int(of.get("clients", 1))
-    shared = f", on {clients} clients, whose functions have the mean $F$" if clients > 1 else ""
-    made = [f"Run {latex_text(method)}{with_}, for {of.get('rounds', 'some')} rounds{shared}."]
-    if "recurs()" in about:
+CLASSES = {
+    "smooth": "${L}$-smooth",
+    "smooth-convex": "${L}$-smooth and convex",
+    "smooth-strongly-convex": "${L}$-smooth and ${mu}$-strongly convex",
+    "strongly-convex": "${mu}$-strongly convex",
+    "bounded-gradients": "of subgradients no longer than ${G}$",
+}
+"""What a file calls the class of a function, and the field's words for it."""
+BOUNDED = {
+    "start-distance": r"\|x_{0} - x^{*}\|^{2}",
+    "start-gap": r"F(x_{0}) - F^{*}",
+    "start-gradient": r"\|\nabla F(x_{0})\|^{2}",
+    "similar": r"\frac{1}{n} \sum_{i} \|\nabla f_{i}(x^{*})\|^{2}",
+}
+"""What a condition bounds."""
+SOURCE = "Taylor, Hendrickx and Glineur 2017"
+PAIRS = r"""They exist, for every two points $x$ and $y$ of one of them satisfy
+\[ f(x) \ge f(y) + \langle \nabla f(y), x - y \rangle + \frac{1}{2 (1 - \mu/L)}
+  \left(\frac{1}{L} \|\nabla f(x) - \nabla f(y)\|^2 + \mu \|x - y\|^2
+  - \frac{2 \mu}{L} \langle \nabla f(x) - \nabla f(y), x - y \rangle\right) \]"""
+
+
+class About:
+    """What a file says of the run, and what of that the claim says too."""
+
+    def __init__(self, claim: Any, found: dict[str, Any]) -> None:
+        before, _, conditions = found["about"].partition("conditions: ")
+        conditions, _, self.moment = conditions.partition("; moment: ")
+        self.conditions, self.vectors = conditions.split("; "), found["coordinates"]
+        self.cycle = "recurs()" in self.conditions
+        self.functions = [*map(_name, found["functions"])]
+        of = dict(part.split(": ", 1) for part in before.split("; ") if ": " in part)
+        self.rounds, self.clients = int(of.get("rounds", 1)), int(of.get("clients", 1))
+        cases, self.called = getattr(claim, "classes", ()), of.get("algorithm", "the method")
+        self.method = next((x.algorithm for x in cases if self._called(x.algorithm)), None)
+        stated = [str(part) for x in cases for part in x.problem.conditions] or self.conditions
+        self.stated = {re.split(r"\W", part)[0] for part in stated}
+
+    def _called(self, method: Any) -> bool:
+        values = {"name": method.leaf_name, **method.values()}.items()
+        return bool(self.called == ", ".join(f"{k} = {shown(value)}" for k, value in values))
+
+    def by_outcome(self, products: list[Any]) -> list[Any]:
+        """Return u² + k²v² as ½(u + kv)² + ½(u − kv)², where one client of two is drawn once."""
+        cohort = self.method.cohort_size(2) if self.method else 0
+        if (len(products), self.clients, self.rounds, cohort) != (2, 2, 1, 1):
+            return products
+        (c, u, a), (d, v, b) = products
+        k = rational_root(Fraction(d))
+        if u != a or v != b or Fraction(c) != 1 or k**2 != Fraction(d):
+            return products
+        sums = [
+            {n: Fraction(u.get(n, 0)) + x * Fraction(v.get(n, 0)) for n in {**u, **v}}
+            for x in (k, -k)
+        ]
+        return [["1/2", *[{n: str(x) for n, x in of.items() if x}] * 2] for of in sums]
+
+    def condition(self, name: str, limit: str, most: bool) -> tuple[str, str]:
+        """Return what an assumption bounds, and the remark on it: is it one of the claim's?"""
+        kinds = (part.partition("(")[0] for part in self.conditions)
+        kind = next((kind for kind in kinds if kind.partition("-")[0] == name), "")
+        bounded = BOUNDED.get(kind, rf"\text{{{latex_text(name)}}}")
+        bounded = bounded.replace("{n}", f"{{{self.clients}}}")
+        if name in ("start", "similar") and name not in self.stated:
+            return bounded, "of these functions; no condition of the claim bounds it"
+        return bounded, f"{'at most' if most else 'equal to'} {limit}"
+
+    def told(self) -> list[str]:
+        """Return what is run, and what the left side is of, as sentences."""
+        method = of_method(self.method) if self.method else latex_text(self.called)
+        of, *others = self.functions
+        if self.clients > 1:
+            of = rf"\frac{{1}}{{{self.clients}}} \sum_{{i}} {of[0]}_{{i}}"
+        mean = " + ".join([of, *(name for name in others if "_" not in name)])
+        shared = f"{counted(self.clients, 'client')}, with $F = {mean}$"
+        made = [f"Run {method} for {counted(self.rounds, 'round')} on {shared}."]
+        made += of_draws(self.method, self.clients) if self.method else []
+        if not self.cycle:
+            return [*made, f"The left side is {latex_text(self.moment)}."] if self.moment else made
         made.append("Then its state is the first one again, so it runs in a cycle for ever: below,")
-        made.append("two of its points differ, and there is no limit. $c_{0}$ is what else than")
-        made.append("$x_{0}$ it remembers at first.")
-    elif "moment" in of:
-        made.append(f"The left side is {latex_text(of['moment'])}.")
-    return made
+        made.append("two of its points differ, and there is no limit.")
+        if "c_0" in self.vectors:
+            known = getattr(self.method, "begins", {}).get("own") if self.clients == 1 else None
+            begins = "$c_{0}$ as what the method remembers beside $x_{0}$"
+            if known:
+                begins = (
+                    f"${known} = c_{{0}}$, where the method's own start has ${known} = x_{{0}}$"
+                )
+            made.append(f"It begins with {begins}.")
+            made.append(
+                "A run from the method's own start need not come there, and is not refuted."
+            )
+        return made
+
+
+def _classes(found: dict[str, Any]) -> str:
+    """Return which classes the functions are of, those of one class together."""
+    alike: dict[str, list[str]] = {}
+    for name, of in found["functions"].items():
+        kinds = []
+        for kind, letters in of["classes"].items():
+            numbers = {letter: number_text(Fraction(x)) for letter, x in letters.items()}
+            others = ", ".join(f"${latex(sympy.Symbol(a))} = {x}$" for a, x in numbers.items())
+            other = latex_text(kind) + f" ({others})" * bool(others)
+            kinds.append(CLASSES[kind].format(**numbers) if kind in CLASSES else other)
+        alike.setdefault(", ".join(kinds), []).append(f"${_name(name)}$")
+    return "; ".join(f"{' and '.join(names)} be {kinds}" for kinds, names in alike.items())
+
+
+def _bend(classes: dict[str, Any]) -> tuple[Fraction, Fraction] | None:
+    """Return the ends of f'' in a class of smooth functions (None: it is another one)."""
+    (kind, of), *more = classes.items()
+    if more or not kind.startswith("smooth"):
+        return None
+    most = Fraction(of["L"])
+    return Fraction(of.get("mu", -most if kind == "smooth" else 0)), most
+
+
+def _exist(found: dict[str, Any], drawn: dict[str, list[Piece]]) -> list[str]:
+    """Return why there are such functions."""
+    ends = {_name(name): _bend(of["classes"]) for name, of in found["functions"].items()}
+    texts = {name: [*map(number_text, of or ())] for name, of in ends.items()}
+    if drawn:
+        kink = " (on both sides of a kink)" * any(len(of) > 1 for of in drawn.values())
+        said = (rf"${of[0]} \le {name}'' \le {of[1]}$" for name, of in texts.items())
+        return [f"Each is of its class, since {' and '.join(said)}{kink}."]
+    pair, *others = set(ends.values())
+    if pair is None or others or pair[0] == pair[1]:
+        return [f"They exist, by the interpolation conditions of their classes ({SOURCE})."]
+    theorem = "Theorem 4" if pair[0] >= 0 else "on composite problems, Theorem 3.10"
+    mu, most = map(number_text, pair)
+    return [PAIRS, rf"with $L = {most}$ and $\mu = {mu}$ ({SOURCE}, {theorem})."]
 
 
 PYTHON = {
-    r"Fraction\((\d+), (\d+)\)": r"\\frac{\1}{\2}",
+    r"Fraction\((-?)(\d+), (\d+)\)": r"\1\\frac{\2}{\3}",
     r"\bdf_(\d+)\(": r"f_{\1}'(",
     r"\bf_(\d+)\(": r"f_{\1}(",
     "x_star": "x^{*}",
@@ -154,21 +279,60 @@ PYTHON = {
 """What the steps of a script have, and its LaTeX."""
 
 
-def _run(found: dict[str, Any]) -> list[str]:
-    """Return functions of one variable and the run on them, each line with what it comes to."""
-    reading, rows = Reading(), list[str]()
-    for name, field in found["fields"].items():
+def _slopes(found: dict[str, Any]) -> dict[str, list[Piece]]:
+    """Return f' of each function of one variable: piecewise linear, if it is of its class."""
+    vectors, made = found["coordinates"], dict[str, list[Piece]]()
+    for name, field in found["fields"].items() if "knot" in str(found["fields"]) else ():
         s, p, q, k = map(Fraction, field.values())
         pieces: list[Piece] = [(k, (s, p)), (None, (s + (p - q) * k, q))]
-        slopes = pieces[p == q :]
+        made[name] = pieces[p == q :]
+    if found["fields"] or _valued(found) or len(next(iter(vectors.values()))) > 1:
+        return made
+
+    def at(of: dict[str, str]) -> Fraction:
+        return sum((Fraction(c) * Fraction(vectors[x][0]) for x, c in of.items()), Fraction(0))
+
+    for name, of in found["functions"].items():
+        points = sorted({(at(p["x"]), at(p["g"])) for p in of["points"].values()})
+        bend = _bend(of["classes"])
+        if bend is None or bend[0] < 0 or len(dict(points)) < max(2, len(points)):
+            return {}
+        slopes = [(g - e) / (x - y) for (y, e), (x, g) in pairwise(points)]
+        if not bend[0] <= min(slopes) <= max(slopes) <= bend[1]:
+            return {}
+        pieces = [
+            (x, (g - slope * x, slope)) for slope, (x, g) in zip(slopes, points[1:], strict=True)
+        ]
+        made[name] = [*pieces[:-1], (None, pieces[-1][1])]
+    return made
+
+
+def _valued(found: dict[str, Any]) -> bool:
+    """Say whether values of functions are measured, and not their gradients alone."""
+    return any(of["values"] for of in (found["conclusion"], *found["assumptions"].values()))
+
+
+def _run(found: dict[str, Any], about: About, drawn: dict[str, list[Piece]]) -> list[str]:
+    """Return functions of one variable and the run on them, each line with what it comes to."""
+    reading, rows = Reading(), list[str]()
+    for name, slopes in drawn.items():
         both = {f"{_name(name)}'": slopes, _name(name): integral_of(slopes, Fraction(0))}
-        rows += [rf"{called}(x) &= {cases(of)}" for called, of in both.items()]
+        rows += [rf"{called}(x) &= {cases(of)}" for called, of in both.items()][
+            : 1 + _valued(found)
+        ]
     reading.read(rows)
     for subject, text, sign, limit in steps(found):
-        named = rf"\text{{{latex_text(subject)}}}" if sign or subject == "left" else subject
+        named = LEFT if subject == "left" else subject
         for python, tex in PYTHON.items():
             named, text, limit = (re.sub(python, tex, of) for of in (named, text, limit))
-        said = f"at most ${limit}$" if sign == "<=" else sign and f"equal to ${limit}$"
+        said = ""
+        if subject == "gradients at x*":
+            named, said = "F'(x^{*})", "so $x^{*}$ minimises $F$"
+            text = rf"\frac{{1}}{{{about.clients}}} \cdot {text}" if about.clients > 1 else text
+        elif subject[0] == "∇":
+            named, text = text, limit
+        elif sign:
+            named, said = about.condition(subject, f"${limit}$", sign == "<=")
         rows.append(row_of(Line(named, text, settled(Term(reading.value(text))), said=said)))
         reading.read(rows[-1:])
     return rows

@@ -142,6 +142,14 @@ def _exact(
         tuple(sum((a * b for a, b in zip(u, v, strict=True)), Fraction(0)) for v in coordinates)
         for u in coordinates
     )
+    for j, share in case.objective.values.items() if len(case.objective.values) == 1 else ():
+        over = [of for of in case.constraints if of.quantity.values.get(j, 0) * share > 0]
+        if not any(of.quantity.gram for of in over):  # the smallest of several is no less than it
+            room = [
+                (of.bound - at_gram(of.quantity, gram, values)) / of.quantity.values[j]
+                for of in over
+            ]
+            values = [*values[:j], values[j] + min(room, default=Fraction(0)), *values[j + 1 :]]
     value = at_gram(case.objective, gram, values)
     if value <= bound:
         return None
