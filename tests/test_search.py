@@ -150,7 +150,6 @@ def test_what_rounding_leaves_of_a_side_does_not_end_the_simplification():
         assumes=[
             Assumption("convex", "", roles=("client_strong_convexity",)),
             Assumption("step", "", relation=lambda c: c.eta * c.L <= 1),
-            Assumption("all", "", relation=lambda c: c.m >= c.n),
         ],
         letters={"R": "initial_distance", "L": "field_smoothness", "mu": "client_strong_convexity"},
         cases=grid(PiecewiseLosses(), FedAvg(), rounds=2),

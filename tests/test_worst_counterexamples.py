@@ -206,14 +206,12 @@ def test_the_smallest_of_rounds_has_functions_of_one_variable():
 @pytest.mark.parametrize("eta", [1.0, 0.5])
 def test_clients_that_nothing_relates_have_functions_of_one_variable(eta):
     """At ζ = 2 or 4; functions of two variables exceed the right side at ζ = 1."""
-    classes = over(
-        RUNS["contraction"][0], FedAvg(local_steps=2, step_size=eta), rounds=1, clients=2
-    )
+    two_steps = FedAvg(local_steps=2, step_size=eta)
     claim = bound(
         name="tests/contraction",
         source="tests",
         statement="x",
-        classes=classes,
+        classes=over(RUNS["contraction"][0], two_steps, rounds=1, clients=2),
         right=lambda c: (1 - c.eta * c.mu) ** c.tau * c.R**2,
     )(distance)
     made = measure(claim, claim.classes[0], claim.forms)["comparisons"]

@@ -95,7 +95,7 @@ def curves_above(
     L, mu = (case.classes[0].parameters.get(name, Fraction(0)) for name in ("L", "mu"))
     count, bent = len(case.classes), (L, mu)
     related = [root(bounds["similar"])] if "similar" in bounds else [L * start * k for k in SIZES]
-    pushes = [sign * apart for apart in related[:: 1 if count > 1 else 9] for sign in (1, -1)]
+    pushes = [sign * apart for apart in related for sign in (1, -1) if count > 1]
     shapes = product(((mu, mu), (L, L), bent), repeat=min(2, count))
     ordered = sorted(shapes, key=lambda of: of.count(bent))
     for knot, of, push in product(KNOTS, ordered, (*pushes, Fraction(0))):
