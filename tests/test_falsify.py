@@ -14,6 +14,7 @@ import torch
 
 from driftproof import Assumption, average, bound, each, grid, sq, verify
 from driftproof.algorithms import ComFedL, FedAvg, Scaffold
+from driftproof.cli import INTERRUPTED, status
 from driftproof.problems import BoundedComposition
 from driftproof.synthetic.problems.piecewise_losses import PiecewiseLosses
 from driftproof.toolkit.case_text import case_of
@@ -24,7 +25,7 @@ from driftproof.verifiers.search.families import FAMILIES
 from driftproof.verifiers.search.finding import CANDIDATE, NOTHING, remade
 from driftproof.verifiers.search.search import Effort, falsify, spaces_of
 from driftproof.verifiers.search.structure import MOST_STEPS, with_values
-from driftproof.verifiers.search.units import judged
+from driftproof.verifiers.search.units import Climb, judged
 from tests.commands import driftproof
 from tests.test_search_families import CANDIDATES, column, decoded, structure_of
 from tests.users import DRIFT
@@ -339,3 +340,22 @@ def test_a_search_begins_with_the_claims_own_cases(tmp_path):
     assert not sibling.found, "what the climbs find is the power"
     rows = {row.claim: row for row in verify(str(path)) if row.verdict == "SUPPORTED"}
     assert true.ratio == pytest.approx(rows["mine/true"].ratio)
+
+
+def test_an_interruption_leaves_the_table_of_what_was_searched(tmp_path, monkeypatch, capsys):
+    whole, done = Climb.work, []
+
+    def interrupted(unit):
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(unit)
+        return whole(unit)
+
+    (tmp_path / "mine.py").write_text(DRIFT)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Climb, "work", interrupted)
+    words = ("falsify", "mine.py", "--workers", "1", "--budget", "9", "--no-controls")
+    assert status(words) == INTERRUPTED
+    told = capsys.readouterr()
+    assert re.search(r"mine/drift +printed +candidate", told.out)  # the third unit judges
+    assert "9 s of work for each of 1 forms, in all 9 s with --workers 1" in told.err

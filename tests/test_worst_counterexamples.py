@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 import torch
 
+from driftproof import bound, smallest
+from driftproof.classes import over
 from driftproof.synthetic.classes import (
     bounded_gradients,
     monotone_lipschitz,
@@ -30,6 +32,7 @@ from driftproof.toolkit.engines.enumerated import NoiselessContext
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.measure import average, sq
+from driftproof.verifiers.judges.worst_cases import measure
 from driftproof.verifiers.papers.localsgd.claims._saddles import distance_at_end
 from driftproof.verifiers.standalone.of_class import script_of_class
 from driftproof.verifiers.standalone.refusal import NoScriptError
@@ -41,6 +44,7 @@ from driftproof.verifiers.worst_case.counterexample import simple
 from driftproof.verifiers.worst_case.digest import sealed
 from driftproof.verifiers.worst_case.exact import fraction
 from driftproof.verifiers.worst_case.expression import ends, evaluate
+from driftproof.verifiers.worst_case.linear_operators import curves_above
 from driftproof.verifiers.worst_case.solve import solve
 from driftproof.verifiers.worst_case.witness import witness
 from driftproof.verifiers.worst_case.written import Right, counterexample
@@ -183,6 +187,35 @@ def test_functions_of_one_variable_have_formulas(name, share, bent):
                 for of in (t.point, t.gradient)
             )
             assert g == (s + p * x if x <= k else s + p * k + q * (x - k))
+
+
+def test_the_smallest_of_rounds_has_functions_of_one_variable():
+    """x_0 = 1 is a fixed point for x²/2 + 3x and −3x; the three dimensions before had 123 lines."""
+
+    def best(view):
+        return smallest("round", view.gap(view.mean("w")))
+
+    classes, two_steps = RUNS["descent"][0], FedAvg(local_steps=2, step_size=0.5)
+    (case,) = build(two_steps, classes, rounds=4, left=best, clients=2)
+    made = simple(case, solve(case), Fraction(1, 8))
+    assert check(counterexample(case, Right("1/8"), made)).dimension == 1
+    unbounded = replace(case, relations=case.relations[:1])  # m may be any number
+    assert curves_above(unbounded, Fraction(1, 8)) is None
+
+
+@pytest.mark.parametrize("eta", [1.0, 0.5])
+def test_clients_that_nothing_relates_have_functions_of_one_variable(eta):
+    """At ζ = 2 or 4; functions of two variables exceed the right side at ζ = 1."""
+    two_steps = FedAvg(local_steps=2, step_size=eta)
+    claim = bound(
+        name="tests/contraction",
+        source="tests",
+        statement="x",
+        classes=over(RUNS["contraction"][0], two_steps, rounds=1, clients=2),
+        right=lambda c: (1 - c.eta * c.mu) ** c.tau * c.R**2,
+    )(distance)
+    made = measure(claim, claim.classes[0], claim.forms)["comparisons"]
+    assert made[-1]["forms"]["printed"]["dimension"] == 1
 
 
 def test_a_script_and_a_text_name_formulas(monkeypatch, capsys):

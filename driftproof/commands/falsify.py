@@ -114,16 +114,30 @@ def command(
             "climbs": climbs,
             "environment": environment("cpu", workers),
         }
-        with shared.progress("falsify", quiet=ctx.obj["quiet"]) as (started, ended, _):
-            findings = falsify(
-                chosen,
-                effort,
-                workers=workers,
-                ledger=ledger,
-                resume=resume,
-                started=started,
-                ended=ended,
-            )
+        made: list[Finding] = []
+        try:
+            with shared.progress("falsify", quiet=ctx.obj["quiet"]) as (started, ended, told):
+
+                def begun(total: int) -> None:
+                    started(total)
+                    if climbs is None:
+                        told(_time(total, budget, workers))
+
+                findings = falsify(
+                    chosen,
+                    effort,
+                    workers=workers,
+                    ledger=ledger,
+                    resume=resume,
+                    started=begun,
+                    ended=ended,
+                    made=made.append,
+                )
+        except KeyboardInterrupt:
+            if made and not as_json:
+                _table(made, refuted_on_record())
+                shared.tell("As far as the searches came before the interruption.")
+            raise
     scripts = write(chosen, findings, out)
     findings = demoted(findings, scripts)
     written = [
@@ -146,6 +160,15 @@ def command(
     return 1 if new else 0
 
 
+def _time(searches: int, budget: float, workers: int) -> str:
+    """Say how long searches may take; each has two climbs at a time."""
+    seconds = budget * max(searches / workers, 0.5)
+    return (
+        f"up to {budget:g} s of work for each of {searches} forms, in all {seconds:.0f} s with "
+        f"--workers {workers}; judging what is found adds to it"
+    )
+
+
 def _tightness(ratio: float | None) -> str:
     """Return left / right in words; None is a right side of 0."""
     from driftproof.toolkit.groups import number
@@ -155,11 +178,9 @@ def _tightness(ratio: float | None) -> str:
     return "1, met" if -1e-6 < ratio - 1 < 1e-7 else number(ratio)
 
 
-def _summary(
-    findings: list[Finding], scripts: list[Written], known: Container[tuple[str, str]]
-) -> None:
+def _table(findings: list[Finding], known: Container[tuple[str, str]]) -> None:
     from driftproof.toolkit.groups import number
-    from driftproof.verifiers.search.finding import CANDIDATE, FAILED, NOT_SEARCHED, NOTHING, power
+    from driftproof.verifiers.search.finding import NOTHING, power
 
     lines = []
     for f in findings:
@@ -183,6 +204,14 @@ def _summary(
         lines,
         spare=("tried", "sides"),
     )
+
+
+def _summary(
+    findings: list[Finding], scripts: list[Written], known: Container[tuple[str, str]]
+) -> None:
+    from driftproof.verifiers.search.finding import CANDIDATE, FAILED, NOT_SEARCHED, NOTHING
+
+    _table(findings, known)
     left_out = {(f.claim, *item) for f in findings for item in f.left_out.items()}
     for claim, family, why in sorted(left_out):
         shared.tell(f"{claim} was searched without {family}: {why}")

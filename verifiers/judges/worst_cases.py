@@ -44,6 +44,7 @@ from driftproof.verifiers.worst_case.check_counterexample import functions_of
 from driftproof.verifiers.worst_case.counterexample import simple
 from driftproof.verifiers.worst_case.exact import Exact
 from driftproof.verifiers.worst_case.face import Optimum, optimum
+from driftproof.verifiers.worst_case.linear_operators import SIZES, curves_above
 from driftproof.verifiers.worst_case.program import Solved
 from driftproof.verifiers.worst_case.region import letters_of
 from driftproof.verifiers.worst_case.sdp import ROUNDED, WorstCase
@@ -132,17 +133,23 @@ def _near_start(program: WorstCase, right: Right) -> tuple[WorstCase, Functions]
 def _similar(
     case: Case, left: Any, number: int, factors: Mapping[str, Fraction], right: Right
 ) -> tuple[WorstCase, Functions] | None:
-    """Return clients that nothing relates at the first ζ of ``APART`` that exceeds a right side."""
+    """Return clients that nothing relates at the first ζ of ``APART`` that exceeds a right side.
+
+    Before it at the first ζ of ``SIZES``, at which functions of one variable do.
+    """
     whole = case.problem
     assert isinstance(whole, FunctionClassProblem)
     related = any(of.kind in OF_CLIENTS for of in whole.relations)
-    for zeta in APART if whole.clients > 1 and not related else ():
+    tried = [*((zeta, True) for zeta in SIZES), *((zeta, False) for zeta in APART)]
+    for zeta, on_a_line in tried if whole.clients > 1 and not related else ():
         near = replace(whole, conditions=(*whole.conditions, similar(zeta)))
         try:
             made = build(case.algorithm, near, rounds=case.rounds, left=left)
         except DriftproofError:  # the class has no such relation
             return None
         program = made[number].less(factors)
+        if on_a_line and curves_above(program, right.high) is None:
+            continue
         if (functions := _exceeding(program, right)) is not None:
             return program, functions
     return None

@@ -318,6 +318,8 @@ class BatchedSpace:
                 means = (
                     values @ self.chances.numpy() if self.chances is not None else values[..., 0]
                 )
+                if outcome.how[:1] == ("smallest",) and means.shape[1]:  # of each candidate's own
+                    means = np.take_along_axis(means, means[:1].argmin(1, keepdims=True), 1)
                 if taken is None:
                     taken = np.full((*means.shape[:2], len(chosen)), np.nan)
                 if taken.shape[1] == means.shape[1]:

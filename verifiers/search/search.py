@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -65,6 +66,10 @@ GROWTH = 1.6
 Job = Generator[Sequence[Task], list[Result], Finding]
 
 
+class _Interrupted(BaseException):
+    """Ends a search with the largest left / right that it has seen."""
+
+
 @dataclass(frozen=True)
 class Effort:
     """How much a search of one form may take.
@@ -95,29 +100,43 @@ def falsify(
     resume: bool = False,
     started: Callable[[int], None] = lambda total: None,
     ended: Callable[[str], None] = lambda claim: None,
+    made: Callable[[Finding], None] = lambda finding: None,
 ) -> list[Finding]:
     """Search claims and return a finding for each of their forms.
 
     Args:
         started: called with the number of forms.
         ended: called with the claim's name when the search of one of its forms ends.
+        made: called with each finding then; after an interruption, before it is raised again, with
+            what each search has seen so far.
     """
+
+    def kept(job: Job) -> Job:
+        made(finding := (yield from job))
+        return finding
+
     jobs: list[Job] = []
     owner: list[str] = []
     for source in sources:
         claim = loaded(source)
         for number, form in enumerate(claim.forms):
             if form.form != "sibling" or effort.controls:
-                jobs.append(_whole(source, claim, number, effort))
+                jobs.append(kept(_whole(source, claim, number, effort)))
                 owner.append(claim.name)
     started(len(jobs))
     units = Cache(ledger, resume=resume)
-    findings: list[Finding] = run_jobs(
-        jobs,
-        units,
-        workers=max(1, min(workers, TOGETHER * len(jobs))),
-        done=lambda number: ended(owner[number]),
-    )
+    try:
+        findings: list[Finding] = run_jobs(
+            jobs,
+            units,
+            workers=max(1, min(workers, TOGETHER * len(jobs))),
+            done=lambda number: ended(owner[number]),
+        )
+    except KeyboardInterrupt:
+        for job in jobs:
+            with suppress(_Interrupted, StopIteration):
+                job.throw(_Interrupted())
+        raise
     return findings
 
 
@@ -213,10 +232,15 @@ def _search(
             "left_out": left_out,
         }
 
-    def judged(check: Task) -> Generator[Sequence[Task], list[Result], dict[str, Any] | None]:
+    def judged(
+        check: Task, ratio: float, where: dict[str, Any]
+    ) -> Generator[Sequence[Task], list[Result], dict[str, Any] | None]:
         """Have a violation judged; return the finding, if it ends the search."""
         nonlocal seconds, candidate
-        ((blob, _),) = yield [check]
+        try:
+            ((blob, _),) = yield [check]
+        except _Interrupted:
+            return ended(status=CANDIDATE, ratio=ratio, **where, reason="interrupted, not judged")
         result = json.loads(blob)
         if "failed" in result:
             return ended(status=FAILED, reason=result["failed"])
@@ -239,10 +263,10 @@ def _search(
                 return ended(status=FAILED, reason=result["failed"])
             seconds, evaluations = seconds + result["seconds"], evaluations + 1
             own.append((result["ratio"], result["place"], one))
-    for of_own, _, one in sorted(own, key=lambda of: -of[0]):
+    for of_own, where, one in sorted(own, key=lambda of: -of[0]):
         if of_own >= ENOUGH:
             one = replace(one, confirm=True, strongest=effort.strongest)
-            if found := (yield from judged(one)):
+            if found := (yield from judged(one, of_own, where)):
                 return found
     met = max((of[:2] for of in own if of[0] < ENOUGH), key=lambda of: of[0], default=best)
 
@@ -287,7 +311,10 @@ def _search(
                     again,
                 )
             )
-        results = yield wanted
+        try:
+            results = yield wanted
+        except _Interrupted:
+            break
         climbs += count
         for at, unit, (blob, _) in zip(chosen, wanted, results, strict=True):
             result = json.loads(blob)
@@ -313,7 +340,7 @@ def _search(
                 fields = {name: getattr(unit, name) for name in Climb.__dataclass_fields__}
                 at_end = tuple(result["at"])
                 check = Confirmation(**fields, at=at_end, strongest=effort.strongest)
-                if found := (yield from judged(check)):
+                if found := (yield from judged(check, ratio, where)):
                     return found
                 best = (0.0, where) if best[0] < 0 else best  # rounding, lucky draws, a candidate
                 at.leaders = at.leaders[1:]  # what no judge confirms leads nowhere

@@ -26,6 +26,8 @@ Point = tuple[Fraction, Fraction]
 ZERO = (Fraction(0), Fraction(0))
 KNOTS = (Fraction(0), *(Fraction(1, k) for k in (11, 5, 3, 2)))
 """Knots of curves, in units of the start. Gradient descent's worst one is 1/(2ηLN + 1)."""
+SIZES = (1, 2, 4)
+"""How far apart clients are tried that nothing relates, in units of L times the start."""
 
 
 @dataclass(frozen=True)
@@ -89,22 +91,40 @@ def curves_above(
     if not known or not all(known):  # of a program that was read from a file nobody knows a run
         return None
     bounds = {relation.name: relation.bound for relation in case.relations}
-    start, apart = (root(bounds.get(name, Fraction(1))) for name in ("start", "similar"))
+    start = root(bounds.get("start", Fraction(1)))
     L, mu = (case.classes[0].parameters.get(name, Fraction(0)) for name in ("L", "mu"))
     count, bent = len(case.classes), (L, mu)
+    related = [root(bounds["similar"])] if "similar" in bounds else [L * start * k for k in SIZES]
+    pushes = [sign * apart for apart in related for sign in (1, -1) if count > 1]
     shapes = product(((mu, mu), (L, L), bent), repeat=min(2, count))
     ordered = sorted(shapes, key=lambda of: of.count(bent))
-    for knot, of, push in product(KNOTS, ordered, (apart, -apart, Fraction(0))):
+    for knot, of, push in product(KNOTS, ordered, (*pushes, Fraction(0))):
         # an odd one out has no gradient at x*, where they cancel
         signs = [(-1) ** k * (k + 1 < count or k % 2) for k in range(count)]
         curves = [Curve(push * s, *of[k % len(of)], knot * start) for k, s in enumerate(signs)]
         met = (_met(case, curves, (start, Fraction(0))) if not knot or bent in of else None) or {}
-        whole = len(met) == len(case.vectors) + len(case.values)
+        whole = bool(met) and _with_smallest(case, met)
         if not whole or value_on(case.objective, met) <= bound:
             continue
         if all(value_on(it.quantity, met) <= it.bound for it in case.relations):
             return curves, met
     return None
+
+
+def _with_smallest(case: WorstCase, met: dict[int, Point]) -> bool:
+    """Put in a number that is only bounded above, as the smallest of rounds: as large as may be.
+
+    Returns:
+        Whether all numbers and vectors are known.
+    """
+    missing = [j for j in range(len(case.values)) if ~j not in met]
+    if len(missing) == 1 and len(met) == len(case.vectors) + len(case.values) - 1:
+        (j,) = missing
+        given = [it for it in case.relations if it.quantity.values.get(j) == 1]
+        at_0 = met | {~j: ZERO}
+        most = [it.bound - value_on(it.quantity, at_0) for it in given]
+        met |= {~j: (min(most), Fraction(0))} if most else {}
+    return len(met) == len(case.vectors) + len(case.values)
 
 
 def worst_of_fields(case: WorstCase) -> tuple[list[LinearField], dict[int, Point]] | None:
