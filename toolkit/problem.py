@@ -146,12 +146,11 @@ class Problem(Parameters, ABC):
 
     def why_unproven(self, role: str) -> str:
         """Return why a role is not among those that are proven, as a reader is told."""
-        from driftproof.toolkit.at_optimum import AT_OPTIMUM, DISTANCE
+        from driftproof.toolkit.at_optimum import AT_OPTIMUM, FIELD, OF_BOTH, OF_TWO_LEVELS, WHICH
 
-        derived = role == DISTANCE and self.two_levels
-        if derived and role in self.proven:
-            return f"that of {self} is of x alone, and (x, y) moves here: write it in constants"
-        if role in AT_OPTIMUM and len(self.start()) != self.dim and not derived:
+        if role in WHICH and self.two_levels:
+            return f"on two levels it is ambiguous: {WHICH[role]}"
+        if role in AT_OPTIMUM - OF_TWO_LEVELS and len(self.start()) != self.dim:
             return (
                 f"{self} does not declare it; with two levels it is not derived, since papers "
                 "measure it in several ways: write it in constants"
@@ -160,6 +159,11 @@ class Problem(Parameters, ABC):
             with suppress(DriftproofError):
                 if self.minimiser_error == inf:
                     return f"not proven of {self}: x* may not be unique; {self.unique_if} would do"
+                if role in (OF_BOTH, FIELD) and self.two_levels:
+                    return (
+                        f"nothing encloses y*(x*) of {self}: lower_strong_convexity and "
+                        "lower_smoothness among its constants would do"
+                    )
         return f"{self} proves none"
 
     @_abstract_at_run_time

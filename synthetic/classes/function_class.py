@@ -48,6 +48,11 @@ ROLES = {
     "a": ("control_weight",),
 }
 """The roles of the parameters of classes and relations."""
+OF_SADDLES = {
+    "R": ("initial_distance", "initial_distance_of_both"),
+    "zeta": ("gradient_dissimilarity", "field_dissimilarity"),
+}
+"""Those that have more roles where the functions have two variables, x* being (x*, y*)."""
 Conditions: TypeAlias = Sequence[FunctionClass | Relation]
 """One class of functions, and what relates clients and the start."""
 
@@ -161,11 +166,12 @@ class FunctionClassProblem(Problem):
     def exact_constants(self) -> Mapping[str, Fraction]:
         """The same as fractions; a class has no noise."""
         of_level = ROLES_OF_LEVEL[self.level] if self.level else {}
+        own = ROLES | (OF_SADDLES if self.function_class.saddle else {})
         return {"field_gradient_noise": Fraction(0)} | {
             role: value
             for part in self.conditions
             for name, value in part.parameters.items()
-            for role in (*ROLES.get(name, ()), *of_level.get(name, ()))
+            for role in (*own.get(name, ()), *of_level.get(name, ()))
         }
 
     @property
