@@ -272,17 +272,14 @@ def _declared(name: str, cls: type[A]) -> type[A]:
 def _check_signatures(cls: type[A]) -> None:
     """Raise DriftproofError unless what is called by place takes what it is given."""
     for name, last in (("init", "start"), ("step", "state"), ("anywhere", "start")):
-        method = getattr_static(cls, name, None)
-        if not isinstance(method, FunctionType):
-            continue
-        given = ["self", "ctx", "oracles", last]
+        method, call = getattr_static(cls, name, None), f"{name}(self, ctx, oracles, {last})"
         more = cls.remembered() if name == "anywhere" else ()
         try:
-            signature(method).bind(*given, *more)
+            if isinstance(method, FunctionType):
+                signature(method).bind(cls, None, None, None, *more)
         except TypeError as error:
             raise DriftproofError(
                 f"{cls.__name__}.{name}{signature(method)}: {error}",
-                f"{name}({', '.join(given)})" + ", and own where it remembers" * bool(more),
-                f"write def {name}({', '.join(given)})"
-                + f": {MORE_VECTORS}" * (name == "anywhere"),
+                call,
+                f"write def {call}" + f": {MORE_VECTORS}" * (name == "anywhere"),
             ) from error

@@ -43,25 +43,16 @@ AT_OPTIMUM = frozenset({DISTANCE, DISSIMILARITY, MINIMA_GAP}) | OF_TWO_LEVELS
 def constants_at_optimum(problem: Any) -> dict[str, Tensor]:
     """Return the upper ends, role → one number, or [replicates] of many members (∞: none known).
 
-    On two levels the distances of x and of (x, y), and of a minimax problem ζ_* of its field; with
-    any other variables nothing.
+    On two levels those of ``ends_on_two_levels``; with any other variables nothing.
     """
     start, levels = torch.from_numpy(problem.start())[:, None], problem.two_levels
-    if len(start) != problem.dim and not levels:
-        return {}
-    best, size = problem.minimiser, problem.dim
-    away = torch.as_tensor(problem.minimiser_error, dtype=torch.float64)
-    made = {OF_X if levels else DISTANCE: (start[:size] - best[:size]).norm(dim=0) + away}
-    known = problem.constants
     if levels:
-        y, off = lower_optimum(problem, best, away)
-        made[OF_BOTH] = made[OF_X].hypot((start[size:] - y).norm(dim=0) + off)
-        if problem.offers == "minimax":
-            each = problem.oracles(y.dtype).field_grad(
-                on_every_client(torch.cat((best, y)), problem.clients), None
-            )
-            made[FIELD] = each.square().sum(1).mean(0).sqrt() + steepness(known) * away.hypot(off)
-        return {role: torch.where(x.isnan(), inf, x) for role, x in made.items()}
+        return ends_on_two_levels(problem)
+    if len(start) != problem.dim:
+        return {}
+    best, known = problem.minimiser, problem.constants
+    away = torch.as_tensor(problem.minimiser_error, dtype=torch.float64)
+    made = {DISTANCE: (start - best).norm(dim=0) + away}
     each = gradients_of_clients(problem, best)
     if each is not None:
         off = torch.where(away > 0, away * steepness(known), 0.0)
@@ -74,17 +65,32 @@ def constants_at_optimum(problem: Any) -> dict[str, Tensor]:
     return {role: torch.where(x.isnan(), inf, x) for role, x in made.items()}
 
 
-def lower_optimum(problem: Any, x: Tensor, away: Tensor) -> tuple[Tensor, Tensor]:
-    """Return ŷ = y*(x), and what bounds ‖ŷ − y*(x*)‖ where ‖x − x*‖ ≤ away (∞: nothing known)."""
-    y, known = problem.lower_solution(x), problem.constants
+def ends_on_two_levels(problem: Any, sign: int = 1) -> dict[str, Tensor]:
+    """Return ends of ‖x_0 − x*‖, ‖z_0 − z*‖ and, of a minimax problem, ζ_* of its field at z*.
+
+    Args:
+        sign: 1 of the upper ends (∞: none known), −1 of the lower ones, 0 or more.
+    """
+    x, known, oracles = problem.minimiser, problem.constants, problem.oracles(torch.float64)
+    start, y = torch.from_numpy(problem.start())[:, None], problem.lower_solution(x)
+    away = torch.as_tensor(problem.minimiser_error, dtype=torch.float64)
     every, others = (on_every_client(v, problem.clients) for v in (x, y))
-    slopes = problem.oracles(x.dtype).lower_grad(every, others, None)
-    fields = known.get("field_smoothness", inf) if problem.offers == "minimax" else inf
+    slopes, minimax = oracles.lower_grad(every, others, None), problem.offers == "minimax"
+    fields = known.get("field_smoothness", inf) if minimax else inf
     bend = known.get("lower_smoothness", fields)  # −∇_y f is a part of the field
     modulus = known.get("lower_strong_convexity", 0.0) if problem.radius is None else 0.0
-    rounding = STORED * (x.norm(dim=0) + y.norm(dim=0))
     lost = slopes.mean(0).norm(dim=0) + STORED * slopes.norm(dim=(0, 1))
-    return y, (lost + bend * (away + rounding)) / torch.as_tensor(modulus, dtype=y.dtype)
+    lost += bend * (away + STORED * (x.norm(dim=0) + y.norm(dim=0)))
+    off = lost / torch.as_tensor(modulus, dtype=y.dtype)
+    apart = [(start[: len(x)] - x, away), (start[len(x) :] - y, off)]
+    of_x, of_y = ((v.norm(dim=0) + sign * error).clamp(min=0.0) for v, error in apart)
+    made = {OF_X: of_x, OF_BOTH: of_x.hypot(of_y)}
+    if minimax:
+        size = (
+            oracles.field_grad(torch.cat((every, others), 1), None).square().sum(1).mean(0).sqrt()
+        )
+        made[FIELD] = (size + sign * steepness(known) * away.hypot(off)).clamp(min=0.0)
+    return {role: torch.where(x.isnan(), max(0.0, sign * inf), x) for role, x in made.items()}
 
 
 def gradients_of_clients(problem: Any, x: Tensor) -> Tensor | None:

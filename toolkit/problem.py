@@ -146,7 +146,7 @@ class Problem(Parameters, ABC):
 
     def why_unproven(self, role: str) -> str:
         """Return why a role is not among those that are proven, as a reader is told."""
-        from driftproof.toolkit.at_optimum import AT_OPTIMUM, FIELD, OF_BOTH, OF_TWO_LEVELS, WHICH
+        from driftproof.toolkit.at_optimum import AT_OPTIMUM, OF_TWO_LEVELS, WHICH
 
         if role in WHICH and self.two_levels:
             return f"on two levels it is ambiguous: {WHICH[role]}"
@@ -159,11 +159,8 @@ class Problem(Parameters, ABC):
             with suppress(DriftproofError):
                 if self.minimiser_error == inf:
                     return f"not proven of {self}: x* may not be unique; {self.unique_if} would do"
-                if role in (OF_BOTH, FIELD) and self.two_levels:
-                    return (
-                        f"nothing encloses y*(x*) of {self}: lower_strong_convexity and "
-                        "lower_smoothness among its constants would do"
-                    )
+                if role in OF_TWO_LEVELS and self.two_levels:
+                    return f"{self} lacks lower_strong_convexity, or lower_smoothness"
         return f"{self} proves none"
 
     @_abstract_at_run_time

@@ -78,8 +78,8 @@ class Recorder:
             reduction = self.measure(tried)
             if reduction is not None:
                 self._check_repeated(reduction, tried, kept)
-                if reduction.axes == ("round",) and type(ctx.horizon) is int:
-                    self._check_begun(moment)
+                if getattr(reduction, "axes", ()) == ("round",) and type(ctx.horizon) is int:
+                    self._check_begun(moment, kept)
                 break
         ctx.t = 0
         if not isinstance(reduction, Reduction):
@@ -112,17 +112,11 @@ class Recorder:
         self.measure.asked.closed = True
         return reduction
 
-    def _check_begun(self, moment: Moment) -> None:
-        """Raise if a measure of each("round", …) says nothing where a round begins, ever.
-
-        What it says after steps, where view.last is, is not asked for then.
-        """
+    def _check_begun(self, moment: Moment, kept: dict[str, Any]) -> None:
+        """Raise if a measure of each("round", …) says nothing where a round begins, ever."""
         for s in range(moment.ctx.horizon):
-            moment.ctx.t = s * moment.ctx.local_steps
-            memory = dict(self.measure.memory)
-            said = self.measure(moment._replace(round=s, local_step=0))
-            self.measure.memory = memory
-            if said is not None:
+            moment.ctx.t, self.measure.memory = s * moment.ctx.local_steps, dict(kept)
+            if self.measure(moment._replace(round=s, local_step=0)) is not None:
                 return
         raise DriftproofError(
             f"{place_of(self._left)} gave no value at any moment: nothing would be compared. A "

@@ -203,17 +203,11 @@ def progress(
     if quiet:
         yield (lambda total: None), (lambda name: None), (lambda text: None)
     elif sys.stderr.isatty():
-        from rich import progress as shown
         from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 
-        columns = (
-            "{task.description}",
-            shown.BarColumn(),
-            shown.MofNCompleteColumn(),
-            shown.TimeElapsedColumn(),
-            shown.TimeRemainingColumn(),
-        )
-        with shown.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
             task = bar.add_task(what, total=None)
             yield (
                 lambda total: bar.update(task, total=total),

@@ -24,13 +24,8 @@ from driftproof.synthetic.attacks.outcomes import (
     quotient,
     spectral,
 )
-from driftproof.toolkit.at_optimum import (
-    AT_OPTIMUM,
-    OF_TWO_LEVELS,
-    gradients_of_clients,
-    lower_optimum,
-    steepness,
-)
+from driftproof.toolkit import at_optimum
+from driftproof.toolkit.at_optimum import AT_OPTIMUM, gradients_of_clients, steepness
 from driftproof.toolkit.draws import Law
 from driftproof.toolkit.oracles import feasible
 from driftproof.toolkit.problem import Problem
@@ -78,7 +73,7 @@ class Scores(BilevelScores):
             return True
         if role in AT_OPTIMUM and (self.problem.solution.minimiser is None or self.error == np.inf):
             return False
-        if role in OF_TWO_LEVELS and not self.problem.two_levels:
+        if role in at_optimum.OF_TWO_LEVELS and not self.problem.two_levels:
             return False
         if role == "gradient_dissimilarity":
             return gradients_of_clients(self.problem, self.problem.minimiser) is not None
@@ -126,12 +121,14 @@ class Scores(BilevelScores):
     def law(self, role: str) -> Law | None:
         """Return the law of the noise that a role's score enumerates (None: it has none)."""
         exact = ("client_", "objective_", "strong_", "loss_", "initial_", "diameter", "gradient_")
-        alone = role in SAME_EVERYWHERE | {
-            "field_smoothness",
-            "field_monotonicity",
-            "plain_smoothness",
-        }
-        if alone or role.startswith(exact) or "_mean_" in role or "_heterogeneity" in role:
+        alone = role in ("field_smoothness", "field_monotonicity", "plain_smoothness")
+        if (
+            alone
+            or role in SAME_EVERYWHERE
+            or role.startswith(exact)
+            or "_mean_" in role
+            or "_heterogeneity" in role
+        ):
             return None
         if role.startswith("outer_"):
             law: Law | None = self.oracles.outer_law(1)
@@ -286,29 +283,15 @@ class Scores(BilevelScores):
 
     initial_distance_of_x = initial_distance
 
-    def initial_distance_of_both(self, x: Tensor) -> Tensor:
-        # of the one start, whatever x is
-        y, off = self._lower
-        start = torch.from_numpy(np.array(self.problem.start()))[self.problem.dim :, None]
-        away = ((start - y).norm(dim=0) - off).clamp(min=0.0).to(x)
-        return self.initial_distance(x).hypot(away)
-
     @cached_property
-    def _lower(self) -> tuple[Tensor, Tensor]:
-        """y*(x̂), and how far it may be from y*(x*)."""
-        error = torch.tensor(self.error, dtype=torch.float64)
-        return lower_optimum(self.problem, self.problem.minimiser, error)
+    def _ends(self) -> dict[str, Tensor]:
+        return at_optimum.ends_on_two_levels(self.problem, -1)
+
+    def initial_distance_of_both(self, x: Tensor) -> Tensor:
+        return torch.full_like(x[:1], float(self._ends[at_optimum.OF_BOTH]))
 
     def field_dissimilarity(self, x: Tensor) -> Tensor:
-        # at the one saddle point, whatever x is; this many times its error away, it may be less
-        y, off = self._lower
-        each = self.oracles.field_grad(
-            self._every(torch.cat((self.problem.minimiser, y))).to(x), None
-        )
-        size = each.square().sum((1, 2)).mean().sqrt()
-        error = off.hypot(torch.tensor(self.error)).to(x)
-        low = size - torch.where(error > 0, steepness(self.problem.constants) * error, 0.0)
-        return torch.full_like(x[:1], max(float(low), 0.0))
+        return torch.full_like(x[:1], float(self._ends[at_optimum.FIELD]))
 
     def initial_gradient(self, x: Tensor) -> Tensor:
         # of the one start, whatever x is

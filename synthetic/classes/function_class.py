@@ -48,7 +48,8 @@ ROLES = {
     "a": ("control_weight",),
 }
 """The roles of the parameters of classes and relations."""
-OF_SADDLES = {"R": ("initial_distance_of_both",), "zeta": ("field_dissimilarity",)}
+OF_SADDLES = {"R": "initial_distance_of_both", "zeta": "field_dissimilarity"}
+OF_SADDLES["mu"] = "field_monotonicity"
 """What they are besides where the functions have two variables, x* being (x*, y*)."""
 Conditions: TypeAlias = Sequence[FunctionClass | Relation]
 """One class of functions, and what relates clients and the start."""
@@ -163,17 +164,13 @@ class FunctionClassProblem(Problem):
     def exact_constants(self) -> Mapping[str, Fraction]:
         """The same as fractions; a class has no noise."""
         of_level = ROLES_OF_LEVEL[self.level] if self.level else {}
-        saddles = OF_SADDLES if self.function_class.saddle else {}
+        more = OF_SADDLES if self.function_class.saddle else {}
         return {"field_gradient_noise": Fraction(0)} | {
             role: value
             for part in self.conditions
             for name, value in part.parameters.items()
-            for role in (
-                *ROLES.get(name, ()),
-                *saddles.get(name, ()),
-                *of_level.get(name, ()),
-                *(("field_monotonicity",) if name == "mu" and part == self.function_class else ()),
-            )
+            for role in (*ROLES.get(name, ()), more.get(name, ""), *of_level.get(name, ()))
+            if role
         }
 
     @property

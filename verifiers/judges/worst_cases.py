@@ -36,7 +36,6 @@ from driftproof.verifiers.judges import bounds
 from driftproof.verifiers.judges.decide import Comparisons, Decision, Interval, decide, undecided
 from driftproof.verifiers.judges.evidence import instance
 from driftproof.verifiers.judges.judge import ClaimTask, Group, Tasks
-from driftproof.verifiers.judges.roles import check_roles
 from driftproof.verifiers.judges.rows import case_entry, row_of
 from driftproof.verifiers.judges.runs import MeasuredOnce, lead_of
 from driftproof.verifiers.worst_case.builder import build
@@ -291,12 +290,8 @@ def _right(claim: RunClaim, case: Case, expression: Any) -> Right:
     for symbol in sorted(expression.free_symbols, key=str):
         role = notation[symbol.name]
         if role not in roles:
-            check_roles(claim, [role])
-            raise DriftproofError(
-                f"{symbol.name}, {role}, in a right side over {case.problem}",
-                "letters that the conditions of the class give numbers",
-                case.problem.why_unproven(role),
-            )
+            why = case.problem.why_unproven(role)
+            raise DriftproofError(f"{symbol.name}, {role}, in a right side", "known letters", why)
         if roles[role] == inf:
             raise DriftproofError(
                 f"{symbol.name} in a right side over {case.problem}, of which nothing bounds it",
