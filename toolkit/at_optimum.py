@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 from driftproof.toolkit.oracles import OFFERS, has_term, on_every_client
-from driftproof.toolkit.problem import STORED
+from driftproof.toolkit.tolerances import STORED
 
 DISTANCE, DISSIMILARITY, MINIMA_GAP = ("initial_distance", "gradient_dissimilarity", "minima_gap")
 OF_X, OF_BOTH, FIELD = ("initial_distance_of_x", "initial_distance_of_both", "field_dissimilarity")

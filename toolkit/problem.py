@@ -17,6 +17,7 @@ from driftproof.toolkit.declaring import declared, with_words_alone
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.in_numpy import InNumpy, in_numpy
 from driftproof.toolkit.parameters import Parameters
+from driftproof.toolkit.tolerances import STORED
 
 if TYPE_CHECKING:
     import torch
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 P = TypeVar("P", bound="Problem")
 M = TypeVar("M", bound=Callable[..., Any])
-
-STORED = 1e-14
-"""Relative error of a number that was computed in doubles: a few roundings from what is proven."""
 
 
 @dataclass(frozen=True)
