@@ -116,6 +116,13 @@ def test_a_constant_that_only_a_condition_uses_is_attacked(assumption):
     assert "objective_smoothness" in audit_gate.used_roles(made, made.cases[0], form)
 
 
+@pytest.mark.parametrize("name", ["init", "step", "anywhere"])
+@pytest.mark.parametrize("takes", [lambda self, ctx, x: 0, lambda self, ctx, o, x, *, own: 0])
+def test_a_method_that_does_not_take_what_it_is_given_is_refused(name, takes):
+    with pytest.raises(DriftproofError, match=rf"write def {name}\(self, ctx, oracles, "):
+        algorithm(name="mine", source="s", statement="s")(type("Mine", (FedAvg,), {name: takes}))
+
+
 @pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf"), "2", True])
 def test_a_constant_that_is_no_size_is_refused(value):
     member = altered(UsersQuadratic(), constants={"objective_smoothness": value})

@@ -296,6 +296,22 @@ def test_what_a_round_from_any_state_does_not_tell_is_refused(method, words):
         assert (row.verdict, words in row.reason) == ("INCONCLUSIVE", True)
 
 
+@algorithm(name="mine", source="tests", statement=r"z^+ = z - \eta V(z)")
+class Mine(FedAvg):
+    notation = {**FedAvg.notation, "mu": "field_monotonicity", "u": "upper_smoothness"}
+
+    def anywhere(self, ctx, oracles, start):
+        return self.init(ctx, oracles, start)
+
+
+def test_a_method_without_memory_needs_no_own_and_a_letter_that_a_class_lacks_is_told():
+    saddles = [strongly_convex_concave(L=4, mu=1)]
+    row = row_of(saddles, Mine(step_size=0.05), right=lambda c: 1 - 2 * c.eta * c.mu + c.eta / 1.25)
+    assert row.verdict == "SUPPORTED"  # field_monotonicity is the class's μ
+    with pytest.raises(DriftproofError, match=r"u, upper_smoothness[^$]*drop a letter"):
+        row_of(saddles, Mine(step_size=0.05), right=lambda c: c.u)
+
+
 def test_a_bound_over_a_class_is_refused_where_the_origin_matters():
     near = over([CLASS, start_within(R=1)], Decayed(step_size=0.5), clients=1)
     norm = lambda view: each("round", "local_step", sq(view.mean("w")))  # noqa: E731

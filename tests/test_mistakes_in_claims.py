@@ -382,6 +382,14 @@ def test_a_measure_may_speak_of_one_middle_round_and_in_numpys_words():
     assert row.verdict is Verdict.SUPPORTED, row.reason
 
 
+def test_a_measure_before_rounds_that_waits_for_the_last_step_is_told_before_a_run():
+    def last(view):
+        return each("round", sq(view.mean("w") - view.minimiser)) if view.last else None
+
+    with pytest.raises(DriftproofError, match="gave no value at any moment"):
+        rows_of(claim(left=last))
+
+
 def test_a_constant_of_a_class_is_finite():
     with pytest.raises(DriftproofError, match="finite"):
         start_within(R=math.inf)

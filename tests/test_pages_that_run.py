@@ -16,7 +16,7 @@ PAGES = {
     "worked_example": 3,
     "tutorial": 5,
     "own_bilevel": 5,
-    "minimax": 6,
+    "minimax": 8,
     "sets_and_terms": 5,
     "ground_truth": 1,
     "assistant": 2,

@@ -561,7 +561,7 @@ def test_runs_on_quadratics_obey_it(name, shares, minimiser):
             for of in (start_within(R=1), start_at_minimiser(), recurs(), bounded_steps(G=1))
         ),
         (FedAvg(step_size=for_all("0 < eta < 1")), [CLASS], 1, "wanted: numbers"),
-        (FedAvgS(), [strongly_convex_concave(L=1, mu=0.1)], 1, "a method that holds x and y apart"),
+        (FedAvgS(), [strongly_convex_concave(L=1, mu=0.1)], 1, "delete needs"),
     ],
 )
 def test_what_has_no_potential_is_refused(method, classes, clients, said):

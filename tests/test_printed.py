@@ -106,6 +106,11 @@ def judged(statement, right):
             "2*F_gap/(eta*S*tau)",
             "F_gap/(eta*T)",
         ),
+        (
+            r"\|x\|^2 \le 4 (1-\eta L/2)^\tau L^2 + \eta^2\tau/L^2",
+            "4*(1-eta*L/2)**tau*L**2 + eta**2*tau/L**2",
+            "4*(1-eta*L/2)**tau*L**2 + eta**2*tau*L**2",
+        ),
         (r"\|x\|^2 \le \max\{\eta, L\}", "Max(L, eta)", "eta + L"),
         (r"\|w_0-w^*\| \le R \;\Rightarrow\; \|x\|^2 \le \eta L", "eta*L", "L"),
         (r"\|x\| \le \eta L", "eta**2*L**2", "eta**2*L"),  # as a square
@@ -134,6 +139,7 @@ def test_a_formula_is_read_as_a_referee_reads_it(statement, same, other):
         (r"\mathbb{E}\|x\| \le \eta L", "eta**2*L**2"),  # no mean of squares
         (r"\|x\|^2 \le \varepsilon", "eta"),  # a letter that nothing explains
         (r"\|x\|^2 \le 1/2L", "L/3"),  # of two meanings
+        (r"\|x\|^2 \le \eta/L^2\tau", "eta/(L**2*tau)"),  # of two meanings
         (r"\sum_{t<T}\|x\|^2 \le T\eta", "eta"),  # judged as a mean, perhaps
         (r"\|x\|^2 = \eta", "L"),  # no bound
         ("", "L"),

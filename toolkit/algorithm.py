@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
-from inspect import signature
+from inspect import getattr_static, signature
 from itertools import takewhile
 from types import FunctionType
 from typing import (
@@ -138,7 +138,7 @@ class Algorithm(Parameters, ABC):
             start: the point that all clients share, [dim, …].
             own: what each client remembers from earlier rounds, [clients, dim, …]. Each parameter
                 that a method adds after it is one more such vector; ``own.mean(0)`` is one that all
-                clients share.
+                clients share. A method without memory leaves it out.
 
         Raises:
             DriftproofError: the algorithm does not say what holds of its states.
@@ -267,4 +267,21 @@ def _declared(name: str, cls: type[A]) -> type[A]:
         raise DriftproofError(
             f"needs = {needs!r} of {cls.__name__}", f"one of {error.wanted}", error.remedy
         )
+    _check_signatures(cls)
     return declared("algorithm", Algorithm, name, cls)
+
+
+def _check_signatures(cls: type[A]) -> None:
+    """Raise DriftproofError unless what is called by place takes what it is given."""
+    for name, last in (("init", "start"), ("step", "state"), ("anywhere", "start")):
+        method, call = getattr_static(cls, name, None), f"{name}(self, ctx, oracles, {last})"
+        more = cls.remembered() if name == "anywhere" else ()
+        try:
+            if isinstance(method, FunctionType):
+                signature(method).bind(cls, None, None, None, *more)
+        except TypeError as error:
+            raise DriftproofError(
+                f"{cls.__name__}.{name}{signature(method)}: {error}",
+                call,
+                f"write def {call}" + f": {MORE_VECTORS}" * (name == "anywhere"),
+            ) from error

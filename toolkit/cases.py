@@ -164,9 +164,6 @@ def roles_of(
         roles["cohort_size"] = case.algorithm.cohort_size(case.problem.clients)
         roles["rounds"] = case.rounds if rounds is None else rounds
         roles["steps"] = roles["rounds"] * case.algorithm.local_steps
-        both = case.algorithm.needs == "field" and case.problem.two_levels
-        if both and "initial_distance" not in case.problem.constants:
-            roles.pop("initial_distance", None)  # that of x is less than that of (x, y)
     roles["initial_gap"] = case.problem.initial_gap[1] if gap is None else gap
     return roles
 

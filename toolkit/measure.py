@@ -316,11 +316,29 @@ class States:
     def minimiser(self) -> Tensor:
         """The point x* where F is least, [dim, replicates]: of a problem, its certified one.
 
+        With two levels it is of x alone; over a class of functions f(x, y) it is (x*, y*).
+
         Raises:
             DriftproofError: the problem knows none.
         """
         problem, ctx = self.problem, self._moment.ctx
         return problem.minimiser.to(ctx.dtype).expand(problem.dim, ctx.replicates)
+
+    @property
+    def lower_minimiser(self) -> Tensor:
+        """y*(x*), [lower_dim, replicates], of a problem with two levels.
+
+        Raises:
+            DriftproofError: the problem has one level, or is a class, or knows no x*.
+        """
+        solve: Callable[[Tensor], Tensor] | None = getattr(self.problem, "lower_solution", None)
+        if solve is None:
+            raise DriftproofError(
+                f"view.lower_minimiser of {self.problem}",
+                "a problem with two levels, which has lower_solution",
+                "measure view.minimiser: over a class of functions f(x, y) it is (x*, y*)",
+            )
+        return solve(self.minimiser)
 
     def gap(self, x: Tensor) -> Tensor:
         """Return F(x) − inf F, for x of shape [dim, replicates]: [replicates]."""

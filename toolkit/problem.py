@@ -17,6 +17,7 @@ from driftproof.toolkit.declaring import declared, with_words_alone
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.in_numpy import InNumpy, in_numpy
 from driftproof.toolkit.parameters import Parameters
+from driftproof.toolkit.tolerances import STORED
 
 if TYPE_CHECKING:
     import torch
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 P = TypeVar("P", bound="Problem")
 M = TypeVar("M", bound=Callable[..., Any])
-
-STORED = 1e-14
-"""Relative error of a number that was computed in doubles: a few roundings from what is proven."""
 
 
 @dataclass(frozen=True)
@@ -146,12 +144,11 @@ class Problem(Parameters, ABC):
 
     def why_unproven(self, role: str) -> str:
         """Return why a role is not among those that are proven, as a reader is told."""
-        from driftproof.toolkit.at_optimum import AT_OPTIMUM, DISTANCE
+        from driftproof.toolkit.at_optimum import AT_OPTIMUM, OF_TWO_LEVELS, WHICH
 
-        derived = role == DISTANCE and self.two_levels
-        if derived and role in self.proven:
-            return f"that of {self} is of x alone, and (x, y) moves here: write it in constants"
-        if role in AT_OPTIMUM and len(self.start()) != self.dim and not derived:
+        if role in WHICH and self.two_levels:
+            return f"on two levels it is ambiguous: {WHICH[role]}"
+        if role in AT_OPTIMUM - OF_TWO_LEVELS and len(self.start()) != self.dim:
             return (
                 f"{self} does not declare it; with two levels it is not derived, since papers "
                 "measure it in several ways: write it in constants"
@@ -160,6 +157,8 @@ class Problem(Parameters, ABC):
             with suppress(DriftproofError):
                 if self.minimiser_error == inf:
                     return f"not proven of {self}: x* may not be unique; {self.unique_if} would do"
+                if role in OF_TWO_LEVELS and self.two_levels:
+                    return f"{self} lacks lower_strong_convexity, or lower_smoothness"
         return f"{self} proves none"
 
     @_abstract_at_run_time

@@ -78,6 +78,8 @@ class Recorder:
             reduction = self.measure(tried)
             if reduction is not None:
                 self._check_repeated(reduction, tried, kept)
+                if getattr(reduction, "axes", ()) == ("round",) and type(ctx.horizon) is int:
+                    self._check_begun(moment, kept)
                 break
         ctx.t = 0
         if not isinstance(reduction, Reduction):
@@ -109,6 +111,19 @@ class Recorder:
         self.measure.memory.clear()
         self.measure.asked.closed = True
         return reduction
+
+    def _check_begun(self, moment: Moment, kept: dict[str, Any]) -> None:
+        """Raise if a measure of each("round", …) says nothing where a round begins, ever."""
+        for s in range(moment.ctx.horizon):
+            moment.ctx.t, self.measure.memory = s * moment.ctx.local_steps, dict(kept)
+            if self.measure(moment._replace(round=s, local_step=0)) is not None:
+                return
+        raise DriftproofError(
+            f"{place_of(self._left)} gave no value at any moment: nothing would be compared. A "
+            'moment of each("round", …) is before a round, and view.last is after the last step',
+            "a value at one moment at least",
+            'return each("round", "local_step", …) where view.last',
+        )
 
     def _check_repeated(self, once: Any, tried: Moment, kept: dict[str, Any]) -> None:
         """Raise unless the measure says the same of a moment when it is called again."""

@@ -54,3 +54,6 @@ UNIT = 2.0**-52
 """How far a letter may be off: twice the error of rounding it."""
 LEVEL = 1e-5
 """The probability, at most, that chance alone makes a verdict of a row wrong."""
+
+STORED = 1e-14
+"""Relative error of a number that was computed in doubles: a few roundings from what is proven."""

@@ -193,7 +193,8 @@ def progress(
 ) -> Iterator[tuple[Callable[[int], None], Callable[[str], None], Callable[[str], None]]]:
     """Show progress on standard error: a bar on a terminal, else a plain line every tenth.
 
-    A tenth may take long: then there is a line as soon as something ends after ``SILENCE``.
+    A tenth may take long: then there is a line as soon as something ends after ``SILENCE``. The
+    time that is left is told where it is a minute or more, as if all took alike.
 
     Yields:
         ``started(total)`` and ``ended(name)``, to be called as the work goes on, and
@@ -263,11 +264,11 @@ def note(text: str) -> None:
 
 
 def _plain(what: str) -> tuple[Callable[[int], None], Callable[[str], None]]:
-    total, done, shown = 0, 0, time.monotonic()
+    total, done, shown, began = 0, 0, time.monotonic(), time.monotonic()
 
     def started(number: int) -> None:
-        nonlocal total
-        total = number
+        nonlocal total, began
+        total, began = number, time.monotonic()
 
     def ended(name: str) -> None:
         nonlocal done, shown
@@ -275,6 +276,8 @@ def _plain(what: str) -> tuple[Callable[[int], None], Callable[[str], None]]:
         waited = time.monotonic() - shown > SILENCE
         if waited or done % max(1, total // 10) == 0 or done == total:
             shown = time.monotonic()
-            click.echo(f"{what}: {done} of {total}, {name}", err=True)
+            minutes = round((shown - began) / done * (total - done) / 60)
+            left = f", about {minutes} min left" if minutes else ""
+            click.echo(f"{what}: {done} of {total}, {name}{left}", err=True)
 
     return started, ended

@@ -17,7 +17,9 @@ from driftproof.toolkit.errors import DriftproofError
 @click.argument("kernel", nargs=-1)
 @click.option("--device", default="cpu", show_default=True, help="cpu or cuda.")
 @click.option(
-    "--peers", is_flag=True, help="The identical work in other libraries too; what is missing is named."
+    "--peers",
+    is_flag=True,
+    help="The identical work in other libraries too; what is missing is named.",
 )
 @click.option(
     "--profile",

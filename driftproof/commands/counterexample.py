@@ -38,6 +38,7 @@ def command(ctx: click.Context, claim: str, form: str, run: bool, tex: bool) -> 
 
     --tex writes a case that refutes CLAIM as text, in fractions where its numbers are: of functions
     whose derivatives are piecewise linear, such as quadratics; over a class, points of functions.
+    A problem made with autograd has no such formulas: take the script.
     """
     if run and tex:
         raise click.UsageError("--tex is no program that --run could run: take one of them")

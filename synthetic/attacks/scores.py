@@ -24,6 +24,7 @@ from driftproof.synthetic.attacks.outcomes import (
     quotient,
     spectral,
 )
+from driftproof.toolkit import at_optimum
 from driftproof.toolkit.at_optimum import AT_OPTIMUM, gradients_of_clients, steepness
 from driftproof.toolkit.draws import Law
 from driftproof.toolkit.oracles import feasible
@@ -32,7 +33,7 @@ from driftproof.toolkit.problem import Problem
 Oracle = Callable[[Tensor, Tensor | None], Tensor]
 """(points [clients, …, candidates], noise) → values [clients, …, candidates]."""
 
-SAME_EVERYWHERE = frozenset({"initial_distance", "initial_gradient", "gradient_dissimilarity"})
+SAME_EVERYWHERE = AT_OPTIMUM - {"minima_gap"} | {"initial_gradient"}
 """The roles whose score is one number: of the start, or of the minimiser."""
 
 
@@ -71,6 +72,8 @@ class Scores(BilevelScores):
         if role == "initial_gap":
             return True
         if role in AT_OPTIMUM and (self.problem.solution.minimiser is None or self.error == np.inf):
+            return False
+        if role in at_optimum.OF_TWO_LEVELS and not self.problem.two_levels:
             return False
         if role == "gradient_dissimilarity":
             return gradients_of_clients(self.problem, self.problem.minimiser) is not None
@@ -119,7 +122,13 @@ class Scores(BilevelScores):
         """Return the law of the noise that a role's score enumerates (None: it has none)."""
         exact = ("client_", "objective_", "strong_", "loss_", "initial_", "diameter", "gradient_")
         alone = role in ("field_smoothness", "field_monotonicity", "plain_smoothness")
-        if alone or role.startswith(exact) or "_mean_" in role or "_heterogeneity" in role:
+        if (
+            alone
+            or role in SAME_EVERYWHERE
+            or role.startswith(exact)
+            or "_mean_" in role
+            or "_heterogeneity" in role
+        ):
             return None
         if role.startswith("outer_"):
             law: Law | None = self.oracles.outer_law(1)
@@ -271,6 +280,18 @@ class Scores(BilevelScores):
         # of the one start, whatever x is
         away = self.problem.start()[: self.problem.dim] - self.problem.solution.minimiser
         return torch.full_like(x[:1], max(float(np.linalg.norm(away)) - self.error, 0.0))
+
+    initial_distance_of_x = initial_distance
+
+    @cached_property
+    def _ends(self) -> dict[str, Tensor]:
+        return at_optimum.ends_on_two_levels(self.problem, -1)
+
+    def initial_distance_of_both(self, x: Tensor) -> Tensor:
+        return torch.full_like(x[:1], float(self._ends[at_optimum.OF_BOTH]))
+
+    def field_dissimilarity(self, x: Tensor) -> Tensor:
+        return torch.full_like(x[:1], float(self._ends[at_optimum.FIELD]))
 
     def initial_gradient(self, x: Tensor) -> Tensor:
         # of the one start, whatever x is

@@ -48,6 +48,9 @@ ROLES = {
     "a": ("control_weight",),
 }
 """The roles of the parameters of classes and relations."""
+OF_SADDLES = {"R": "initial_distance_of_both", "zeta": "field_dissimilarity"}
+OF_SADDLES["mu"] = "field_monotonicity"
+"""What they are besides where the functions have two variables, x* being (x*, y*)."""
 Conditions: TypeAlias = Sequence[FunctionClass | Relation]
 """One class of functions, and what relates clients and the start."""
 
@@ -161,11 +164,13 @@ class FunctionClassProblem(Problem):
     def exact_constants(self) -> Mapping[str, Fraction]:
         """The same as fractions; a class has no noise."""
         of_level = ROLES_OF_LEVEL[self.level] if self.level else {}
+        more = OF_SADDLES if self.function_class.saddle else {}
         return {"field_gradient_noise": Fraction(0)} | {
             role: value
             for part in self.conditions
             for name, value in part.parameters.items()
-            for role in (*ROLES.get(name, ()), *of_level.get(name, ()))
+            for role in (*ROLES.get(name, ()), more.get(name, ""), *of_level.get(name, ()))
+            if role
         }
 
     @property
@@ -389,6 +394,15 @@ class FunctionClassProblem(Problem):
     def proven(self) -> Mapping[str, Any]:
         """What the conditions state: nothing else follows."""
         return self.constants
+
+    def why_unproven(self, role: str) -> str:
+        """Return that no condition bounds it, and which letters there are by themselves."""
+        known = self.exact_constants
+        own = ", ".join(f"{x} ({of})" for x, of in self.notation.items() if of in known)
+        return (
+            f"no condition of the class bounds it; over a class {own or 'no letters'} are there by "
+            f"themselves: drop a letter that stands for {role} from notation or letters"
+        )
 
     @cached_property
     def initial_gap(self) -> tuple[float, float]:

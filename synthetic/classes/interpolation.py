@@ -90,7 +90,7 @@ class InterpolationProblem(Unknowns):
         Args:
             limits: where vectors go (``Algorithm.limits``).
         """
-        if self.own:
+        if self.own and names:  # without names nothing is made of what there is
             self.own += [
                 self.vector(f"{of} of client {k}") for of in names[1:] for k in range(self.clients)
             ]

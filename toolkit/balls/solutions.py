@@ -11,7 +11,8 @@ from flint import arb
 from driftproof.toolkit.balls.operations import hull, root
 from driftproof.toolkit.balls.tensor import Balls, RefusedError, lift
 from driftproof.toolkit.oracles import has_term, on_every_client
-from driftproof.toolkit.problem import STORED, P, Solution, with_overrides
+from driftproof.toolkit.problem import P, Solution, with_overrides
+from driftproof.toolkit.tolerances import STORED
 
 UNKNOWN = "nothing says how far the minimiser may be off"
 """Why a measure of a minimiser is refused: it is what a solver returned."""

@@ -293,7 +293,8 @@ class _Run:
             raise UndecidableError(
                 f"{self.name}.anywhere, which leaves out own",
                 "two runs that are compared, one from start and one from own",
-                "begin the second run at own.mean(0)",
+                "write anywhere(self, ctx, oracles, start, own), and begin the second run at "
+                "own.mean(0)",
             )
         if self.all_rounds and self.asks.calls:
             raise UndecidableError(
@@ -596,7 +597,8 @@ def _begun(
 ) -> Any:
     """Return the state that a run begins with."""
     begin = algorithm.anywhere if problem.begins_anywhere else algorithm.init
-    return _checked(algorithm, begin.__name__, begin(ctx, oracles, *start))
+    given = start[: 1 + len(algorithm.remembered())]  # a method without memory takes start alone
+    return _checked(algorithm, begin.__name__, begin(ctx, oracles, *given))
 
 
 def _checked(algorithm: Algorithm, method: str, state: Any) -> Any:

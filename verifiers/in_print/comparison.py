@@ -15,6 +15,7 @@ from typing import Any
 import sympy
 from latex2mathml.converter import convert_to_element
 
+from driftproof.toolkit.at_optimum import OF_BOTH, OF_X
 from driftproof.toolkit.constants import Letters, latex
 from driftproof.toolkit.readings import ReadingKind
 from driftproof.verifiers.claim_types.claim import Claim
@@ -42,6 +43,7 @@ DISTANCE = rf"\\\|\s*(?:\\(?:bar|tilde|hat)(?:\s+\w|\{{\w\}})|\w){START}\s*-\s*\
 NAMES = {r"\\[lr]?Vert(?![A-Za-z])": r"\\|", r"\\(?:star|ast)(?![A-Za-z])": "*"}
 """Commands that print the same, and the one that is read."""
 SIGNS = dict(zip("−·×{}[]+-/(),", "-**()()+-/(),", strict=True)) | {"max": "Max", "min": "Min"}
+OPERATORS = ")+-*/,"
 FUNCTIONS = ("log", "ln", "exp")
 STEPS = ("steps", "rounds", "local_steps")
 """Roles of which the first is the product of the others."""
@@ -76,6 +78,7 @@ def unlike(claim: Claim[Any], statement: str | None = None) -> dict[str, str] | 
     texts = {symbol: _text(latex(symbol)) for symbol in roles}
     known = {text: of_role[roles[symbol]] for symbol, text in texts.items()}
     called = {"initial_gap": GAP, "initial_distance": DISTANCE}
+    called |= {OF_X: DISTANCE.replace(r"\w", "x"), OF_BOTH: DISTANCE.replace(r"\w", "z")}
     phrases = {words: of_role[role] for role, words in called.items() if role in of_role}
     for name, shown in getattr(claim, "measured", {}).items():
         phrases[re.escape(shown)] = letters.measured(name)
@@ -218,7 +221,8 @@ def _python(element: Any, names: Mapping[str, str]) -> str:
         *base, power = element
         return f"{names[''.join(map(_inside, base))]}**({_python(power, names)})"
     text = re.sub(r"(?<=[\d)]) +(?=[\w(])", "*", " ".join(parts))
-    if not text or re.search(r"/ (\w+|\(\w+\))\*", text):
+    below = [parts[k + 1 : k + 3] for k, part in enumerate(parts) if part == "/"]
+    if not text or any(of[0] != "(" and of[1:] and of[1][0] not in OPERATORS for of in below):
         raise ValueError("nothing, or a/bc, which may be (a/b)c or a/(bc)")
     return f"sqrt({text})" if tag == "msqrt" else text
 

@@ -374,11 +374,7 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Measured) -> Row:
     if missing is not None:
         return _row(claim, case, form, undecided(), missing)
     if not len(measured.values) and measured.bad_step < 0:
-        reason = (
-            "left(view) gave no value at any moment: nothing was compared. A moment of "
-            'each("round", …) is before a round, and view.last is after the last step: '
-            'return each("round", "local_step", …) where view.last'
-        )
+        reason = "left(view) gave no value at any moment: nothing was compared"
         return _row(claim, case, form, undecided(), reason)
     low, high = right_side(claim, case, form.right)
     factors = coefficients(claim, case, form.right)

@@ -23,8 +23,7 @@ from driftproof.toolkit.draws import TooManyAtoms
 from driftproof.toolkit.engines.balls import run_in_balls
 from driftproof.toolkit.engines.enumerated import EnumeratedContext
 from driftproof.toolkit.federation import run
-from driftproof.toolkit.problem import STORED
-from driftproof.toolkit.tolerances import BALLS, DOUBT
+from driftproof.toolkit.tolerances import BALLS, DOUBT, STORED
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Form

@@ -294,8 +294,12 @@ def _right(claim: RunClaim, case: Case, expression: Any) -> Right:
 
     notation = claim.notation(case)
     roles = {**roles_of(case), **case.problem.exact_constants}
-    for symbol in expression.free_symbols:
-        if roles[notation[symbol.name]] == inf:
+    for symbol in sorted(expression.free_symbols, key=str):
+        role = notation[symbol.name]
+        if role not in roles:
+            why = case.problem.why_unproven(role)
+            raise DriftproofError(f"{symbol.name}, {role}, in a right side", "known letters", why)
+        if roles[role] == inf:
             raise DriftproofError(
                 f"{symbol.name} in a right side over {case.problem}, of which nothing bounds it",
                 "letters that the class bounds",

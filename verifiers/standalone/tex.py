@@ -24,9 +24,10 @@ from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.constants import ROLES, RUN_ROLES, Letters, expressed, latex
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.engines.balls import run_in_balls
-from driftproof.toolkit.problem import STORED, with_overrides
+from driftproof.toolkit.problem import with_overrides
 from driftproof.toolkit.rationals import INEXACT, decimal
 from driftproof.toolkit.report.latex_text import latex_text
+from driftproof.toolkit.tolerances import STORED
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.judges.assumptions import relation_of
 from driftproof.verifiers.judges.enclosed import MOST

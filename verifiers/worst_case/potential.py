@@ -251,9 +251,10 @@ def check_rounds(
         )
     if algorithm.needs != "field" and any(getattr(of, "saddle", False) for of in conditions):
         raise DriftproofError(
-            f"{said}, a method that holds x and y apart",
+            f'{said}, a method with needs = "{algorithm.needs}", which holds x and y apart',
             "one iterate z = (x, y), whose distance to the saddle point is spoken of",
-            "write its step with oracles.field_grad(state.z, None), which is (∇_x f, −∇_y f); or "
+            f'delete needs = "{algorithm.needs}" from {type(algorithm).__name__}, and write its '
+            "step with oracles.field_grad(state.z, None), which is (∇_x f, −∇_y f); or "
             "state a @bound of a round, start_within(R) before it",
         )
     made = round_from_any_state(algorithm, conditions, clients)  # not as ours: x* may move
