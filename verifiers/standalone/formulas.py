@@ -20,9 +20,9 @@ from driftproof.synthetic.building_blocks.piecewise_linear import PiecewiseLinea
 from driftproof.toolkit.balls import Balls, RefusedError
 from driftproof.toolkit.balls.tensor import lift
 from driftproof.toolkit.constants import latex
-from driftproof.toolkit.problem import STORED
 from driftproof.toolkit.rationals import decimal
 from driftproof.toolkit.report.latex_text import latex_text
+from driftproof.toolkit.tolerances import STORED
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.terms import (
     NOTHING,
