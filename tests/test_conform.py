@@ -35,6 +35,7 @@ from tests.commands import driftproof
 
 NEST = FedNest(inner_calls=2, inner_steps=2, outer_steps=2, terms=2, series="summed")
 WEIGHTED = FedAvg(local_steps=2, weighting="samples", batch=2)
+WRITTEN = {"fedprox"}
 ALGORITHMS = {
     "fedavg": FedAvg,
     "fedprox": FedProx,
