@@ -276,6 +276,7 @@ EXPRESSIONS = {
     "expanded": lambda x: x.expand(4, *x.shape),
     "spread": lambda x: x[:1] + x,
     "root": lambda x: (x * x).sqrt(),
+    "half power": lambda x: (x * x) ** 0.5,
     "flat": lambda x: x.flatten(0, 1),
 }
 DEEP = {"sq", "mean", "sum", "norm", "some", "last", "first", "flat", "spread"}

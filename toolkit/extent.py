@@ -306,7 +306,10 @@ def _apart_from_zero(x: Any) -> tuple[float, float]:
 def _pow(x: Any, power: Any) -> Any:
     if isinstance(x, Extent) and isinstance(power, int | float) and power == 2:
         return _square(x)
-    return Extent.within(_centres(x) ** _centres(power))
+    ends = [-inf, inf]
+    if isinstance(power, int | float) and power > 0 and getattr(x, "low", -1.0) >= 0:
+        ends = (torch.tensor([x.low, x.high], dtype=torch.float64) ** power).tolist()
+    return Extent.within(_centres(x) ** _centres(power), *ends)
 
 
 @handles("div", "__truediv__", "true_divide", "divide")
