@@ -390,7 +390,7 @@ def test_the_command(tmp_path):
     ("text", "told"),
     [
         ("fedavgg", "did you mean fedavg"),
-        ("fedprox", r"FILE.py::NAME(.|\n)* give a file of your own"),
+        ("feddyn", r"FILE.py::NAME(.|\n)* give a file of your own"),
         ("fedavg(tau=2)", "driftproof show fedavg lists its parameters"),
         ("fedavg(2)", "driftproof show fedavg lists its parameters"),
         ("FedAvg(1)+f(1)", "driftproof show fedavg lists its parameters"),

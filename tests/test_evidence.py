@@ -349,7 +349,8 @@ def test_rounding_is_scaled_where_single_precision_differs_by_a_tenth_at_most(di
 
 @pytest.mark.parametrize(("right", "told"), [(0.0099, "sharpen the range"), (0.0101, "farther")])
 def test_a_right_side_below_a_hundredth_of_the_range_asks_for_a_sharper_range(right, told):
-    assert told in what_to_change(np.full(64, right), right, right, Tail(1.0), derived=False)
+    replicates, tail = np.full(64, right), Tail(1.0)
+    assert told in what_to_change(replicates, right, right, tail, derived=False, found="")
 
 
 def test_the_numbers_that_the_docs_promise():

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from driftproof.algorithms import (
     FedAvg,
     FedAvgS,
+    FedProx,
     FedSVRG,
     GradientTrackingGDA,
     HeavyBall,
@@ -214,7 +215,7 @@ def test_a_round_leaves_a_method_at_its_limits(leaf):
         return each("round", "local_step", sum(moved)) if view.last else None
 
     resting, remembers = type("Resting", (leaf,), {"init": init}), leaf.limits != {}
-    assert remembers or issubclass(leaf, FedAvg | OneModel)
+    assert remembers or issubclass(leaf, FedAvg | FedProx | OneModel)
     classes = [smooth_strongly_convex(L=1, mu=0.1), similar(zeta=1), start_at_minimiser()]
     for member in leaf.examples() if remembers else ():
         if leaf is FedSVRG and member.participation < 1:
