@@ -93,7 +93,7 @@ def value(points, x):
 
 def test_every_number_of_a_text_is_that_of_gradient_descent_in_fractions():
     case = Case(PAIR, FedAvg(local_steps=4), 4)
-    text, left, right = tex_of(descent, descent.forms[0], case)
+    text, left, right, _ = tex_of(descent, descent.forms[0], case)
     reading = Reading()
     reading.read(rows_of(text))
     xs, squares = [Fraction(0)] * 2, []
@@ -142,7 +142,7 @@ def members(random):
 def test_a_text_comes_to_what_the_engine_computes(kind, seed):
     problem, method = list(members(np.random.default_rng(seed)))[kind]
     case = Case(problem, method, 2)
-    text, left, right = tex_of(moved, moved.forms[0], case)
+    text, left, right, _ = tex_of(moved, moved.forms[0], case)
     ours = run_exactly(problem, method, rounds=2, left=moved.left, limit=256)
     assert left == pytest.approx((ours.values @ ours.weights).max(), rel=1e-9)
     assert right == -(10.0**9)
@@ -221,7 +221,7 @@ def test_a_run_ends_where_it_refutes(tmp_path):
     left, right, error = sides(path)
     assert error == 0  # the draws of 30 rounds could not be listed
     assert "the run ends with round 2, which refutes it" in " ".join(path.read_text().split())
-    text, *both = tex_of(early, early.forms[0], case)
+    text, *both, _ = tex_of(early, early.forms[0], case)
     assert both == pytest.approx([left, right], rel=1e-9)
     assert "for 30 rounds" in text
     assert "^{(2)}" not in text
@@ -246,7 +246,7 @@ def best(view):
 def test_what_follows_from_the_formulas_is_exact_and_a_minimum_has_all_its_parts():
     steep, shallow = ((-1.7, -4.0), (0.3, 4.0)), ((1.3, -1.0), (3.3, 1.0))
     problem = PiecewiseLosses(gradients=((steep,), (shallow,)), tails="linear")
-    text, left, _ = tex_of(best, best.forms[0], Case(problem, FedAvg(local_steps=4), 2))
+    text, left, *_ = tex_of(best, best.forms[0], Case(problem, FedAvg(local_steps=4), 2))
     reading = Reading()
     reading.read(rows_of(text))
     assert (reading.letters["x^{*}"], reading.letters["R"]) == (Fraction(-1, 10), Fraction(1, 10))
@@ -420,6 +420,24 @@ def test_a_limit_that_a_quadratic_refutes_is_written_and_the_script_points_to_it
 CYCLE = LIMIT.replace(" right=lambda c: (c.mu * 4 / 9),", "")
 
 
+APART = (
+    CYCLE.replace("HeavyBall", "FedAvg")
+    .replace("step_size=1/9, momentum=4/9), clients=1", "local_steps=2, step_size=1/25)")
+    .replace("polyak", "apart")
+)
+
+
+def test_a_fixed_point_is_no_cycle_and_what_remembers_nothing_begins_with_nothing(tmp_path):
+    """Two local steps end where they began, away from x*: a run converges, but not to x*."""
+    (tmp_path / "mine.py").write_text(APART)
+    claims = select([str(tmp_path / "mine.py")])
+    (row,) = judge(claims, Settings())
+    text = tex_of_class(claims[0].load(), "printed", next(iter(row.proofs.values())))
+    assert "The round ends where it began, at $x_{0}$, which is not $x^{*}$" in text
+    assert not re.search("cycle|c_{|c_0|method's own start", text)
+    assert "are numbered as gradients and values are taken at them" in text
+
+
 def test_a_cycle_says_where_it_begins_and_has_a_function(tmp_path):
     (tmp_path / "mine.py").write_text(CYCLE)
     claims = select([str(tmp_path / "mine.py")])
@@ -428,7 +446,7 @@ def test_a_cycle_says_where_it_begins_and_has_a_function(tmp_path):
     text = tex_of_class(claims[0].load(), "printed", found)
     assert r"with step size $\alpha = \frac{1}{9}$ and momentum $\beta = \frac{4}{9}$" in text
     assert "$x_{-1} = c_{0}$, where the method's own start has $x_{-1} = x_{0}$" in text
-    assert "A run from the method's own start need not come there, and is not refuted." in text
+    assert "Of a run from the method's own start this says nothing." in text
     assert r"since $1 \le f_{0}'' \le 25$" in text
     assert r"\text{start}" not in text
     reading = Reading()
@@ -522,3 +540,50 @@ def test_a_case_is_written_with_the_fewest_rounds_that_refute(tmp_path):
     tex = driftproof("counterexample", "mine.py", "--tex", cwd=tmp_path).stdout
     assert re.search("for [35] rounds", tex)
     assert "The claim's case has 40 rounds; this one has fewer, all else equal." in tex
+
+
+SMALLEST = """
+from driftproof import bound, smallest
+from driftproof.algorithms import FedAvg
+from driftproof.classes import over, smooth_convex, start_within
+
+@bound(name="mine/best", source="mine", statement="s", right=lambda c: c.R**2 / (2 * c.tau * c.S),
+       classes=over([smooth_convex(L=1), start_within(R=1)],
+                    FedAvg(local_steps=2, step_size=1.0), rounds=1))
+def best(view):
+    if view.local_step == view.local_steps:
+        return smallest("round", "local_step", view.gap(view.mean("w")))
+"""
+
+
+def test_the_smallest_of_rounds_is_a_number_of_the_script_too(tmp_path):
+    """m is no value of a function: a script of functions in formulas had not said what it is."""
+    (tmp_path / "mine.py").write_text(SMALLEST)
+    made = driftproof("counterexample", "mine.py", "--tex", cwd=tmp_path)
+    assert r"m &= \frac{9}{16} \\" in made.stdout, made.stderr
+    assert r"m - M_{0} &= " in made.stdout
+
+
+@bound(
+    name="tests/rest",
+    source="tests",
+    statement="FedAvg comes to x*",
+    right=lambda c: c.eta / 10**4,
+    cases=grid(PAIR, FedAvg(), rounds=1),
+)
+def rest(view):
+    return each("round", "local_step", sq(view.mean("w") - view.minimiser)) if view.last else None
+
+
+def test_an_interval_of_a_long_run_agrees_with_the_judge_within_its_width():
+    """After 60 steps the text knows the left side to fewer digits than the judge."""
+    slopes = ((((0.0, -1.0), (1.0, 0.0)),), (((0.0, -1.5), (1.0, -1.0)),))
+    problem = PiecewiseLosses(gradients=slopes, tails="linear")
+    case = Case(problem, FedAvg(local_steps=2, step_size=0.3), 30)
+    row = judged(rest, rest.forms[0], case, 0)
+    _, left, _, width = tex_of(rest, rest.forms[0], case)
+    assert width > 1e-9 * left
+    assert agreed_tex(rest, rest.forms[0], case, row.lhs, row.rhs)
+    other = {key: 2 * x for key, x in row.lhs.items()}
+    with pytest.raises(NoScriptError, match="not the judge's numbers"):
+        agreed_tex(rest, rest.forms[0], case, other, row.rhs)

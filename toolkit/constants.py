@@ -43,11 +43,10 @@ ROLES: Mapping[str, str] = {
     "field_noise_bound": "sup over x and samples of a sample's distance from its client's field",
     "field_monotonicity": "modulus of strong monotonicity of each client's gradient field",
     "field_heterogeneity": "sup over x of a client's distance from the mean gradient field",
-    "gradient_dissimilarity": "root mean square over clients of a client's gradient at x*; with "
-    "two levels of ∇f_i(x, y*(x))",
+    "gradient_dissimilarity": "root mean square over clients of a client's gradient at x*",
     "field_dissimilarity": "of a minimax problem the same of its field at (x*, y*)",
     "minima_gap": "inf F less the mean of the clients' own infima",
-    "initial_distance": "distance of the start from x*; with two levels one of the next two",
+    "initial_distance": "distance of the start from x*",
     "initial_distance_of_x": "with two levels ‖x_0 − x*‖, of x alone",
     "initial_distance_of_both": "with two levels ‖(x_0, y_0) − (x*, y*)‖",
     "diameter": "largest distance between two points of the feasible set",

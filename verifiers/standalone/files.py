@@ -130,8 +130,8 @@ def agreed_tex(claim: Any, form: Any, case: Any, lhs: Mapping[str, Any], rhs: fl
     Raises:
         NoScriptError: there is none, with the reason.
     """
-    text, left, right = tex_of(claim, form, case)
-    if not agrees(left, right, 0.0, lhs, rhs):
+    text, left, right, width = tex_of(claim, form, case)
+    if not agrees(left, right, width / 6, lhs, rhs):
         raise NoScriptError(
             f"in fractions it is {left:g} > {right:g}, not the judge's numbers; please report it"
         )
@@ -186,7 +186,8 @@ def agrees(
     """Say whether the sides of a script are those of a row, up to rounding and sampling.
 
     Args:
-        error: the standard error of a sampled left side; six of them are allowed.
+        error: the standard error of a sampled left side; six of them are allowed. Or a sixth of
+            what the sides are known within.
     """
     slack = NEAR * (abs(left) + abs(right)) + 6 * error
     low, high = lhs.get("low"), lhs.get("high")

@@ -76,6 +76,9 @@ def steps(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
         others = [(g, -Fraction(c)) for g, c in of["points"][STAR]["g"].items()]
         if (own := f"∇{name}({STAR})") not in dict(others):
             yield "gradients at x*", _sum([(own, 1), *others]), "==", "0"
+    for name, of in found["numbers"].items():
+        if "(" not in name:  # no value of a function: what a measure is, as the smallest of rounds
+            yield name, _number(of), "", ""
     for name, of in found["assumptions"].items():
         sign, limit = ("<=", of["at_most"]) if "at_most" in of else ("==", of["equals"])
         yield name, quantity(of), sign, _number(limit)

@@ -52,7 +52,7 @@ ROWS, LONGEST = 48, 20_000
 """Lines of a part, of which more are left out in the middle, and letters of a text, at most."""
 
 
-def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float]:
+def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float, float]:
     """Return the LaTeX of a case that breaks a form of a claim, and both sides.
 
     Raises:
@@ -98,11 +98,12 @@ def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float]:
                 raise NoScriptError("in fractions its left side is not above the right side")
     except (RefusedError, ArithmeticError) as error:
         raise NoScriptError(f"its numbers cannot be written as fractions: {error}") from None
-    left, right = (float(ball(reading.letters[side]).mid()) for side in (LEFT, RIGHT))
+    both = [ball(reading.letters[side]) for side in (LEFT, RIGHT)]
+    left, right = (float(x.mid()) for x in both)
     text = _text(claim, form, case, rows)
     if len(text) > LONGEST:
         raise NoScriptError(f"its LaTeX would have {len(text):,} characters")
-    return text, left, right
+    return text, left, right, float(max(x.rad() for x in both))
 
 
 def _left(told: Told, how: str) -> list[Line]:

@@ -50,6 +50,7 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
     vectors, ending, about = found["coordinates"], found["conclusion"], About(claim, found)
     if about.cycle and "start" not in about.stated:  # its size is of no matter
         found["assumptions"].pop("start", None)
+        _forget(found)
     ending["products"] = about.by_outcome(ending["products"])
     dimension = len(next(iter(vectors.values())))
     given = {
@@ -126,6 +127,14 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
     return text
 
 
+def _forget(found: dict[str, Any]) -> None:
+    """Leave out what a state holds beside x_0, if no point, gradient or side depends on it."""
+    used = json.dumps([found["functions"], found["assumptions"], found["conclusion"]])
+    for name in [*found["coordinates"]]:
+        if name.startswith("c_") and f'"{name}"' not in used:
+            del found["coordinates"][name]
+
+
 def _own(name: str, letters: Container[str]) -> str:
     """Return a letter's name: where it is typeset as a difference, that is at most Δ."""
     if not LATEX.get(name, "").startswith(r"\left("):
@@ -155,6 +164,12 @@ PAIRS = r"""They exist, for every two points $x$ and $y$ of one of them satisfy
   - \frac{2 \mu}{L} \langle \nabla f(x) - \nabla f(y), x - y \rangle\right) \]"""
 
 
+NUMBERED = (
+    r"Here $x_{1}, x_{2}, \dots$ are numbered as gradients and values are taken at them, client"
+    "\nby client: they are not the models after rounds $1, 2$, and so on."
+)
+
+
 class About:
     """What a file says of the run, and what of that the claim says too."""
 
@@ -162,6 +177,7 @@ class About:
         before, _, conditions = found["about"].partition("conditions: ")
         conditions, _, self.moment = conditions.partition("; moment: ")
         self.conditions, self.vectors = conditions.split("; "), found["coordinates"]
+        self.points = {point for of in found["functions"].values() for point in of["points"]}
         self.cycle = "recurs()" in self.conditions
         self.functions = [*map(_name, found["functions"])]
         of = dict(part.split(": ", 1) for part in before.split("; ") if ": " in part)
@@ -194,6 +210,9 @@ class About:
         """Return what an assumption bounds, and the remark on it: is it one of the claim's?"""
         kinds = (part.partition("(")[0] for part in self.conditions)
         kind = next((kind for kind in kinds if kind.partition("-")[0] == name), "")
+        if name.startswith("smallest"):
+            measured = "M_{" + ", ".join(re.findall(r"\d+", name)) + "}"
+            return f"m - {measured}", f"at most $0$: $m$ is the smallest, ${measured}$ one of them"
         bounded = BOUNDED.get(kind, rf"\text{{{latex_text(name)}}}")
         bounded = bounded.replace("{n}", f"{{{self.clients}}}")
         if name in ("start", "similar") and name not in self.stated:
@@ -210,10 +229,20 @@ class About:
         shared = f"{counted(self.clients, 'client')}, with $F = {mean}$"
         made = [f"Run {method} for {counted(self.rounds, 'round')} on {shared}."]
         made += of_draws(self.method, self.clients) if self.method else []
+        if len(self.points) > 2:  # beside x* and x_0
+            made.append(NUMBERED)
         if not self.cycle:
-            return [*made, f"The left side is {latex_text(self.moment)}."] if self.moment else made
-        made.append("Then its state is the first one again, so it runs in a cycle for ever: below,")
-        made.append("two of its points differ, and there is no limit.")
+            when = "taken " * self.moment.startswith("after") + latex_text(self.moment)
+            return [*made, f"The left side is {when}."] if self.moment else made
+        if self.rounds == 1:
+            made.append(
+                "The round ends where it began, at $x_{0}$, which is not $x^{*}$: there a run"
+            )
+            made.append("stays for ever.")
+        else:
+            made.append("Then its state is the first one again, so it runs in a cycle for ever:")
+            made.append("below, two of its points differ, and there is no limit.")
+        made.append("Where a gradient has a formula, it is the one that this asks for.")
         if "c_0" in self.vectors:
             known = getattr(self.method, "begins", {}).get("own") if self.clients == 1 else None
             begins = "$c_{0}$ as what the method remembers beside $x_{0}$"
@@ -222,9 +251,7 @@ class About:
                     f"${known} = c_{{0}}$, where the method's own start has ${known} = x_{{0}}$"
                 )
             made.append(f"It begins with {begins}.")
-            made.append(
-                "A run from the method's own start need not come there, and is not refuted."
-            )
+            made.append("Of a run from the method's own start this says nothing.")
         return made
 
 
