@@ -5,7 +5,7 @@ import pytest
 import sympy
 import torch
 
-from driftproof.synthetic.problems import KLDRO, BoundedComposition
+from driftproof.synthetic.problems import KLDRO, BoundedComposition, PiecewiseLosses
 from driftproof.toolkit.algorithms import ComFedL, FedAvg
 from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.constants import Letters, Notation
@@ -17,7 +17,7 @@ from driftproof.toolkit.readings import literal
 from driftproof.toolkit.rounded import rounding
 from driftproof.toolkit.statistics import BETS, Tail, exceeds, log_wealth
 from driftproof.toolkit.stretches import _seed
-from driftproof.toolkit.tolerances import LEVEL
+from driftproof.toolkit.tolerances import LEVEL, LOCATED
 from driftproof.toolkit.verdict import Evidence, Row, Verdict, overall
 from driftproof.verifiers.judges import bounds, enclosed
 from driftproof.verifiers.judges.bounds import (
@@ -356,6 +356,27 @@ def test_a_right_side_below_a_hundredth_of_the_range_asks_for_a_sharper_range(ri
 def test_the_numbers_that_the_docs_promise():
     assert LEVEL == 1e-5
     assert bounds.MOST == BUDGETS["full"] * BLOCK == 16_384
+
+
+@pytest.mark.parametrize("off", [1e-13, 1e-9, 0.05])
+def test_what_is_measured_from_a_point_near_x_star_is_left_to_balls(off):
+    """A user's solver gives x* to ten digits: the distance from its point was called exact."""
+    slope = (((-9.0, -11.0), (9.0, 7.0)),)
+    problem = PiecewiseLosses(clients=1, gradients=(slope,))  # F' = x − 2
+    near = Solution(
+        -1e-3, 1e-3, problem.solution.minimiser + off, {"method": "solved", "gap": 2e-3}
+    )
+    case = Case(with_overrides(problem, solution=near), FedAvg(), 1)
+
+    def known(left):
+        return measure_exactly(make(cases=[case], left=left), case).known[0]
+
+    def from_x_star(view):
+        return average("step", sq(view.mean("w") - view.minimiser))
+
+    assert np.all(known(from_x_star) == (0 if off < LOCATED else np.inf))
+    assert not known(lambda view: average("step", sq(view.mean("w")))).any()
+    assert known(lambda view: average("step", view.gap(view.mean("w")))) == pytest.approx(2e-3)
 
 
 # -- equalities that hold almost surely are not refuted by rounding; false statements still are

@@ -55,5 +55,8 @@ UNIT = 2.0**-52
 LEVEL = 1e-5
 """The probability, at most, that chance alone makes a verdict of a row wrong."""
 
+LOCATED = 1e-12
+"""A minimiser that is as near to the named one, relative to its norm and the start's, is that one
+in doubles: closed forms are, and what a linear system gives."""
 STORED = 1e-14
 """Relative error of a number that was computed in doubles: a few roundings from what is proven."""

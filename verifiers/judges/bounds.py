@@ -33,7 +33,7 @@ from driftproof.toolkit.statistics import (
     replicates_needed,
     upper_bound,
 )
-from driftproof.toolkit.tolerances import DOUBT, DUST, LEVEL, RUN, SLACK, UNIT
+from driftproof.toolkit.tolerances import DOUBT, DUST, LEVEL, LOCATED, RUN, SLACK, UNIT
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
@@ -70,6 +70,11 @@ APART = 0.1
 """How far below the right side a mean is that the margin does not keep undecided."""
 GIVEN_PAST = "given past"
 UNBOUNDED = "rounding errors could not be bounded (see the single-precision run)"
+UNPLACED = (
+    "it is measured from x*, and nothing places x* as near to the solution's minimiser as rounding "
+    "does: give a minimiser where ∇F is a rounding error, and a strong_convexity of F; or one in "
+    "closed form (low = high)"
+)
 UNMEASURED = "refuted as far as sampling goes; its rounding errors have not been measured yet"
 NO_UPPER_END = (
     "without an upper end of a replicate's left side nothing but a refutation can be established: "
@@ -152,17 +157,32 @@ def measure_block(
 
 
 def _other_end(problem: Problem, double: Outcome, once: Callable[..., Outcome]) -> np.ndarray:
-    """Return how far a measure moves if inf F is the other end of what is known of it."""
+    """Return how far a measure moves if inf F is the other end of what is known of it.
+
+    ∞ where it depends on x*, and that is farther from the point that the solution names than
+    rounding leaves it: only balls know how far a measure moves with it.
+    """
     kept = isinstance(getattr(type(problem), "solution", None), cached_property)
     asked = not kept or "solution" in vars(problem)  # else no measure can have asked for it
     if not asked or not (known := problem.solution).low < known.high:
         return np.zeros(double.taken.shape[:2])
-    other = replace(known, low=known.high, high=known.low)
-    moved = once(torch.float64, with_overrides(problem, solution=other)).taken
-    if moved.shape != double.taken.shape:  # it ended earlier: an end is infinite
-        return np.full(double.taken.shape[:2], np.inf)
-    apart: np.ndarray = np.abs(moved - double.taken).max(2)
-    return apart
+    best, ends = known.minimiser, {"low": known.high, "high": known.low}
+    size = 0.0 if best is None else float(np.linalg.norm(best) + np.linalg.norm(problem.start()))
+    placed = {}
+    if best is not None and problem.minimiser_error > LOCATED * size:
+        placed = {"minimiser": best + (size or 1.0) / (2.0 + np.arange(len(best)))}
+
+    def moved(**other: Any) -> np.ndarray:
+        supposed = with_overrides(problem, solution=replace(known, **other))
+        taken = once(torch.float64, supposed).taken
+        if taken.shape != double.taken.shape:  # it ended earlier: an end is infinite
+            return np.full(double.taken.shape[:2], np.inf)
+        gone = np.isnan(taken) & np.isnan(double.taken)
+        far: np.ndarray = np.where(gone, 0.0, np.abs(taken - double.taken)).max(2)
+        return far
+
+    apart = moved(**ends, **placed)
+    return np.where(moved(**placed) == 0, apart, np.inf) if placed and apart.any() else apart
 
 
 def range_of(claim: BoundClaim, case: Case, form: Form | None = None) -> tuple[float, float] | None:
@@ -500,7 +520,7 @@ def _exact(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     elif open_ and _gone(sides):
         reason = _gone(sides)
     elif open_ and not np.all(np.isfinite(error)):
-        reason = UNBOUNDED
+        reason = UNBOUNDED if np.all(np.isfinite(measured.known)) else UNPLACED
     elif open_:
         wide = float(error[worst]) + sides.high - sides.low
         reason = f"the sides lie within rounding errors of ±{wide:.3g}: too much to tell"
@@ -663,7 +683,7 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     else:
         k = left.first_not_below(sides.right, LEVEL) or 0
         if not np.isfinite(error[k]):
-            reason = UNBOUNDED
+            reason = UNBOUNDED if np.all(np.isfinite(sides.measured.known)) else UNPLACED
         elif np.all(np.abs(values[k] - sides.high) <= 2 * error[k]):
             reason = (
                 f"the sides agree on each of {values.shape[1]} replicates, within rounding errors "
