@@ -317,6 +317,7 @@ def test_shrinking_keeps_what_breaks():
 
     simple = shrunk(case, breaks, 500)
     assert breaks(simple)
+    assert shrunk(case, breaks, 500, late=lambda: True) == case
     assert (simple.problem, simple.rounds) == (PiecewiseComposition(clients=1), 1)
     assert (simple.algorithm.local_steps, simple.algorithm.step_size) == (3, 1.0)
 

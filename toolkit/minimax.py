@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from driftproof.toolkit.bilevel import BilevelProblem
+from driftproof.toolkit.oracles import SharedVector, UpperVector
 
 
 class MinimaxProblem(BilevelProblem):
@@ -21,3 +22,12 @@ class MinimaxProblem(BilevelProblem):
     def offers(self) -> str:
         """A minimax problem's oracles: bilevel ones, and the field of both gradients."""
         return "minimax"
+
+    def gradient(self, x: SharedVector) -> UpperVector:
+        """Return ∇Φ(x) = ∇_x f(x, y*(x)) (Danskin): ∇_y f is 0 there, and no Hessian is needed.
+
+        Raises:
+            DriftproofError: if x has the length of neither x nor (x, y).
+        """
+        oracles, every, y = self._solved(self._upper(x))
+        return oracles.upper_grad_x(every, y, None).mean(0)

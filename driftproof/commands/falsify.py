@@ -132,6 +132,7 @@ def command(
                     started=begun,
                     ended=ended,
                     made=made.append,
+                    told=told,
                 )
         except KeyboardInterrupt:
             if made and not as_json:
@@ -165,7 +166,7 @@ def _time(searches: int, budget: float, workers: int) -> str:
     seconds = budget * max(searches / workers, 0.5)
     return (
         f"up to {budget:g} s of work for each of {searches} forms, in all {seconds:.0f} s with "
-        f"--workers {workers}; judging what is found adds to it"
+        f"--workers {workers}; to judge what is found, and make it simple, adds about half"
     )
 
 

@@ -35,6 +35,7 @@ from driftproof.verifiers.search.finding import (
     elsewhere,
 )
 from driftproof.verifiers.search.letters import known_violation, letters_of, roles_in
+from driftproof.verifiers.search.shrink import steps_of
 from driftproof.verifiers.search.single_space import movable
 from driftproof.verifiers.search.structure import (
     KINDS,
@@ -90,6 +91,11 @@ class Effort:
     strongest: bool = False
     same_problem: bool = False
 
+    @property
+    def shown(self) -> float | None:
+        """The seconds in which a violation is made simple, once it is judged."""
+        return self.seconds / 2 if self.climbs is None else None
+
 
 def falsify(
     sources: Sequence[Source],
@@ -101,6 +107,7 @@ def falsify(
     started: Callable[[int], None] = lambda total: None,
     ended: Callable[[str], None] = lambda claim: None,
     made: Callable[[Finding], None] = lambda finding: None,
+    told: Callable[[str], None] = lambda what: None,
 ) -> list[Finding]:
     """Search claims and return a finding for each of their forms.
 
@@ -109,6 +116,7 @@ def falsify(
         ended: called with the claim's name when the search of one of its forms ends.
         made: called with each finding then; after an interruption, before it is raised again, with
             what each search has seen so far.
+        told: called with a line on each violation before it is judged and made simple.
     """
 
     def kept(job: Job) -> Job:
@@ -121,7 +129,7 @@ def falsify(
         claim = loaded(source)
         for number, form in enumerate(claim.forms):
             if form.form != "sibling" or effort.controls:
-                jobs.append(kept(_whole(source, claim, number, effort)))
+                jobs.append(kept(_whole(source, claim, number, effort, told)))
                 owner.append(claim.name)
     started(len(jobs))
     units = Cache(ledger, resume=resume)
@@ -140,7 +148,9 @@ def falsify(
     return findings
 
 
-def _whole(source: Source, claim: Claim[Any], number: int, effort: Effort) -> Job:
+def _whole(
+    source: Source, claim: Claim[Any], number: int, effort: Effort, told: Callable[[str], None]
+) -> Job:
     """Search one form. An error costs it its row, and no other form anything."""
     form = claim.forms[number]
     nothing = Finding(claim.name, form.key, NOT_SEARCHED)
@@ -153,7 +163,7 @@ def _whole(source: Source, claim: Claim[Any], number: int, effort: Effort) -> Jo
             if not spaces:
                 reason = _why_not(claim, form.right)
                 return replace(nothing, reason=reason, left_out=unlike)
-            found = yield from _search(source, claim, number, effort, spaces)
+            found = yield from _search(source, claim, number, effort, spaces, told)
             made = replace(nothing, **found | {"left_out": unlike | found["left_out"]})
             return replace(made, elsewhere=elsewhere(made, claim)) if made.found else made
     except Exception as error:  # noqa: BLE001 - anybody's
@@ -207,7 +217,12 @@ class _Visited:
 
 
 def _search(
-    source: Source, claim: Claim[Any], number: int, effort: Effort, spaces: Sequence[Space]
+    source: Source,
+    claim: Claim[Any],
+    number: int,
+    effort: Effort,
+    spaces: Sequence[Space],
+    told: Callable[[str], None],
 ) -> Generator[Sequence[Task], list[Result], dict[str, Any]]:
     """Climb until the budget is spent or a judge has confirmed a violation.
 
@@ -237,6 +252,8 @@ def _search(
     ) -> Generator[Sequence[Task], list[Result], dict[str, Any] | None]:
         """Have a violation judged; return the finding, if it ends the search."""
         nonlocal seconds, candidate
+        if form.form != "sibling":
+            told(f"{claim.name}: left / right = {ratio:.3g}; it is judged, and made simple")
         try:
             ((blob, _),) = yield [check]
         except _Interrupted:
@@ -252,10 +269,11 @@ def _search(
 
     own: list[tuple[float, dict[str, Any], OwnCase]] = []
     cases = claim.cases_for("full") if begins_with_own(source, form) else []
+    shortest = sorted(range(len(cases)), key=lambda k: steps_of(cases[k]))
     for k in range(0, len(cases), TOGETHER):
         if effort.climbs is None and seconds >= effort.seconds:
             break
-        some = range(k, min(k + TOGETHER, len(cases)))
+        some = shortest[k : k + TOGETHER]
         asked = [OwnCase(source, number, case, effort.seed) for case in some]
         for one, (blob, _) in zip(asked, (yield asked), strict=True):
             result = json.loads(blob)
@@ -265,7 +283,7 @@ def _search(
             own.append((result["ratio"], result["place"], one))
     for of_own, where, one in sorted(own, key=lambda of: -of[0]):
         if of_own >= ENOUGH:
-            one = replace(one, confirm=True, strongest=effort.strongest)
+            one = replace(one, confirm=True, strongest=effort.strongest, seconds=effort.shown)
             if found := (yield from judged(one, of_own, where)):
                 return found
     met = max((of[:2] for of in own if of[0] < ENOUGH), key=lambda of: of[0], default=best)
@@ -339,7 +357,9 @@ def _search(
             if ratio >= ENOUGH:
                 fields = {name: getattr(unit, name) for name in Climb.__dataclass_fields__}
                 at_end = tuple(result["at"])
-                check = Confirmation(**fields, at=at_end, strongest=effort.strongest)
+                check = Confirmation(
+                    **fields, at=at_end, strongest=effort.strongest, seconds=effort.shown
+                )
                 if found := (yield from judged(check, ratio, where)):
                     return found
                 best = (0.0, where) if best[0] < 0 else best  # rounding, lucky draws, a candidate

@@ -26,6 +26,7 @@ def shrunk(
     attempts: int,
     kept: Callable[[Case], Case | None] = lambda case: case,
     own: Sequence[Case] = (),
+    late: Callable[[], bool] = lambda: False,
 ) -> Case:
     """Return a case as simple as was found that still ``breaks``.
 
@@ -33,10 +34,11 @@ def shrunk(
         attempts: how many cases are tried; one of ``STEPS`` steps more counts once more.
         kept: mends a simpler case so that it keeps what is assumed (None: it cannot).
         own: the claim's cases, whose parameters are taken where they do.
+        late: whether to stop.
     """
     left = attempts
     changed = True
-    while changed and left > 0:
+    while changed:
         changed = False
         for step in (_counts, partial(_plainer, own=own), _rounder):
             for simpler in list(step(case)):
@@ -44,15 +46,16 @@ def shrunk(
                 tried = None if simple is None else kept(simple)
                 if tried is None or tried == case:
                     continue
-                left -= 1 + _steps(tried) // STEPS
-                if left <= 0:
-                    break
+                left -= 1 + steps_of(tried) // STEPS
+                if left <= 0 or late():
+                    return case
                 if breaks(tried):
                     case, changed = tried, True
     return case
 
 
-def _steps(case: Case) -> int:
+def steps_of(case: Case) -> int:
+    """Return how many steps a run of a case has (0: it has no algorithm)."""
     return 0 if case.algorithm is None else case.rounds * int(case.algorithm.local_steps)
 
 

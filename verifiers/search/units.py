@@ -1,9 +1,10 @@
 """The units of a search, which workers do and the ledger keeps: a climb, and a confirmation."""
 
 import json
+import time
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -51,6 +52,8 @@ PLENTY = 4.0
 """The left / right at which no larger one is looked for: simpler numbers will cost some of it."""
 NEARLY = 0.98
 """Which share of the largest left / right the strongest case keeps for the sake of few digits."""
+AGAIN = 40
+"""How often a case is run until it is judged and simple, about."""
 MOST_STEPS = 1024
 """Steps of a longer run in which a violation may grow."""
 
@@ -103,6 +106,7 @@ class OwnCase(Unit):
         number: of the case.
         confirm: whether it is judged.
         strongest: whether the case with the largest left / right is shown, not the simplest one.
+        seconds: see ``within``.
     """
 
     claim: Source
@@ -111,11 +115,12 @@ class OwnCase(Unit):
     seed: int
     confirm: bool = False
     strongest: bool = False
+    seconds: float | None = None
 
     @property
     def name(self) -> str:
         """Everything but the code that the result depends on."""
-        of = self.form, self.number, self.seed, self.confirm, self.strongest
+        of = self.form, self.number, self.seed, self.confirm, self.strongest, self.seconds
         return "\0".join(map(str, (type(self).__name__, self.claim.name, *of)))
 
     def _result(self) -> dict[str, Any]:
@@ -124,7 +129,8 @@ class OwnCase(Unit):
         form, case = claim.forms[self.form], claim.cases_for("full")[self.number]
         try:
             if self.confirm:
-                return confirmed(claim, form, case, self.seed, strongest=self.strongest)
+                left = within(self.seconds)
+                return confirmed(claim, form, case, self.seed, left, strongest=self.strongest)
             return {"ratio": score(claim, form, case, self.seed), "place": place(case)}
         except Exception as error:  # noqa: BLE001 - anybody's
             return {"ratio": OUTSIDE, "place": {}, "status": NOTHING, "reason": failure(error)}
@@ -234,25 +240,27 @@ class Confirmation(Climb):
     Attributes:
         at: the place of the climb.
         strongest: whether the case with the largest left / right is shown, not the simplest one.
+        seconds: see ``within``.
     """
 
     at: tuple[float, ...] = ()
     strongest: bool = False
+    seconds: float | None = None
 
     @property
     def name(self) -> str:
         """Everything but the code that the result depends on."""
-        return super().name + "\0" + json.dumps([self.at, self.strongest])
+        return super().name + "\0" + json.dumps([self.at, self.strongest, self.seconds])
 
     def _result(self) -> dict[str, Any]:
         """Climb on, and return the status, the simplest case and the judge's row of it."""
         claim, space = loaded(self.claim), self.space()
         form, at = claim.forms[self.form], np.array(self.at)
-        case = space.case(at)
+        case, left = space.case(at), within(self.seconds)
         assert case is not None
         try:
-            found = confirmed(claim, form, case, self.seed, strongest=self.strongest)
-            if not _could_be_clearer(found, self.strongest):
+            found = confirmed(claim, form, case, self.seed, left, strongest=self.strongest)
+            if left() <= 0 or not _could_be_clearer(found, self.strongest):
                 return found
             climbed = climb(
                 space.ratios,
@@ -267,7 +275,7 @@ class Confirmation(Climb):
             higher = space.case(climbed.at)
             if higher is None or climbed.ratio < CLEAR_RATIO:
                 return found
-            more = confirmed(claim, form, higher, self.seed, strongest=self.strongest)
+            more = confirmed(claim, form, higher, self.seed, left, strongest=self.strongest)
             larger = (more["ratio"] or np.inf) > (found["ratio"] or np.inf)
             return more if larger and more["status"] in (CONFIRMED, VERIFIED) else found
         except DriftproofError as error:
@@ -293,12 +301,29 @@ def in_a_line(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
+def within(seconds: float | None) -> Callable[[], float]:
+    """Return what says for how many seconds more a violation may be made simpler.
+
+    Args:
+        seconds: from now on (None: without end, so that the outcome depends on the seed alone).
+    """
+    end = np.inf if seconds is None else time.monotonic() + seconds
+    return lambda: end - time.monotonic()
+
+
 def confirmed(
-    claim: Claim[Any], form: Form, case: Case, seed: int, *, strongest: bool = False
+    claim: Claim[Any],
+    form: Form,
+    case: Case,
+    seed: int,
+    left: Callable[[], float] = lambda: np.inf,
+    *,
+    strongest: bool = False,
 ) -> dict[str, Any]:
     """Return what becomes of a candidate: its status, the case that is shown, and both sides.
 
     Args:
+        left: see ``within``.
         strongest: show the case with the largest left / right instead of the simplest one.
     """
     first = judged(claim, form, case, seed)
@@ -310,7 +335,7 @@ def confirmed(
         for simpler in (_without_noise(case), *shorter):
             if simpler != case and score(claim, form, simpler, seed) >= ENOUGH:
                 # what is sampled takes more to show
-                found = confirmed(claim, form, simpler, seed, strongest=strongest)
+                found = confirmed(claim, form, simpler, seed, left, strongest=strongest)
                 if not refuted or found["status"] in (CONFIRMED, VERIFIED):
                     return found
     if not refuted:
@@ -320,13 +345,13 @@ def confirmed(
         return _outcome(NOTHING, case, balls)  # it was rounding, and more than a run can show
     of = score(claim, form, case, seed)
     loose, largest = 1.0 + min(MARGIN, 0.5 * (of - 1.0)), case
-    made = None if strongest else _simple(claim, form, case, loose, seed, first)
+    made = None if strongest else _simple(claim, form, case, loose, seed, first, left)
     if made is None or (made[1].ratio or np.inf) < CLEAR_RATIO:  # of a right side of 0 it is None
-        largest = _longer(claim, form, case, seed, np.inf if strongest else PLENTY)
+        largest = _longer(claim, form, case, seed, np.inf if strongest else PLENTY, left)
         top = score(claim, form, largest, seed)
         clear = NEARLY * top if strongest else CLEAR_RATIO
         if top >= clear:
-            made = _simple(claim, form, largest, clear, seed, first) or made
+            made = _simple(claim, form, largest, clear, seed, first, left) or made
     simple, row, shown = made or (case, first, balls)
     if not claim.measures:
         # its function was written for its own cases: elsewhere it may lose digits, or presume more
@@ -347,7 +372,13 @@ def _could_be_clearer(found: Mapping[str, Any], strongest: bool) -> bool:
 
 
 def _simple(
-    claim: Claim[Any], form: Form, start: Case, ratio: float, seed: int, first: Row
+    claim: Claim[Any],
+    form: Form,
+    start: Case,
+    ratio: float,
+    seed: int,
+    first: Row,
+    left: Callable[[], float],
 ) -> tuple[Case, Row, Row | None] | None:
     """Return a simple case that keeps a ratio, with what the judge and balls say of it.
 
@@ -367,7 +398,9 @@ def _simple(
     surely = () if first.evidence is Evidence.SEQUENTIAL else (is_refuted,)
     for simpler in (breaks, *surely):
         own = claim.cases_for("full")
-        simple = shrunk(start, simpler, attempts, partial(kept, claim, form), own)
+        simple = shrunk(
+            start, simpler, attempts, partial(kept, claim, form), own, lambda: left() <= 0
+        )
         row = judged(claim, form, simple, seed)
         if row.verdict is not Verdict.REFUTED:
             continue
@@ -378,8 +411,13 @@ def _simple(
     return None
 
 
-def _longer(claim: Claim[Any], form: Form, case: Case, seed: int, enough: float) -> Case:
-    """Return the case with so many rounds and local steps that left / right is larger."""
+def _longer(
+    claim: Claim[Any], form: Form, case: Case, seed: int, enough: float, left: Callable[[], float]
+) -> Case:
+    """Return the case with so many rounds and local steps that left / right is larger.
+
+    Runs are no longer than can be made ``AGAIN`` times in the seconds that are left.
+    """
     best, ratio = case, score(claim, form, case, seed)
     while ratio < enough and (of := best.algorithm) is not None:
         if 2 * best.rounds * of.local_steps > MOST_STEPS:
@@ -389,8 +427,10 @@ def _longer(claim: Claim[Any], form: Form, case: Case, seed: int, enough: float)
             more = altered(of, {"local_steps": 2 * of.local_steps})
             twice += [] if more is None else [replace(best, algorithm=more)]
         longer = [one for one in (kept(claim, form, tried) for tried in twice) if one is not None]
+        before = left()
         scores = [score(claim, form, one, seed) for one in longer]
-        if max(scores, default=OUTSIDE) <= ratio:
+        slow = before < np.inf and AGAIN * (before - left()) > left()
+        if max(scores, default=OUTSIDE) <= ratio or slow:
             break
         ratio = max(scores)
         best = longer[scores.index(ratio)]
