@@ -75,6 +75,7 @@ def words(kind: str, constants: Sequence[Any], printer: Printer, *, operator: bo
         L, mu = constants
         field = "" if vanishes(mu) else f" plus {numbers[1]} times the identity"
         return f"${printer.number(1 / (L - mu))}$-cocoercive{field}"
+    what = "value" if operator else "gradient"
     said = {
         "smooth-convex": "convex and {}-smooth",
         "smooth": "{}-smooth",
@@ -82,7 +83,7 @@ def words(kind: str, constants: Sequence[Any], printer: Printer, *, operator: bo
         "strongly-convex": "{}-strongly convex",
         "lipschitz": "{}-Lipschitz",
         "strongly-monotone": "{}-strongly monotone",
-        "bounded-gradients": f"such that no {'value' if operator else 'gradient'} exceeds {{}}",
+        "bounded-gradients": f"such that no {what} is longer than {{}}",
         "normal-cone": "the indicator of a convex set",
         "diameter": "of a set of diameter at most {}",
     }

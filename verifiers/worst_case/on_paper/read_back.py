@@ -69,6 +69,7 @@ class Reader:
         self._move(starts)
         self._region()
         self._classes()
+        self._starts()
         self._definitions()
         self._statement()
         self._forms()
@@ -182,7 +183,7 @@ class Reader:
     def _classes(self) -> None:
         """Compare the constants of classes; their names are words."""
         said = dict[str, list[Any]]()
-        for names, of in re.findall(r"^Let (.*) be (?!any )(.*)\.$", self.text, re.M):
+        for names, of in re.findall(r"^Let (.*) be (?!any |a point )(.*)\.$", self.text, re.M):
             said |= {name: [*map(self.read, _formulas(of))] for name in _formulas(names)}
         stated = dict[str, list[Any]]()
         for function, kinds in self.it.constants.items():
@@ -193,11 +194,29 @@ class Reader:
                 own += [self._number(c) for c in of if not vanishes(c)]
         self._same(said, stated, "classes")
 
+    def _starts(self) -> None:
+        """Compare the points that may be anywhere: what no gradient is made of."""
+        said = {
+            f
+            for of in re.findall(r"^Let (.*) be any points?\.$", self.text, re.M)
+            for f in _formulas(of)
+        }
+        gradients = {
+            v
+            for points in self.it.triples.values()
+            for t in points.values()
+            for v, c in t.g.items()
+            if not vanishes(c)
+        }
+        free = {self.names[v] for v in self.it.vectors if v not in gradients}
+        self._same(said - {"x^*"}, free, "points that may be anywhere")
+
     def _definitions(self) -> None:
         """Take what is normalised and written in the proof, then the theorem's definitions."""
         normal = re.findall(r"^Let (.*) without loss of generality", self.text, re.M)
         short = re.findall(r"[Ww]rite (.*)\.$", self.text, re.M)
-        supposed = _formulas(self._line("Suppose that ", wanted=False))
+        starts = "Let $x^*$ be a point where ", "Suppose that "
+        supposed = [f for of in starts for f in _formulas(self._line(of, wanted=False))]
         self.supposed = [f for f in supposed if not self._is_definition(f) and "\\in" not in f]
         both = [
             *_formulas(*short),

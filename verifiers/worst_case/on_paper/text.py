@@ -16,7 +16,14 @@ from driftproof.verifiers.worst_case.on_paper.fewest import condition
 from driftproof.verifiers.worst_case.on_paper.inequalities import both_ways, whole, words
 from driftproof.verifiers.worst_case.on_paper.latex import UnprintableError, name_of, pieces
 from driftproof.verifiers.worst_case.on_paper.squares import Square, at_a_point, length, squares
-from driftproof.verifiers.worst_case.on_paper.words import Words, added, minus, nonzero, same
+from driftproof.verifiers.worst_case.on_paper.words import (
+    Words,
+    added,
+    free_vectors,
+    minus,
+    nonzero,
+    same,
+)
 from driftproof.verifiers.worst_case.statement import ONE, ZERO, Condition, Statement
 
 SYMBOLS = "ABCDEHKMNPQST"
@@ -159,7 +166,8 @@ class OnPaper(Words):
         after = self.printer.sum([*((one.times, one.text) for one in rest), (gap, "")])
         total = added(left, after)
         stated = [of for of in self.it.assumptions.values() if of.products or of.numbers]
-        suppose = [*self.given, *map(self.said, stated)]
+        solution = [text for text in self.given if "x^*" in text]
+        suppose = [*(text for text in self.given if text not in solution), *map(self.said, stated)]
         multiplied = "; ".join(
             f"{', '.join(f'${text}$' for text in rows)} by ${c}$" for c, rows in used.items()
         )
@@ -171,13 +179,18 @@ class OnPaper(Words):
             },
             key=lambda s: (len(s), s),
         )
-        why = f", as ${'$, $'.join(signs)}$ {'are' if signs[1:] else 'is'}" if signs else ""
+        factors = f"${'$, $'.join(signs)}$ {'are' if signs[1:] else 'is'}"
+        why = f", since {factors} in the region" if signs else ""
         signed = [
             "the multipliers",
             *["the numbers before squares"] * bool(rest),
             *["the last term"] * (not vanishes(gap)),
         ]
         every = " of each function $c$" * (len(self.it.triples) > 1)
+        smooth = any(key[0] in CURVED for key in self.multipliers)
+        source = " (Taylor, Hendrickx and Glineur 2017)" * smooth
+        points = "two points" if any("j}&" in form for form in forms) else "point"
+        left_out = [*["the squares"] * bool(rest), *["the last term"] * (not vanishes(gap))]
         said = " ".join([*self.steps, *suppose, self.said(self.goal)])
         proof = " ".join(
             [*(row for rows in used.values() for row in rows), total, *forms, *self.halves]
@@ -187,6 +200,8 @@ class OnPaper(Words):
             *self._region(),
             *self._classes(),
             *self._any(said),
+            *[f"Let $x^*$ be a point where ${'$, $'.join(solution)}$."] * bool(solution),
+            *self._starts(),
             *[f"Define ${'$, $'.join(self.steps)}$."] * bool(self.steps),
             *[f"Suppose that ${'$, $'.join(suppose)}$."] * bool(suppose),
             "Then",
@@ -194,10 +209,12 @@ class OnPaper(Words):
             "\\end{theorem}",
             "\\begin{proof}",
             *self._written(said, proof),
-            *[f"At any two points{every}, the class says", *_aligned(forms, ".")] * bool(forms),
+            *[f"At any {points}{every}, the class says{source}", *_aligned(forms, ".")]
+            * bool(forms),
             f"Multiply {multiplied}; and add. The sum, which is at most $0$, is",
             *_aligned(_broken(total), "."),
             f"Here {' and '.join(signed)} are at least $0${why}.",
+            *[f"Leave out {' and '.join(left_out)}: what remains is the claim."] * bool(left_out),
             "\\end{proof}",
             "",
         ]
@@ -219,7 +236,8 @@ class OnPaper(Words):
             low, *high = (self.printer.number(end) for end in ends)
             below, above = ("\\le " if own else "<" for own in closed)
             made.append(f"{low}{below}{name_of(name)}{above + high[0] if high else ''}")
-        return [f"For all ${'$, $'.join(made)}$ the following holds."] if made else []
+        letters = [f"For all ${'$, $'.join(made)}$ the following holds."] * bool(made)
+        return ["All points are in one Hilbert space, where functions are defined.", *letters]
 
     def _classes(self) -> list[str]:
         """Say what the functions are; those of which the same is said stand together."""
@@ -240,6 +258,12 @@ class OnPaper(Words):
             for name in loose
             if name in said
         ]
+
+    def _starts(self) -> list[str]:
+        """Say of the points from which others are made that they may be anywhere."""
+        starts = [f"${self.called[v].short}$" for v in free_vectors(self.it)]
+        several = "any points" if starts[1:] else "any point"
+        return [f"Let {' and '.join(starts)} be {several}."] * bool(starts)
 
     def _written(self, said: str, proof: str) -> list[str]:
         """Say what is 0 in the proof, and what its short names stand for."""

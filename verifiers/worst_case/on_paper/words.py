@@ -131,8 +131,7 @@ class Words:
 
     def _weights(self) -> Combination:
         """Return how much a translation of all points moves each vector: 1, or not at all."""
-        gradients = {v for _, _, t in self.triples for v in t.g}
-        free = [v for v in self.it.vectors if v not in gradients]
+        free = free_vectors(self.it)
         for starts in ([v for v in free if self.called[v].short in self.points], free):
             self.weights = dict.fromkeys(starts, ONE)
             moved: list[Any] = [self.moved(x) for x in self.points.values()]
@@ -227,6 +226,12 @@ def _alone(of: Combination) -> bool:
 def _point(at: str) -> str:
     """Return the name of a point: x_{0} of z_0, too."""
     return name_of(f"x{at[1:]}")
+
+
+def free_vectors(it: Statement) -> list[str]:
+    """Return the vectors that no gradient is made of: starts, and errors."""
+    gradients = {v for t in it.triples.values() for at in t.values() for v in nonzero(at.g)}
+    return [v for v in it.vectors if v not in gradients]
 
 
 def nonzero(of: Combination) -> Combination:
