@@ -180,7 +180,7 @@ class OnPaper(Words):
             key=lambda s: (len(s), s),
         )
         factors = f"${'$, $'.join(signs)}$ {'are' if signs[1:] else 'is'}"
-        why = f", since {factors} in the region" if signs else ""
+        why = f", since in the region {factors} not negative" if signs else ""
         signed = [
             "the multipliers",
             *["the numbers before squares"] * bool(rest),
