@@ -19,7 +19,7 @@ from driftproof.toolkit.at_optimum import AT_OPTIMUM, FIELD, OF_BOTH, OF_TWO_LEV
 from driftproof.toolkit.cases import Assumption, grid
 from driftproof.toolkit.measure import average, each, sq
 from driftproof.toolkit.parameters import sweep
-from driftproof.toolkit.problem import Solution
+from driftproof.toolkit.problem import STRONGLY_CONVEX, Solution
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.papers.localsgd.claims.textbook_convex import textbook
@@ -158,19 +158,22 @@ def test_where_x_star_may_not_be_unique_the_parameter_that_would_do_is_named():
     assert row.reason.endswith(f"x* may not be unique; {told}")
 
 
-@given(off=st.floats(-0.3, 0.3), modulus=st.floats(0.1, 1.0))
-def test_a_minimiser_that_is_only_near_is_led_to_upper_ends_by_strong_convexity(off, modulus):
-    """F = ‖x‖² of a user: the minimiser that is told lies ``off`` beside the true one."""
+@given(off=st.floats(-0.3, 0.3), modulus=st.floats(0.1, 1.0), role=st.sampled_from(STRONGLY_CONVEX))
+def test_a_minimiser_that_is_only_near_is_led_to_upper_ends_by_strong_convexity(off, modulus, role):
+    """F = ‖x‖² of a user: the minimiser that is told lies ``off`` beside the true one.
+
+    A modulus of the clients' functions, or of their fields, is one of F.
+    """
     made = UsersQuadratic()
     best = made.solution.minimiser + off * np.eye(len(made.solution.minimiser))[0]
     high = float(made.objective(torch.from_numpy(best)[:, None]))
     assume(off == 0 or high > made.solution.low)  # else doubles do not tell the points apart
-    constants = {**made.constants, "strong_convexity": modulus}
+    without = {k: x for k, x in made.constants.items() if k not in STRONGLY_CONVEX}
+    constants = {**without, role: modulus}
     near = altered(made, solution=Solution(made.solution.low, high, best, {}), constants=constants)
     true = np.linalg.norm(made.start()[: made.dim] - made.solution.minimiser)
     assert near.minimiser_error >= abs(off)
     assert near.proven["initial_distance"] >= true
-    without = {k: x for k, x in constants.items() if k != "strong_convexity"}
     unknown = altered(near, constants=without)
     assert unknown.minimiser_error == inf or high == made.solution.low
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 P = TypeVar("P", bound="Problem")
 M = TypeVar("M", bound=Callable[..., Any])
+STRONGLY_CONVEX = ("strong_convexity", "client_strong_convexity", "field_monotonicity")
+"""Roles whose modulus F has: a mean has that of its parts, and max_y f(·, y) that of each y."""
 
 
 @dataclass(frozen=True)
@@ -260,8 +262,9 @@ class Problem(Parameters, ABC):
     def minimiser_error(self) -> Any:
         r"""A bound on ‖x̂ − x*‖, x̂ the solution's minimiser and x* a true one (∞: none is known).
 
-        0 of an exact solution. Where F is μ-strongly convex everywhere, √(2(high − low)/μ), and
-        ‖∇F(x̂)‖/μ unless there is a term. Of other closed forms what rounding leaves.
+        0 of an exact solution. Where F is μ-strongly convex everywhere (``STRONGLY_CONVEX``),
+        √(2(high − low)/μ), and ‖∇F(x̂)‖/μ unless there is a term. Of other closed forms what
+        rounding leaves.
         """
         from driftproof.toolkit.at_optimum import gradients_of_clients
         from driftproof.toolkit.oracles import has_term
@@ -270,7 +273,8 @@ class Problem(Parameters, ABC):
         if known.exact:
             return 0.0
         rounding = STORED * (float(x.norm()) + float(np.linalg.norm(self.start())))
-        modulus = self.constants.get("strong_convexity", 0.0) if self.radius is None else 0.0
+        strong = (self.constants.get(role, 0.0) for role in STRONGLY_CONVEX)
+        modulus = max(strong) if self.radius is None else 0.0
         if not modulus > 0:
             return rounding if known.low == known.high else inf
         error = sqrt(2 * (known.high - known.low) / modulus) if known.low < known.high else inf
