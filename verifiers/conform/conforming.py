@@ -26,8 +26,8 @@ def assert_conforms(
     instances: int = 100,
     rounds: int = ROUNDS,
     seed: int = 0,
-) -> None:
-    """Raise AssertionError where an implementation first differs from an algorithm.
+) -> str:
+    """Raise AssertionError where an implementation first differs; return what was compared.
 
     Both run on problems that Hypothesis draws, with clients of unequal sizes, with the same
     noise and the same cohorts. They have to agree after each round, to 10⁻⁶ of the size of the
@@ -45,14 +45,18 @@ def assert_conforms(
         rounds: of an instance, at most.
         seed: of what is drawn.
 
+    Returns:
+        The algorithm, the instances, and which fields of the state were not compared.
+
     Raises:
         DriftproofError: the two cannot be compared, for example since the implementation draws
             numbers of its own, or does not ask for what the algorithm draws.
     """
     __tracebackhide__ = True  # pytest shows the test's line, not ours
-    told, _ = first_departure(implementation, algorithm, instances, seed, rounds=rounds)
+    told, agreed = first_departure(implementation, algorithm, instances, seed, rounds=rounds)
     if told:
         raise AssertionError(told)
+    return agreed
 
 
 def first_departure(
