@@ -56,6 +56,8 @@ Conditions: TypeAlias = Sequence[FunctionClass | Relation]
 
 MOST_STEPS = 1000
 """Local steps at most of a run over a class; far more than have been solved."""
+OFF_LINE = "that a line search ends on its line is used in products with its last gradient alone"
+"""Why a worst case may be too large where an algorithm searches along lines."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,10 +70,12 @@ class FunctionClassProblem(Problem):
     Args:
         conditions: one class of functions, and what relates clients and the start.
         clients: n.
+        line_steps: of each line search the multiples of its directions (): they are unknown.
     """
 
     conditions: tuple[FunctionClass | Relation, ...] = ()
     clients: PositiveInt = 2
+    line_steps: tuple[tuple[Fraction, ...], ...] = ()
 
     notation = {
         "L": "objective_smoothness",
@@ -204,6 +208,7 @@ class FunctionClassProblem(Problem):
             anywhere="start-anywhere" in kinds,
             apart="start-apart" in kinds,
             from_start=not self.function_class.solvable and not self.bounded_below,
+            line_steps=self.line_steps,
         )
 
     @property
@@ -233,7 +238,7 @@ class FunctionClassProblem(Problem):
 
     def fresh(self) -> FunctionClassProblem:
         """Return the same class with nothing asked yet."""
-        return FunctionClassProblem(conditions=self.conditions, clients=self.clients)
+        return replace(self)
 
     def constraints(self) -> Iterator[Constraint]:
         """Yield what relates the unknowns of a run that was made."""
@@ -263,6 +268,8 @@ class FunctionClassProblem(Problem):
                 "no exact conditions are known for several functions with a mean that "
                 "is bounded below"
             )
+        if self.asked.searched and not self.line_steps:
+            reasons.append(OFF_LINE)
         return "; ".join(reasons)
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from driftproof.synthetic.classes.conditions import FunctionClass, Triple
+from driftproof.synthetic.classes.conditions import Constraint, FunctionClass, Triple
 from driftproof.synthetic.classes.unknowns import Unknowns, in_hull, put, with_products
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm, Vector, is_positive
@@ -38,6 +38,7 @@ class InterpolationProblem(Unknowns):
         anywhere: whether the run begins at any state that a round can begin with.
         apart: whether that is two points, of two runs that are compared: no x* is spoken of.
         from_start: whether values are measured from those at x_0: nothing is said of inf F.
+        line_steps: of each line search the multiples of its directions (): they are unknown.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class InterpolationProblem(Unknowns):
         anywhere: bool = False,
         apart: bool = False,
         from_start: bool = False,
+        line_steps: Sequence[Sequence[Fraction]] = (),
     ) -> None:
         super().__init__(saddle=any(of.saddle for of in classes))
         self.functions = len(classes)
@@ -61,6 +63,8 @@ class InterpolationProblem(Unknowns):
         self._known: list[dict[Vector, Triple]] = [{} for _ in self.classes]
         self._valued: list[dict[Vector, GramForm]] = [{} for _ in self.classes]
         self._implicit: dict[tuple[tuple[int, ...], Vector, Fraction | None], Vector] = {}
+        self.searched: dict[Any, tuple[Triple, Vector, tuple[Vector, ...]]] = {}
+        self._line_steps = line_steps
         self.term = len(classes) if term else None
         self.steps: list[np.ndarray] = []
         self.chances: list[Fraction] = []
@@ -192,6 +196,42 @@ class InterpolationProblem(Unknowns):
             self._implicit[key] = z
         moved: Vector = self._implicit[key] + star  # as the point does
         return moved
+
+    def line_search(self, function: int, start: Vector, *along: Vector) -> tuple[Vector, Vector]:
+        """Return the x of start + span(along) at which a function is least, and its gradient g.
+
+        Known are ⟨g, d⟩ = 0 of each direction d and ⟨g, x − start⟩ = 0; with ``line_steps`` x too.
+
+        Raises:
+            DriftproofError: nothing need be least where a gradient is orthogonal.
+        """
+        of, self.beyond_gradients = self.classes[function], True
+        if not (of.solvable and any(of.conditions[0].values)):
+            raise DriftproofError(
+                f"a line search on {of}, where it need not end at a minimiser",
+                "a class of convex functions",
+                "take smooth_convex(L), say",
+            )
+        for k, v in enumerate((start, *along)):
+            self.note(v, direction=k > 0)
+        start, *lines = (v.bare for v in (start, *along))
+        if (key := (function, start, *lines)) not in self.searched:
+            number, name = len(self.searched), f"point {len(self.triples[function])}"
+            gradient = self.vector(f"gradient of client {function} at {name}")
+            if self._line_steps:
+                steps = zip(lines, self._line_steps[number], strict=True)
+                x = sum((d * s for d, s in steps), start)
+            else:
+                x = self.point(f"u_{number}")
+                lines.append(x - start)
+            triple = Triple(function, x, gradient, self._value(function, name), name)
+            self._keep(function, triple, chosen=True)
+            self.searched[key] = triple, start, tuple(lines[: len(along)])
+            products = [gradient * v for v in lines if v.coefficients]
+            for k, of_line in enumerate(products, len(self.least)):
+                self.least.append(Constraint(f"line search, ({k})", of_line, equality=True))
+        triple, *_ = self.searched[key]
+        return triple.point, triple.gradient
 
     def _value(self, function: int, name: str) -> GramForm:
         if self.classes[function].normals:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from torch import Tensor
 
 from driftproof.synthetic.classes.interpolation import InterpolationProblem, each_point, points_of
@@ -75,6 +76,25 @@ class FieldOfClass:
     def linear_minimiser(self, g: Tensor, losses: Sequence[int] = ()) -> Tensor:
         """Return the points v of the set that make ⟨g, v⟩ + Σ f_i(v) least, i in ``losses``."""
         return self._implicit(g, None, [*self._named(losses), self._set("linear_minimiser")])
+
+    def line_search(self, x: Tensor, *directions: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the x⁺ of x + span(directions) at which each client's f_i is least, and ∇f_i(x⁺).
+
+        Of several subgradients it is one that is orthogonal to the directions.
+
+        Raises:
+            DriftproofError: something is no vector.
+        """
+        if odd := [of for of in (x, *directions) if not isinstance(of, GramVector)]:
+            raise DriftproofError(
+                f"oracles.line_search(x, d) with {odd[0]!r:.60}",
+                "a point x, and directions d that are vectors, as gradients are",
+                "write x, g = oracles.line_search(state.w, oracles.field_grad(state.w, None))",
+            )
+        functions = [[[self.asked.function_of[self._number(k)]]] for k in range(self.clients)]
+        given = [np.array(functions, object), *map(points_of, (x, *directions))]
+        found, gradients = np.frompyfunc(self.asked.line_search, len(given), 2)(*given)
+        return GramVector(found), GramVector(gradients)
 
     def error(self, x: Tensor) -> Tensor:
         """Return the errors e of an inexact method, [clients, dim, replicates] like x.

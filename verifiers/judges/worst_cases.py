@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -19,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from driftproof.synthetic.classes.conditions import Constraint
-from driftproof.synthetic.classes.function_class import FunctionClassProblem
+from driftproof.synthetic.classes.function_class import OFF_LINE, FunctionClassProblem
 from driftproof.synthetic.classes.relations import OF_CLIENTS, similar
 from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.engines.symbolic import ROUNDS
@@ -41,7 +42,7 @@ from driftproof.verifiers.judges.runs import MeasuredOnce, lead_of
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.certificate import certify
 from driftproof.verifiers.worst_case.check_counterexample import functions_of
-from driftproof.verifiers.worst_case.counterexample import simple
+from driftproof.verifiers.worst_case.counterexample import simple, steps_of
 from driftproof.verifiers.worst_case.exact import Exact
 from driftproof.verifiers.worst_case.face import Optimum, optimum
 from driftproof.verifiers.worst_case.linear_operators import SIZES, curves_above
@@ -100,9 +101,19 @@ def measure(claim: RunClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any
                 own, known[own.objective] = near
             worst = known[own.objective]
             # of a negative control the verdict counts, and nothing is shown
-            found = _compared(worst, right, shown=form.form != "sibling")
+            shown = form.form != "sibling"
+            found = _compared(worst, right, shown=shown)
+            if own.lines and own.loose == OFF_LINE and worst.solved.value > right.high:
+                # what refutes has searches that end on their lines, at steps that are known
+                on_lines = replace(case.problem, line_steps=steps_of(own, worst.solved))
+                with suppress(DriftproofError):  # there are none such, or too few
+                    there = build(case.algorithm, on_lines, rounds=case.rounds, left=left)[number]
+                    there = there.less(factors)
+                    again = _compared(Functions(there, solve(there)), right, shown=shown)
+                    if "dimension" in again:
+                        own, found = there, again
             made["forms"][form.key] = found
-            found["grows"] = own.relations != program.less(factors).relations
+            found["grows"] = len(own.relations) > len(program.relations)
             made["value"] = found["value"] = worst.solved.value
             refuting = found.pop("functions", None)
             if refuting is not None:
@@ -227,7 +238,8 @@ class Functions:
             clearly: whether the worst case is above the right side by more than a solver's error.
             shown: whether they should be simple.
         """
-        if clearly and shown and (found := simple(self.program, self.solved, right.high)):
+        wanted = clearly and (shown or self.program.lines)  # nothing else meets their equations
+        if wanted and (found := simple(self.program, self.solved, right.high)):
             yield found
         if clearly and self.rough is not None:
             yield self.rough

@@ -114,6 +114,7 @@ def _built(
             own=tuple(asked.own),
             parts=parts,
             inexact=made.inexact,
+            lines=() if whole.recurs else tuple(asked.searched.values()),
             replay=made.replay,
         )
         for where, objective, parts in made.measures

@@ -8,10 +8,11 @@ answer. The coordinates are rounded, the values are fitted to them, and the firs
 condition, in fractions, are kept: those that exceed the bound clearly, where there are any.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.worst_case.linear_operators import curves_above, value_on
 from driftproof.verifiers.worst_case.program import Matrices, Solved, matrices
 from driftproof.verifiers.worst_case.scaling import units
-from driftproof.verifiers.worst_case.sdp import WorstCase
+from driftproof.verifiers.worst_case.sdp import Line, WorstCase
 from driftproof.verifiers.worst_case.solve import solve_matrices
 from driftproof.verifiers.worst_case.witness import Witness, at_gram
 
@@ -31,6 +32,8 @@ ROOM = (1e-3, 1e-5, 1e-7)
 """How far inside the conditions, relative to the largest entry of the Gram matrix."""
 DIGITS = (2, 3, 4, 6, 9, 12)
 """Digits after the point of coordinates, relative to the largest."""
+STEPS = 1000
+"""The largest denominator of a step along a line."""
 SHORT = 1e-3
 """Parts of vectors that are no axis of their own, relative to the longest vector."""
 
@@ -40,10 +43,10 @@ def simple(case: WorstCase, solved: Solved, bound: Fraction) -> Witness | None:
 
     None is returned where none was found, and where the conditions are only necessary.
     """
-    if case.loose or any(relation.equality for relation in case.relations):
+    if case.loose or (not case.lines and any(relation.equality for relation in case.relations)):
         return None
     clear = bound + CLEAR * (Fraction(solved.value) - bound)
-    if known := curves_above(case, clear) or curves_above(case, bound):
+    if not case.lines and (known := curves_above(case, clear) or curves_above(case, bound)):
         curves, vectors = known
         coordinates = [[vectors[j][0]] for j in range(len(case.vectors))]
         values = [vectors[~j][0] for j in range(len(case.values))]
@@ -56,11 +59,22 @@ def simple(case: WorstCase, solved: Solved, bound: Fraction) -> Witness | None:
             near = _shortest(program, solved, room)
         except DriftproofError:
             continue
-        for coordinates, values in _simple(program, near):
+        for coordinates, values in _simple(program, near, case.lines):
             found = _exact(case, coordinates, values, bound)
             if found is not None:
                 return found
     return None
+
+
+def steps_of(case: WorstCase, solved: Solved) -> tuple[tuple[Fraction, ...], ...]:
+    """Return how far line searches go along their directions, in a solver's answer."""
+    made = []
+    for end, start, along in case.lines:
+        moved = *along, end.point - start
+        rows = [[float(at_gram(u * v, solved.gram.tolist(), ())) for v in moved] for u in along]
+        steps = np.linalg.lstsq(np.array(rows)[:, :-1], np.array(rows)[:, -1], rcond=None)[0]
+        made.append(tuple(Fraction(float(s)).limit_denominator(STEPS) for s in steps))
+    return tuple(made)
 
 
 def _exceeding(program: Matrices, bound: float) -> Matrices:
@@ -78,7 +92,8 @@ def _exceeding(program: Matrices, bound: float) -> Matrices:
 def _shortest(program: Matrices, solved: Solved, room: float) -> Solved:
     """Return the shortest vectors that meet every condition with room, and half exceed a bound."""
     _, values = program.objective
-    bounds = program.bounds - room * float(np.abs(solved.gram).max(initial=0.0))
+    room *= float(np.abs(solved.gram).max(initial=0.0))
+    bounds = program.bounds - room * ~program.equal
     bounds[-1] = (1 - SHARE) * program.bounds[-1] - SHARE * solved.value
     lengths = units(program).vectors
     shortest = (-np.diag(lengths**-2.0), np.zeros_like(values))
@@ -86,7 +101,7 @@ def _shortest(program: Matrices, solved: Solved, room: float) -> Solved:
 
 
 def _simple(
-    program: Matrices, near: Solved
+    program: Matrices, near: Solved, lines: Sequence[Line]
 ) -> Iterator[tuple[list[list[Fraction]], list[Fraction]]]:
     """Yield coordinates and values, of few dimensions and digits first, that doubles accept."""
     sizes, directions = np.linalg.eigh((near.gram + near.gram.T) / 2)
@@ -95,10 +110,22 @@ def _simple(
         columns = _turned(directions[:, kept] * np.sqrt(np.maximum(sizes[kept], 0.0)))
         for digits in DIGITS:
             unit = Fraction(10) ** (int(np.ceil(np.log10(np.abs(columns).max()))) - digits)
-            rounded = [[_rounded(x, unit) for x in row] for row in columns]
+            rounded = _orthogonal([[_rounded(x, unit) for x in row] for row in columns], lines)
             values = _values(program, np.array(rounded, dtype=float))
             if values is not None:
                 yield rounded, [_rounded(x, unit / 1000) for x in values]
+
+
+def _orthogonal(rows: list[list[Fraction]], lines: Sequence[Line]) -> list[list[Fraction]]:
+    """Make the last gradients of line searches orthogonal to their lines, one after the other."""
+    made = np.array(rows, dtype=object)
+    for end, _, along in lines:
+        axes: list[Any] = []
+        for v in (*along, end.gradient):
+            of = sum((made[j] * c for j, c in v.coefficients.items()), 0 * made[0])
+            axes.append(of - sum(a * ((of @ a) / (a @ a)) for a in axes if a.any()))
+        made[list(end.gradient.coefficients)] = axes[-1]
+    return list(map(list, made))
 
 
 def _turned(columns: np.ndarray) -> np.ndarray:
@@ -122,7 +149,7 @@ def _values(program: Matrices, columns: np.ndarray) -> np.ndarray | None:
 
     room = program.bounds - np.tensordot(program.gram, columns @ columns.T)
     of_values = np.any(program.values != 0, axis=1)
-    if room[~of_values].min(initial=0.0) < 0:
+    if room[~(of_values | program.equal)].min(initial=0.0) < 0:
         return None
     count = program.values.shape[1]
     made = linprog(
@@ -154,6 +181,7 @@ def _exact(
     if value <= bound:
         return None
     for constraint in case.constraints:
-        if at_gram(constraint.quantity, gram, values) > constraint.bound:
+        left = at_gram(constraint.quantity, gram, values)
+        if left > constraint.bound or (constraint.equality and left < constraint.bound):
             return None
     return Witness(value, coordinates, values)

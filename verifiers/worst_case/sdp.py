@@ -23,6 +23,8 @@ from driftproof.toolkit.gram.exact import GramForm, Vector
 
 ROUNDED = Fraction(1, 10**12)
 """By less than this nothing is refuted where the steps hold doubles that are no short fractions."""
+Line = tuple[Triple, Vector, tuple[Vector, ...]]
+"""A line search: the triple where it ends, its start, and its directions."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class WorstCase:
         loose: why the value may exceed what functions of the class attain ("": it is exact).
         beyond_points: whether a condition speaks of all points (its class's ``beyond_points``).
         lacking: what nothing bounds, and what would ("": start and clients are bounded).
+        lines: the line searches of the run.
         replay: see ``SymbolicRun``.
         parts: what is measured beside the objective, of which a right side may have multiples.
         inexact: a number of the algorithm or the measure that is a decimal for lack of a short
@@ -63,6 +66,7 @@ class WorstCase:
     own: tuple[Vector, ...] = ()
     parts: Mapping[str, GramForm] = field(default_factory=dict)
     inexact: str = ""
+    lines: tuple[Line, ...] = field(default=(), compare=False)
     replay: Callable[[Any, Any], Any] | None = field(default=None, compare=False)
 
     def less(self, factors: Mapping[str, Any]) -> WorstCase:
