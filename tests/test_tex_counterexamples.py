@@ -25,9 +25,12 @@ from driftproof.toolkit.algorithms import ComFedL, FedAvg, FedNest, FedProx, Loc
 from driftproof.toolkit.balls.tensor import ball
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.federation import run_exactly
+from driftproof.toolkit.groups import grouped
+from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.search.units import judged
 from driftproof.verifiers.standalone.files import agreed_tex, sides
 from driftproof.verifiers.standalone.formulas import pieces_of
+from driftproof.verifiers.standalone.own import script_of_own
 from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import script_of
@@ -299,6 +302,35 @@ def test_the_command_prints_it(tmp_path):
     assert made.stdout == (tmp_path / "s" / finding["tex"]).read_text()
     both = driftproof("counterexample", "s", "--tex", "--run", cwd=tmp_path)
     assert (both.returncode, "take one of them" in both.stderr) == (2, True)
+
+
+SEVERAL = """
+from driftproof import bound, each, grid, sq, sweep
+from driftproof.algorithms import FedAvg
+from driftproof.problems import PiecewiseLosses
+
+@bound(name="mine/step", source="mine", statement=r"\\|w\\| \\le 1/4", right=lambda c: 1 / 16,
+       cases=grid(PiecewiseLosses(), FedAvg(local_steps=sweep(4, 1), step_size=sweep(0.123, 0.5,
+                  0.251)), rounds=sweep(4, 1)))
+def step(view):
+    return each("transition", sq(view.mean("w")))
+"""
+
+
+def test_every_output_shows_the_clearest_refutation_in_whichever_order_rows_come(tmp_path):
+    (tmp_path / "mine.py").write_text(SEVERAL)
+    claims = select([str(tmp_path / "mine.py")])
+    made = judge(claims, Settings())
+    for rows in (made, made[::-1]):
+        (group,) = grouped(rows)["mine/step"]
+        assert len([row for row in rows if row.verdict is Verdict.REFUTED]) > 3
+        # one step of 0.251 exceeds 1/16 by less than 1 %
+        assert group.deciding.case["label"] == "PiecewiseLosses(), FedAvg(step_size=0.5), rounds=1"
+        script, _ = script_of_own(claims, rows, "*", tmp_path)
+        assert group.deciding.case["label"] in script.read_text()
+        text, _ = script_of_own(claims, rows, "*", tmp_path, tex=True)
+        assert r"\eta &= \frac{1}{2}" in text.read_text()
+        assert r"\text{left} &= \left(\frac{1}{2}\right)^{2}" in text.read_text()
 
 
 def test_the_command_says_why_there_is_none(tmp_path):

@@ -1,6 +1,6 @@
 """Forms: the rows of one form and reading of a claim, and their verdict."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Any
@@ -12,6 +12,8 @@ from driftproof.toolkit.verdict import Row, Verdict, form_key, overall
 
 FAR = 0.05
 """Left over right below which a case hardly tests a bound."""
+CLEAR = 1.01
+"""Left over right above which nobody asks whether a refutation is one of rounding."""
 NOTHING = 1e-17
 """What a distance of 0 is drawn as on a logarithmic axis."""
 LARGEST_DRAWN = 1e150
@@ -142,8 +144,31 @@ class Group:
 
     @property
     def deciding(self) -> Row:
-        """The first row that has the form's verdict (the first of all, if none has)."""
-        return next((row for row in self.rows if row.verdict is self.verdict), self.rows[0])
+        """The first row that has the form's verdict (of all, if none has); the clearest refuted."""
+        alike = [row for row in self.rows if row.verdict is self.verdict]
+        alike = clearest(alike) if self.verdict is Verdict.REFUTED else alike
+        return next(iter(alike), self.rows[0])
+
+
+def clearest(refuted: Iterable[Row]) -> list[Row]:
+    """Return refuted rows, first the one that is shown wherever one is.
+
+    It is not sampled, exceeds a bound by more than rounding could, and has the fewest steps, then
+    clients, then digits.
+    """
+
+    def unclear(row: Row) -> tuple[Any, ...]:
+        close = _compares(row) and row.ratio is not None and row.ratio < CLEAR
+        case, sampled = row.case, row.evidence is not None and row.evidence.by_chance
+        values = {"rounds": case.get("rounds")}
+        for part in (case.get("problem"), case.get("algorithm")):
+            values |= part if isinstance(part, Mapping) else {}
+        sizes = [values.get(name) for name in ("rounds", "local_steps", "clients")]
+        rounds, steps, clients = (x if isinstance(x, int) else 1 for x in sizes)
+        digits = sum(map(str.isdigit, str(case.get("label"))))
+        return sampled, close, rounds * steps, clients, digits
+
+    return sorted(refuted, key=unclear)
 
 
 def grouped(rows: Sequence[Row]) -> dict[str, list[Group]]:
