@@ -12,8 +12,6 @@ from driftproof.toolkit.verdict import Row, Verdict, form_key, overall
 
 FAR = 0.05
 """Left over right below which a case hardly tests a bound."""
-CLEAR = 1.01
-"""Left over right above which nobody asks whether a refutation is one of rounding."""
 NOTHING = 1e-17
 """What a distance of 0 is drawn as on a logarithmic axis."""
 LARGEST_DRAWN = 1e150
@@ -151,18 +149,13 @@ class Group:
 
 
 def clearest(refuted: Iterable[Row]) -> list[Row]:
-    """Return refuted rows, first the one that is shown wherever one is.
-
-    It is not sampled, exceeds a bound by more than rounding could, and has the fewest steps, then
-    clients, then digits.
-    """
+    """Return refuted rows: not sampled ones, clear ones, those of few steps, clients, digits."""
 
     def unclear(row: Row) -> tuple[Any, ...]:
-        close = _compares(row) and row.ratio is not None and row.ratio < CLEAR
+        close = _compares(row) and row.ratio is not None and row.ratio < 1.01
         case, sampled = row.case, row.evidence is not None and row.evidence.by_chance
-        values = {"rounds": case.get("rounds")}
-        for part in (case.get("problem"), case.get("algorithm")):
-            values |= part if isinstance(part, Mapping) else {}
+        parts = [of for of in case.values() if isinstance(of, Mapping)]
+        values = {name: x for of in (*parts, case) for name, x in of.items()}
         sizes = [values.get(name) for name in ("rounds", "local_steps", "clients")]
         rounds, steps, clients = (x if isinstance(x, int) else 1 for x in sizes)
         digits = sum(map(str.isdigit, str(case.get("label"))))

@@ -1,8 +1,4 @@
-"""Runs in doubles from the start that a method makes, on functions of one variable with a cycle.
-
-A cycle begins in a state that a run need not come to. Often such functions keep a run from the
-method's own start away from x* too: that is said as what one run did, and proves nothing.
-"""
+"""Runs in doubles from a method's own start, which need not come to a cycle: they prove nothing."""
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -16,8 +12,7 @@ from driftproof.toolkit.engines.enumerated import Drew
 from driftproof.toolkit.oracles import OFFERS
 from driftproof.verifiers.worst_case.on_quadratics import squares_in_doubles
 
-Points = Sequence[tuple[Fraction, Fraction]]
-"""Of a piecewise linear f'."""
+Points = Sequence[tuple[Fraction, Fraction]]  # of a piecewise linear f'
 STARTS, ROUNDS, SAME = (1, -1, 2, -2), 1000, 1e-9
 """Where runs begin, when they are looked at, and how near ‖x‖² is then to itself a cycle later."""
 

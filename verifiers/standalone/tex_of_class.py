@@ -49,7 +49,7 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
     if found["fields"] and not drawn:
         raise NoScriptError("its operators turn: they are no functions with values")
     vectors, ending, about = found["coordinates"], found["conclusion"], About(claim, found)
-    if about.anywhere:
+    if "start-anywhere" in found["about"]:
         if about.sizeless:
             found["assumptions"].pop("start", None)
         _forget(found)
@@ -136,11 +136,7 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
 
 
 def _forget(found: dict[str, Any]) -> None:
-    """Leave out what a state holds beside x_0, if no point, gradient or side depends on it.
-
-    So does what a method remembers within a round alone. A sum of squares that bounds the start
-    is no larger without it.
-    """
+    """Leave out what a state holds beside x_0, if no point, gradient or side depends on it."""
     others = {name: of for name, of in found["assumptions"].items() if name != "start"}
     used = json.dumps([found["functions"], others, found["conclusion"]])
     start = found["assumptions"].get("start", {"products": []})
@@ -194,7 +190,6 @@ class About:
         self.conditions, self.vectors = conditions.split("; "), found["coordinates"]
         self.points = {point for of in found["functions"].values() for point in of["points"]}
         self.cycle = "recurs()" in self.conditions
-        self.anywhere = any(part.startswith("start-anywhere") for part in self.conditions)
         self.functions = [*map(_name, found["functions"])]
         of = dict(part.split(": ", 1) for part in before.split("; ") if ": " in part)
         self.rounds, self.clients = int(of.get("rounds", 1)), int(of.get("clients", 1))
@@ -239,11 +234,7 @@ class About:
         return bounded, f"{'at most' if most else 'equal to'} {limit}"
 
     def told(self, away: tuple[int, float] | None) -> list[str]:
-        """Return what is run, and what the left side is of, as sentences.
-
-        Args:
-            away: what a run from the method's own start does, as ``stays_away`` has it.
-        """
+        """Return what is run, what ``stays_away`` found, and what the left side is of."""
         method = of_method(self.method) if self.method else latex_text(self.called)
         of, *others = self.functions
         if self.clients > 1:
@@ -344,17 +335,8 @@ PYTHON = {
 """What the steps of a script have, and its LaTeX."""
 
 
-def _slopes(
-    found: dict[str, Any], *, rising: bool = False
-) -> tuple[dict[str, list[Piece]], dict[str, Points]]:
-    """Return f' of each function of one variable: piecewise linear, if it is of its class.
-
-    Args:
-        rising: whether it is steep at the points.
-
-    Returns:
-        Beside that the points of each.
-    """
+def _slopes(found: dict[str, Any], *, rising: bool = False) -> tuple[Any, dict[str, Points]]:
+    """Return each f' of one variable, piecewise linear, if it is of its class, and its points."""
     vectors, made, points_of = found["coordinates"], dict[str, list[Piece]](), dict[str, Points]()
     for name, field in found["fields"].items() if "knot" in str(found["fields"]) else ():
         s, p, q, k = map(Fraction, field.values())

@@ -80,7 +80,8 @@ class Told:
     def _settled(self, state: Any, before: Any = None, t: int = 0) -> Any:
         """Name what a state holds; what is only kept, as a round's start is, gets no line."""
         made, moved = state._asdict(), self._of.iterate
-        known = {} if before is None else {y.text: y for x in before for y in _terms(x)}
+        balls = [x for x in before or () if isinstance(x, Balls)]
+        known = {y.text: y for x in balls for y in map(term, lift(x).reshape(-1))}
         for name in sorted(state._fields, key=lambda name: name != moved):
             x = made[name]
             if not isinstance(x, Balls):
@@ -137,8 +138,3 @@ class Told:
         for x, chance in zip(map(term, values), self.ctx.exact_chances, strict=True):
             of[x.text] = x, of.get(x.text, (x, Fraction(0)))[1] + chance
         return sum((Term(p, bare=True) * x for x, p in of.values()), NOTHING)
-
-
-def _terms(x: Any) -> list[Term]:
-    """Return the numbers of a part of a state (none: it has no balls)."""
-    return list(map(term, lift(x).reshape(-1))) if isinstance(x, Balls) else []

@@ -318,11 +318,7 @@ def runs(algorithm: Algorithm, whole: FunctionClassProblem) -> Iterator[tuple[st
 
 
 def squares_in_doubles(problem: Any, algorithm: Algorithm, rounds: int, of: int) -> np.ndarray:
-    """Return ‖x_t − of‖² of a run, t = 0, 1, …; ∞ where it did not stay finite.
-
-    Raises:
-        Drew: it draws clients.
-    """
+    """Return ‖x_t − of‖² of a run, t = 0, 1, …; ∞ where it did not stay finite."""
     ctx = NoiselessContext(problem.clients, dtype=torch.float64, device="cpu")
 
     def left(view: States) -> Reduction:
