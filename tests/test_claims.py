@@ -171,10 +171,10 @@ def test_divergence_is_a_verdict_with_the_first_bad_step():
     cases = grid(QuadraticMinimax(largest=2.0), FedAvg(step_size=40.0), rounds=300)
     grows = only(make(cases=cases, right=lambda c: c.eta**2))
     assert grows.verdict is Verdict.REFUTED
-    assert "not finite after step t =" in grows.reason
+    assert "not finite after step " in grows.reason
     open_ = only(make(cases=cases, right=lambda c: c.eta**2 * 10**400))
     assert open_.verdict is Verdict.INCONCLUSIVE
-    assert "not finite after step t =" in open_.reason
+    assert "not finite after step " in open_.reason
 
 
 def test_sampled_cases_are_decided_with_a_range_of_their_own_sooner_than_with_a_derived_one():

@@ -441,7 +441,7 @@ def test_a_long_run_is_enclosed_as_far_as_what_refutes_it():
     assert "more operations" in true.reason
     assert true.lhs["low"] == pytest.approx(2.5e-35)  # what balls have, and not what doubles had
     assert (false.verdict, false.evidence) == (Verdict.REFUTED, Evidence.ENCLOSED)
-    assert "in ball arithmetic; at step 0" in false.reason
+    assert "in ball arithmetic; at step 1" in false.reason
     assert false.lhs["low"] == pytest.approx(2.5e-35)
 
 
@@ -469,7 +469,7 @@ def test_balls_run_as_far_as_the_worst_moment():
     assert not allowed(operations, None)
     told = enclosed.judge(moved, case, form, operations=operations, upto=row.at)
     assert told.verdict is Verdict.REFUTED
-    assert "in ball arithmetic; at round 5" in told.reason
+    assert "in ball arithmetic; at round 6" in told.reason
 
 
 class Walk(NamedTuple):

@@ -349,7 +349,7 @@ def test_a_sampled_run_that_ended_before_any_comparison_supports_nothing():
     )
     row = bounds.judge(CLAIM, CASE, CLAIM.forms[0], measured)
     assert row.verdict is Verdict.INCONCLUSIVE
-    assert row.reason == "an iterate or the measure is not finite after step t = 0"
+    assert row.reason == "an iterate or the measure is not finite after step 1"
     assert row.lhs is None
 
 
@@ -499,7 +499,7 @@ def test_a_sampled_run_that_ended_refutes_if_what_is_missing_cannot_be_negative(
     sides = Sides(measured, 0.1, 0.1, range_, {})
     row = bounds._sampled(CLAIM, CASE, CLAIM.forms[0], sides)
     assert row.verdict is verdict
-    assert "not finite after step t = 0" in row.reason
+    assert "not finite after step 1" in row.reason
 
 
 @pytest.mark.parametrize(
@@ -720,20 +720,20 @@ def test_sides_agree_up_to_twice_the_rounding_of_a_replicate(off, agree):
 
 def test_a_refutation_says_if_the_run_ended():
     ended = exact([0.9], 0.5, 0.5, bad_step=3)
-    assert ended.reason.endswith("; an iterate or the measure is not finite after step t = 3")
+    assert ended.reason.endswith("; an iterate or the measure is not finite after step 4")
     assert exact([0.9], 0.5, 0.5).reason.endswith("exceeds right = 0.5")
-    assert exact([0.9, 0.95], 0.5, 0.5).reason.endswith("; at round 1")
+    assert exact([0.9, 0.95], 0.5, 0.5).reason.endswith("; at round 2")
 
 
 @pytest.mark.parametrize(
     ("axes", "where"),
     [
-        (("round",), "at round 2"),
-        (("round", "local_step"), "at round 2, local step 3"),
-        (("step",), "at step 8"),
-        (("transition",), "at step 8"),
-        (("round", "local_step", "client"), "at round 2, local step 3, client 0"),
-        (("transition", "client"), "at step 8, client 0"),
+        (("round",), "at round 3"),
+        (("round", "local_step"), "at round 3, local step 3"),
+        (("step",), "at step 9"),
+        (("transition",), "at step 9"),
+        (("round", "local_step", "client"), "at round 3, local step 3, client 0"),
+        (("transition", "client"), "at step 9, client 0"),
     ],
 )
 def test_a_refutation_says_at_which_round_or_step(axes, where):

@@ -282,7 +282,7 @@ def test_the_claim_is_proved_and_its_certificates_are_checked(tmp_path):
     assert checked.returncode == 0
     assert checked.stdout.count("PROVED") == 2
     assert checked.stdout.splitlines()[-1] == "2 certificates hold, 0 do not"
-    assert all(path.stem.endswith("-after-step-2-of-round-0") for path in certificates)
+    assert all(path.stem.endswith("-after-step-2-of-round-1") for path in certificates)
     older = certificates[0].with_name("mine-one-round-8e2287ce70d1-0.json")
     certificates[0].rename(older)
     assert driftproof("check", str(older)).returncode == 0

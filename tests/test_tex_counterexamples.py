@@ -21,19 +21,22 @@ from driftproof.synthetic.problems import (
     PiecewiseLosses,
     PiecewiseMinimax,
 )
-from driftproof.toolkit.algorithms import ComFedL, FedAvg, FedNest, LocalSCGDM, Scaffold
+from driftproof.toolkit.algorithms import ComFedL, FedAvg, FedNest, FedProx, LocalSCGDM, Scaffold
 from driftproof.toolkit.balls.tensor import ball
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.federation import run_exactly
+from driftproof.toolkit.groups import grouped
+from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.search.units import judged
 from driftproof.verifiers.standalone.files import agreed_tex, sides
 from driftproof.verifiers.standalone.formulas import pieces_of
+from driftproof.verifiers.standalone.own import script_of_own
 from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import script_of
 from driftproof.verifiers.standalone.terms import number_text
 from driftproof.verifiers.standalone.tex import tex_of
-from driftproof.verifiers.standalone.tex_of_class import _name, tex_of_class
+from driftproof.verifiers.standalone.tex_of_class import _exist, _name, tex_of_class
 from driftproof.verifiers.standalone.tex_of_limit import tex_of_limit
 from driftproof.verifiers.verify import Settings, judge, select
 from driftproof.verifiers.worst_case.on_quadratics import Mode
@@ -301,6 +304,35 @@ def test_the_command_prints_it(tmp_path):
     assert (both.returncode, "take one of them" in both.stderr) == (2, True)
 
 
+SEVERAL = """
+from driftproof import bound, each, grid, sq, sweep
+from driftproof.algorithms import FedAvg
+from driftproof.problems import PiecewiseLosses
+
+@bound(name="mine/step", source="mine", statement=r"\\|w\\| \\le 1/4", right=lambda c: 1 / 16,
+       cases=grid(PiecewiseLosses(), FedAvg(local_steps=sweep(4, 1), step_size=sweep(0.123, 0.5,
+                  0.251)), rounds=sweep(4, 1)))
+def step(view):
+    return each("transition", sq(view.mean("w")))
+"""
+
+
+def test_every_output_shows_the_clearest_refutation_in_whichever_order_rows_come(tmp_path):
+    (tmp_path / "mine.py").write_text(SEVERAL)
+    claims = select([str(tmp_path / "mine.py")])
+    made = judge(claims, Settings())
+    for rows in (made, made[::-1]):
+        (group,) = grouped(rows)["mine/step"]
+        assert len([row for row in rows if row.verdict is Verdict.REFUTED]) > 3
+        # one step of 0.251 exceeds 1/16 by less than 1 %
+        assert group.deciding.case["label"] == "PiecewiseLosses(), FedAvg(step_size=0.5), rounds=1"
+        script, _ = script_of_own(claims, rows, "*", tmp_path)
+        assert group.deciding.case["label"] in script.read_text()
+        text, _ = script_of_own(claims, rows, "*", tmp_path, tex=True)
+        assert r"\eta &= \frac{1}{2}" in text.read_text()
+        assert r"\text{left} &= \left(\frac{1}{2}\right)^{2}" in text.read_text()
+
+
 def test_the_command_says_why_there_is_none(tmp_path):
     (tmp_path / "mine.py").write_text(FILE.format(family="BoundedComposition", method="ComFedL"))
     made = driftproof("counterexample", "mine.py", "--tex", cwd=tmp_path)
@@ -446,7 +478,7 @@ def test_a_cycle_says_where_it_begins_and_has_a_function(tmp_path):
     text = tex_of_class(claims[0].load(), "printed", found)
     assert r"with step size $\alpha = \frac{1}{9}$ and momentum $\beta = \frac{4}{9}$" in text
     assert "$x_{-1} = c_{0}$, where the method's own start has $x_{-1} = x_{0}$" in text
-    assert "Of a run from the method's own start this says nothing." in text
+    assert "from rest, $x_{-1} = x_{0} = 1$ instead, in doubles, it does not converge" in text
     assert r"since $1 \le f_{0}'' \le 25$" in text
     assert r"\text{start}" not in text
     reading = Reading()
@@ -456,8 +488,48 @@ def test_a_cycle_says_where_it_begins_and_has_a_function(tmp_path):
     for before, here, after in zip(x[:-2], x[1:], x[2:], strict=False):
         slope = reading.value(f"f_{{0}}'({number_text(here)})")
         assert after == here - slope / 9 + Fraction(4, 9) * (here - before)
+    (pieces,) = re.findall(r"cases\} (.*) \\end", rows_of(text)[0])
+    ends = [reading.value(end) for end in re.findall(r"\\le (\S+) \\\\", f"{pieces} ")]
+    before = here = 1.0  # a second time, from the text alone
+    slopes = [[float(reading.value(f"f_{{0}}'({number_text(x)})")) for x in ends]]
+    for _ in range(1000):
+        at = float(np.interp(here, [float(x) for x in ends], slopes[0]))
+        at += 25 * (min(here - float(ends[0]), 0) + max(here - float(ends[-1]), 0))
+        before, here = here, here - at / 9 + 4 / 9 * (here - before)
+    assert rf"$\|x\|$ is about ${abs(here):.4g}$ after 1000 rounds" in text
     with pytest.raises(NoScriptError, match="does not say what was computed"):
         Reading().read([r"f'(x) &= 2 \cdot x", "x_{1} &= 3", "f'(x_{1}) &= 7"])
+
+
+PULLED = """
+from driftproof import bound, each, sq
+from driftproof.algorithms import FedProx
+from driftproof.classes import any_state, over, smooth_strongly_convex
+
+@bound(name="mine/pulled", source="mine", statement="faster", measured={"b": "b"},
+       classes=over([smooth_strongly_convex(L=1, mu=0.1), any_state()],
+                    FedProx(local_steps=2, proximity=1.0), rounds=1, clients=1),
+       right=lambda c: (1 - c.eta * c.mu) ** 4 * c.measured("b"))
+def pulled(view):
+    start, end = (sq(x - view.minimiser) for x in (view.round_start("w"), view.mean("w")))
+    return each("round", "local_step", end, b=start) if view.last else None
+"""
+
+
+def test_a_rounds_start_is_no_part_of_a_state_and_a_letter_means_one_thing(tmp_path):
+    (tmp_path / "mine.py").write_text(PULLED)
+    claims = select([str(tmp_path / "mine.py")])
+    (row,) = judge(claims, Settings())
+    found = json.loads(next(iter(row.proofs.values())))
+    text = tex_of_class(claims[0].load(), "printed", json.dumps(found))
+    assert not re.search(r"c_\{0\}|\\text\{start\}", text)
+    assert "The left side is taken after step 2 of round 1." in text
+    said = " ".join(_exist(found, {}, claims[0].load().classes[0].algorithm))
+    assert r"with $L = 1$ and $\mu_{f} = \frac{1}{10}$" in said  # the proximal term has \mu
+    assert r"\mu \|" not in said
+    assert r"$\mu = \frac{1}{10}$" in " ".join(_exist(found, {}, FedAvg()))
+    text, *_ = tex_of(moved, moved.forms[0], Case(QUADRATICS, FedProx(local_steps=2), 2))
+    assert "anchor" not in text
 
 
 def test_what_a_claim_does_not_bound_is_no_assumption_and_a_mean_is_of_outcomes():

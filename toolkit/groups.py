@@ -1,6 +1,6 @@
 """Forms: the rows of one form and reading of a claim, and their verdict."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Any
@@ -142,8 +142,26 @@ class Group:
 
     @property
     def deciding(self) -> Row:
-        """The first row that has the form's verdict (the first of all, if none has)."""
-        return next((row for row in self.rows if row.verdict is self.verdict), self.rows[0])
+        """The first row that has the form's verdict (of all, if none has); the clearest refuted."""
+        alike = [row for row in self.rows if row.verdict is self.verdict]
+        alike = clearest(alike) if self.verdict is Verdict.REFUTED else alike
+        return next(iter(alike), self.rows[0])
+
+
+def clearest(refuted: Iterable[Row]) -> list[Row]:
+    """Return refuted rows: not sampled ones, clear ones, those of few steps, clients, digits."""
+
+    def unclear(row: Row) -> tuple[Any, ...]:
+        close = _compares(row) and row.ratio is not None and row.ratio < 1.01
+        case, sampled = row.case, row.evidence is not None and row.evidence.by_chance
+        parts = [of for of in case.values() if isinstance(of, Mapping)]
+        values = {name: x for of in (*parts, case) for name, x in of.items()}
+        sizes = [values.get(name) for name in ("rounds", "local_steps", "clients")]
+        rounds, steps, clients = (x if isinstance(x, int) else 1 for x in sizes)
+        digits = sum(map(str.isdigit, str(case.get("label"))))
+        return sampled, close, rounds * steps, clients, digits
+
+    return sorted(refuted, key=unclear)
 
 
 def grouped(rows: Sequence[Row]) -> dict[str, list[Group]]:

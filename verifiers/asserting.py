@@ -9,7 +9,7 @@ from typing import Any
 from driftproof.toolkit.case_text import expression, repetition
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.groups import Group, grouped, number
+from driftproof.toolkit.groups import Group, clearest, grouped, number
 from driftproof.toolkit.statements import ReadingVerdict, verdict_on
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.baseline import unsound
@@ -111,7 +111,8 @@ def failure(claim: Claim[Any], *, profile: str, seed: int, search: float) -> str
     bad = unsound(judge([claim], Settings(profile=profile, seed=seed)))
     if bad:
         lines = [f"{claim.name} does not hold as stated:", *_table(bad)]
-        keys = [r.case["key"] for g in bad for r in g.rows if r.verdict is Verdict.REFUTED]
+        refuted = (clearest(r for r in g.rows if r.verdict is Verdict.REFUTED) for g in bad)
+        keys = [r.case["key"] for rows in refuted for r in rows]
         cases = {case.key: case for case in claim.cases_for(profile)}
         worst = next((cases[key] for key in keys if key in cases), None)
         return "\n".join(lines + (_repeated(claim, worst) if worst is not None else []))

@@ -28,8 +28,9 @@ class State(NamedTuple):
     r"w^{t+1} = \tfrac1{|S_t|}\sum_{k\in S_t} w_k",
 )
 class FedProx(Algorithm):
-    r"""Local SGD on h_k(w; w^t) = F_k(w) + (μ/2)‖w − w^t‖², then an average.
+    r"""Local SGD with a proximal term that draws back to the round's start, then an average.
 
+    Its steps are on h_k(w; w^t) = F_k(w) + (μ/2)‖w − w^t‖², w^t being the start of round t.
     The paper asks for any γ-inexact minimiser of h_k, its experiments for E epochs of SGD: here τ
     steps. The norm is squared. With μ = 0, or one local step, it is FedAvg, draw for draw.
 

@@ -182,7 +182,7 @@ def _run(
                 taker.take(("transition",), after._replace(before=before, previous=previous))
                 previous = before
             if not all(finite(lift(x)) for x in state):
-                raise RefusedError(f"the balls have no bound after step t = {ctx.t}", open=True)
+                raise RefusedError(f"the balls have no bound after step {ctx.t + 1}", open=True)
     return Enclosed(*taker.result(ctx.chances), ctx.replicates, state)
 
 

@@ -118,7 +118,7 @@ class EnumeratedContext(BatchedContext):
             if not self._counting:
                 name, step, client, _ = key
                 raise DriftproofError(
-                    f"the draw {name!r} of client {client} in step {step}, which is made after "
+                    f"the draw {name!r} of client {client} in step {step + 1}, which is made after "
                     "some outcomes of earlier draws and not after others",
                     "the same draws whatever was drawn before",
                     "draw always, and use what was drawn where the condition holds: torch.where",

@@ -386,10 +386,10 @@ class _Run:
         for s, number in enumerate(numbers):
             ctx.t, ctx.horizon = first + s * tau, horizon
             begin = Moment(ctx, problem, state, state, number)
-            taker.take(("round",), begin, f"at the start of round {s}")
+            taker.take(("round",), begin, f"at the start of round {s + 1}")
             for j in range(tau):
                 ctx.t = first + s * tau + j
-                where = f"step {j + 1} of round {s}"
+                where = f"step {j + 1} of round {s + 1}"
                 taker.take(("step",), begin._replace(state=state, local_step=j), f"before {where}")
                 asked.following, ctx.horizon = True, FAR if self.all_rounds else horizon
                 before, kept = state, contents(state)

@@ -8,7 +8,15 @@ from math import log, sqrt
 from pathlib import Path
 from typing import Any
 
-from driftproof.toolkit.groups import NOTHING, distance, distances_of, drawable, equated, over_class
+from driftproof.toolkit.groups import (
+    NOTHING,
+    clearest,
+    distance,
+    distances_of,
+    drawable,
+    equated,
+    over_class,
+)
 from driftproof.toolkit.report import panels as panels_of
 from driftproof.toolkit.report.canvas import canvas, finish, save, svg, two_plots
 from driftproof.toolkit.report.class_lines import lines
@@ -184,12 +192,12 @@ def _of_runs(slug: str, rows: Sequence[Row]) -> list[Figure]:
         merged = [figure for figure in map(_merged, forms.values()) if figure.points.x]
         by_form = [replace(one, name=f"{slug}-{k}") for k, one in enumerate(merged, 1)]
         return _panels(slug, drawn) + by_form
-    refuted = [row for row in drawn if row.verdict is Verdict.REFUTED]
+    refuted = clearest(row for row in drawn if row.verdict is Verdict.REFUTED)
     strongest = sorted(refuted[1:], key=lambda row: -(row.ratio or 0.0))
     supported = [row for row in drawn if row.verdict is Verdict.SUPPORTED]
     solid = [row for row in supported if not row.vacuous] or supported
     tightest = sorted(solid, key=lambda row: -(row.ratio or 0.0))
-    # the first refutation is the smallest; another is worth a plot if it is a stronger one
+    # the first refutation is the clearest; another is worth a plot if it is a stronger one
     stronger = [row for row in strongest[:1] if (row.ratio or 0) > 1.01 * (refuted[0].ratio or 0)]
     chosen = (refuted[:1] + stronger + tightest[:1]) or drawn[:1]
     return [_figure(f"{slug}-{k}", row) for k, row in enumerate(chosen, 1)]

@@ -73,8 +73,8 @@ class Outcome(Generic[R]):
 
     @property
     def bad_steps(self) -> list[int]:
-        """The local step that gave a value that is not finite, of each seed with one."""
-        return [r["bad_step"] for r in self.results if r.get("bad_step") is not None]
+        """The local step, from 1, whose value is not finite, of each seed with one."""
+        return [r["bad_step"] + 1 for r in self.results if r.get("bad_step") is not None]
 
     @property
     def fate(self) -> str:

@@ -761,7 +761,7 @@ def _exceeds(left: float, right: float, also: str) -> str:
 
 def _gone(sides: Sides) -> str:
     step = sides.measured.bad_step
-    return "" if step < 0 else f"an iterate or the measure is not finite after step t = {step}"
+    return "" if step < 0 else f"an iterate or the measure is not finite after step {step + 1}"
 
 
 def _row(

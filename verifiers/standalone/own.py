@@ -13,6 +13,7 @@ from typing import Any
 
 from driftproof.toolkit.discover import Leaf
 from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.groups import clearest
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.sources import loaded
 from driftproof.verifiers.search.units import judged
@@ -33,7 +34,7 @@ def script_of_own(
         sources: the claims of the file.
         rows: their verdicts.
         form: which form, as a glob; "claim: form" or the claim where the file has several claims.
-        tex: write it as LaTeX, of the refutation with the fewest steps.
+        tex: write it as LaTeX.
 
     Raises:
         DriftproofError: nothing is refuted, or no refutation has a script.
@@ -54,9 +55,10 @@ def script_of_own(
         raise unknown_name("refuted form", form, forms)
     claims = {source.name: source for source in sources}
     reasons: dict[str, None] = {}
-    pairs = [(key, row) for key, row in zip(keys, refuted, strict=True) if _chosen(key, form)]
-    if tex:
-        pairs.sort(key=lambda pair: pair[1].case.get("rounds") or 0)
+    rows_of = {
+        key: [row for k, row in zip(keys, refuted, strict=True) if k == key] for key in forms
+    }
+    pairs = [(k, row) for k in forms if _chosen(k, form) for row in clearest(rows_of[k])]
     for key, row in pairs:
         script = folder / "counterexample.py"
         try:

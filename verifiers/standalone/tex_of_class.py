@@ -16,6 +16,7 @@ from driftproof.toolkit.rationals import root as rational_root
 from driftproof.toolkit.report.latex_text import latex_text
 from driftproof.verifiers.standalone.formulas import Piece, integral_of, letter
 from driftproof.verifiers.standalone.of_formulas import steps
+from driftproof.verifiers.standalone.own_start import ROUNDS, Points, stays_away, steep
 from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.terms import NOTHING, Term, number_text, on_values, settled
@@ -44,13 +45,20 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
         NoScriptError: with the reason why there is none.
     """
     found = json.loads(counterexample)
-    drawn = _slopes(found)
+    drawn, _ = _slopes(found)
     if found["fields"] and not drawn:
         raise NoScriptError("its operators turn: they are no functions with values")
     vectors, ending, about = found["coordinates"], found["conclusion"], About(claim, found)
-    if about.cycle and "start" not in about.stated:  # its size is of no matter
-        found["assumptions"].pop("start", None)
+    if "start-anywhere" in found["about"]:
+        if about.sizeless:
+            found["assumptions"].pop("start", None)
         _forget(found)
+    away = None
+    for rising in (False, True) if about.cycle and "c_0" in vectors else ():
+        shown, points = _slopes(found, rising=rising)
+        if points and (away := stays_away(about.method, points.values(), about.rounds)):
+            drawn = shown
+            break
     ending["products"] = about.by_outcome(ending["products"])
     dimension = len(next(iter(vectors.values())))
     given = {
@@ -115,10 +123,10 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
     text = "\n".join(
         [
             *heading(claim, form),
-            *about.told(),
-            f"Let {_classes(found)}, with",
+            *about.told(away),
+            f"Let {_classes(found, about.method)}, with",
             *aligned([*rows, rf"{LEFT} &> {RIGHT}"]),
-            *_exist(found, drawn),
+            *_exist(found, drawn, about.method),
             "",
         ]
     )
@@ -129,10 +137,13 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
 
 def _forget(found: dict[str, Any]) -> None:
     """Leave out what a state holds beside x_0, if no point, gradient or side depends on it."""
-    used = json.dumps([found["functions"], found["assumptions"], found["conclusion"]])
+    others = {name: of for name, of in found["assumptions"].items() if name != "start"}
+    used = json.dumps([found["functions"], others, found["conclusion"]])
+    start = found["assumptions"].get("start", {"products": []})
     for name in [*found["coordinates"]]:
         if name.startswith("c_") and f'"{name}"' not in used:
             del found["coordinates"][name]
+            start["products"] = [of for of in start["products"] if name not in of[1]]
 
 
 def _own(name: str, letters: Container[str]) -> str:
@@ -186,6 +197,7 @@ class About:
         self.method = next((x.algorithm for x in cases if self._called(x.algorithm)), None)
         stated = [str(part) for x in cases for part in x.problem.conditions] or self.conditions
         self.stated = {re.split(r"\W", part)[0] for part in stated}
+        self.sizeless = "start-anywhere()" in stated or (self.cycle and "start" not in self.stated)
 
     def _called(self, method: Any) -> bool:
         values = {"name": method.leaf_name, **method.values()}.items()
@@ -213,14 +225,16 @@ class About:
         if name.startswith("smallest"):
             measured = "M_{" + ", ".join(re.findall(r"\d+", name)) + "}"
             return f"m - {measured}", f"at most $0$: $m$ is the smallest, ${measured}$ one of them"
+        if kind == "start-anywhere" and not any(of.startswith("c_") for of in self.vectors):
+            kind = "start-distance"
         bounded = BOUNDED.get(kind, rf"\text{{{latex_text(name)}}}")
         bounded = bounded.replace("{n}", f"{{{self.clients}}}")
         if name in ("start", "similar") and name not in self.stated:
             return bounded, "of these functions; no condition of the claim bounds it"
         return bounded, f"{'at most' if most else 'equal to'} {limit}"
 
-    def told(self) -> list[str]:
-        """Return what is run, and what the left side is of, as sentences."""
+    def told(self, away: tuple[int, float] | None) -> list[str]:
+        """Return what is run, what ``stays_away`` found, and what the left side is of."""
         method = of_method(self.method) if self.method else latex_text(self.called)
         of, *others = self.functions
         if self.clients > 1:
@@ -251,22 +265,35 @@ class About:
                     f"${known} = c_{{0}}$, where the method's own start has ${known} = x_{{0}}$"
                 )
             made.append(f"It begins with {begins}.")
-            made.append("Of a run from the method's own start this says nothing.")
+            if away is None:
+                return [*made, "Of a run from the method's own start this says nothing."]
+            begun = f"rest, ${known} = x_{{0}}" if known else "its own start, $x_{0}"
+            made.append(
+                f"Run from {begun} = {away[0]}$ instead, in doubles, it does not converge to"
+                f" $x^{{*}}$ either:\n$\\|x\\|$ is about ${away[1]:.4g}$ after {ROUNDS} rounds,"
+                f" and the same again {counted(self.rounds, 'round')} later."
+            )
         return made
 
 
-def _classes(found: dict[str, Any]) -> str:
+def _classes(found: dict[str, Any], method: Any) -> str:
     """Return which classes the functions are of, those of one class together."""
     alike: dict[str, list[str]] = {}
     for name, of in found["functions"].items():
         kinds = []
         for kind, letters in of["classes"].items():
             numbers = {letter: number_text(Fraction(x)) for letter, x in letters.items()}
-            others = ", ".join(f"${latex(sympy.Symbol(a))} = {x}$" for a, x in numbers.items())
+            others = ", ".join(f"${_letter_of_class(a, method)} = {x}$" for a, x in numbers.items())
             other = latex_text(kind) + f" ({others})" * bool(others)
             kinds.append(CLASSES[kind].format(**numbers) if kind in CLASSES else other)
         alike.setdefault(", ".join(kinds), []).append(f"${_name(name)}$")
     return "; ".join(f"{' and '.join(names)} be {kinds}" for kinds, names in alike.items())
+
+
+def _letter_of_class(name: str, method: Any) -> str:
+    """Return a letter of a class as LaTeX: with an index if a number of the method has it too."""
+    taken = method is not None and method.notation.get(name) in method.values()
+    return latex(sympy.Symbol(name)) + "_{f}" * taken
 
 
 def _bend(classes: dict[str, Any]) -> tuple[Fraction, Fraction] | None:
@@ -278,7 +305,7 @@ def _bend(classes: dict[str, Any]) -> tuple[Fraction, Fraction] | None:
     return Fraction(of.get("mu", -most if kind == "smooth" else 0)), most
 
 
-def _exist(found: dict[str, Any], drawn: dict[str, list[Piece]]) -> list[str]:
+def _exist(found: dict[str, Any], drawn: dict[str, list[Piece]], method: Any) -> list[str]:
     """Return why there are such functions."""
     ends = {_name(name): _bend(of["classes"]) for name, of in found["functions"].items()}
     texts = {name: [*map(number_text, of or ())] for name, of in ends.items()}
@@ -291,7 +318,9 @@ def _exist(found: dict[str, Any], drawn: dict[str, list[Piece]]) -> list[str]:
         return [f"They exist, by the interpolation conditions of their classes ({SOURCE})."]
     theorem = "Theorem 4" if pair[0] >= 0 else "on composite problems, Theorem 3.10"
     mu, most = map(number_text, pair)
-    return [PAIRS, rf"with $L = {most}$ and $\mu = {mu}$ ({SOURCE}, {theorem})."]
+    L, modulus = (_letter_of_class(name, method) for name in ("L", "mu"))
+    pairs = re.sub(r"\bL\b", L, PAIRS).replace(r"\mu", modulus)
+    return [pairs, rf"with ${L} = {most}$ and ${modulus} = {mu}$ ({SOURCE}, {theorem})."]
 
 
 PYTHON = {
@@ -306,15 +335,15 @@ PYTHON = {
 """What the steps of a script have, and its LaTeX."""
 
 
-def _slopes(found: dict[str, Any]) -> dict[str, list[Piece]]:
-    """Return f' of each function of one variable: piecewise linear, if it is of its class."""
-    vectors, made = found["coordinates"], dict[str, list[Piece]]()
+def _slopes(found: dict[str, Any], *, rising: bool = False) -> tuple[Any, dict[str, Points]]:
+    """Return each f' of one variable, piecewise linear, if it is of its class, and its points."""
+    vectors, made, points_of = found["coordinates"], dict[str, list[Piece]](), dict[str, Points]()
     for name, field in found["fields"].items() if "knot" in str(found["fields"]) else ():
         s, p, q, k = map(Fraction, field.values())
         pieces: list[Piece] = [(k, (s, p)), (None, (s + (p - q) * k, q))]
         made[name] = pieces[p == q :]
     if found["fields"] or _valued(found) or len(next(iter(vectors.values()))) > 1:
-        return made
+        return made, {}
 
     def at(of: dict[str, str]) -> Fraction:
         return sum((Fraction(c) * Fraction(vectors[x][0]) for x, c in of.items()), Fraction(0))
@@ -323,15 +352,17 @@ def _slopes(found: dict[str, Any]) -> dict[str, list[Piece]]:
         points = sorted({(at(p["x"]), at(p["g"])) for p in of["points"].values()})
         bend = _bend(of["classes"])
         if bend is None or bend[0] < 0 or len(dict(points)) < max(2, len(points)):
-            return {}
+            return {}, {}
         slopes = [(g - e) / (x - y) for (y, e), (x, g) in pairwise(points)]
         if not bend[0] <= min(slopes) <= max(slopes) <= bend[1]:
-            return {}
-        pieces = [
-            (x, (g - slope * x, slope)) for slope, (x, g) in zip(slopes, points[1:], strict=True)
-        ]
-        made[name] = [*pieces[:-1], (None, pieces[-1][1])]
-    return made
+            return {}, {}
+        bent = steep(points, *bend) if rising and bend[0] < bend[1] else points
+        points_of[name], lines = bent, list[Piece]()
+        for (y, e), (x, g) in pairwise(bent):
+            line = (g - (g - e) / (x - y) * x, (g - e) / (x - y))
+            lines = [*(lines[:-1] if lines and lines[-1][1] == line else lines), (x, line)]
+        made[name] = [*lines[:-1], (None, lines[-1][1])]
+    return made, points_of
 
 
 def _valued(found: dict[str, Any]) -> bool:

@@ -78,10 +78,13 @@ class Told:
         return self._settled(self._of.step(ctx, oracles, state), state, ctx.t + 1)
 
     def _settled(self, state: Any, before: Any = None, t: int = 0) -> Any:
-        made = []
-        for name, x in zip(state._fields, state, strict=True):
+        """Name what a state holds; what is only kept, as a round's start is, gets no line."""
+        made, moved = state._asdict(), self._of.iterate
+        balls = [x for x in before or () if isinstance(x, Balls)]
+        known = {y.text: y for x in balls for y in map(term, lift(x).reshape(-1))}
+        for name in sorted(state._fields, key=lambda name: name != moved):
+            x = made[name]
             if not isinstance(x, Balls):
-                made.append(x)
                 continue
             entries = np.frompyfunc(term, 1, 1)(lift(x))
             after = np.empty(x.shape, object)
@@ -89,11 +92,16 @@ class Told:
             for k, i, r in np.ndindex(*x.shape):
                 at = [str(k + 1)] * (not shared) + [str(i + 1)] * (x.shape[1] > 1)
                 subject = f"{letter(name, at)}^{{({t})}}"
-                if before is not None and not (shared and k):
-                    self._tell(subject, entries[k, i, r], r)
-                after[k, i, r] = settled(entries[k, i, r], subject if x.shape[2] == 1 else "")
-            made.append(Balls(after))
-        return type(state)(*made)
+                own = entries[k, i, r]
+                kept = None if name == moved else known.get(own.text)
+                if before is not None and kept is None and not (shared and k):
+                    self._tell(subject, own, r)
+                if kept is None:
+                    kept = settled(own, subject if x.shape[2] == 1 else "")
+                after[k, i, r] = kept
+                known.setdefault(own.text, kept)
+            made[name] = Balls(after)
+        return type(state)(**made)
 
     def _tell(self, subject: str, number: Term, outcome: int) -> None:
         for at, known, outcomes in reversed(self._told):

@@ -309,19 +309,25 @@ def runs(algorithm: Algorithm, whole: FunctionClassProblem) -> Iterator[tuple[st
     for own in (np.full(n, high), np.full(n, low), *mixed):
         around_one = tuple((((0.0, -x), (1.0, 0.0)),) for x in own.tolist())
         problem = PiecewiseLosses(clients=n, gradients=around_one, tails="linear")
-        ctx = NoiselessContext(n, dtype=torch.float64, device="cpu")
-
-        def left(view: States) -> Reduction:
-            return each("round", sq(view.mean(algorithm.iterate) - 1))
-
         try:
-            made = run(problem, algorithm, ctx, rounds=ROUNDS, left=left, kernels=False)
+            squares = squares_in_doubles(problem, algorithm, ROUNDS, 1)
         except Drew:
             return
-        squares = np.full(ROUNDS, np.inf)  # where it did not stay finite
-        squares[: len(made.values)] = made.values[:, 0]
         said = ", ".join(f"{x:g}" for x in own)
         yield f"on F_i(x) = (λ_i/2)(x − x*)² with λ = ({said})", squares
+
+
+def squares_in_doubles(problem: Any, algorithm: Algorithm, rounds: int, of: int) -> np.ndarray:
+    """Return ‖x_t − of‖² of a run, t = 0, 1, …; ∞ where it did not stay finite."""
+    ctx = NoiselessContext(problem.clients, dtype=torch.float64, device="cpu")
+
+    def left(view: States) -> Reduction:
+        return each("round", sq(view.mean(algorithm.iterate) - of))
+
+    made = run(problem, algorithm, ctx, rounds=rounds, left=left, kernels=False)
+    squares = np.full(rounds, np.inf)
+    squares[: len(made.values)] = made.values[:, 0]
+    return squares
 
 
 def _mode(done: _Round, clients: tuple[Linear, ...], whole: FunctionClassProblem) -> Mode | None:
