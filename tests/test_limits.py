@@ -628,6 +628,46 @@ def test_steps_along_a_field_leave_where_it_turns_too_fast(of, step, verdict):
     assert verdict != "REFUTED" or "the iterates of some run obey" in row.reason
 
 
+@pytest.mark.parametrize(
+    ("mu", "step", "rate", "curvature"),
+    [
+        (0.1, 1, None, 1),  # η = 1/L, where the factor is 1
+        (0.1, Rational("0.6"), "0.88", Rational("0.1")),
+        (0.2, Rational("0.6"), "0.785", Rational("0.2")),
+        (0, Rational("0.5"), "0.99", Rational(1, 2**19)),  # ever smaller ones, where μ = 0
+        (0.1, Rational("0.6"), "0.9", None),  # true: its factor is at most 0.8904
+        (0.1, Rational("0.9"), None, None),
+    ],
+)
+def test_saddle_functions_that_do_not_turn_refute_extragradient(mu, step, rate, curvature):
+    """On (λ/2)(x² − y²) its factor is (1 − ηλ + η²λ²)², here by sympy."""
+    method, right = Extragradient(step_size=float(step)), {}
+    if rate:
+        right = {"right": lambda c: Rational(rate)}
+    row = row_of([strongly_convex_concave(L=1, mu=mu)], method, **right)
+    assert row.verdict == ("SUPPORTED" if curvature is None else "REFUTED")
+    if curvature is not None:
+        factor = (1 - step * curvature + (step * curvature) ** 2) ** 2
+        assert factor >= Rational(rate or 1)
+        assert f"on f(x, y) = (λ/2)(‖x‖² − ‖y‖²) with λ = {curvature} the iterates" in row.reason
+        assert row.lhs["low"] == pytest.approx(float(factor))
+
+
+def test_saddle_functions_that_do_not_turn_differ_between_clients():
+    """As quadratics do: two local steps of 2.05 take z to (1.1025 + 0.795²)/2·z."""
+    method = FedAvg(local_steps=2, step_size=2.05)
+    apart = [strongly_convex_concave(L=1, mu=0.1), shared_minimiser()]
+    (case,) = over(apart, method)
+    done = _run(method, case.problem)
+    (mode,) = (
+        _mode(done, of, case.problem)
+        for of in _members(case.problem, done, None)
+        if len(set(of)) == 2
+    )
+    assert mode.recurrence == (Fraction("1.1025") / 2 + Fraction("0.795") ** 2 / 2,)
+    assert "f_i(x, y) = (λ_i/2)(‖x‖² − ‖y‖²) with λ = (1/10, 1)" in str(mode)
+
+
 @algorithm(name="alternating", source="tests", statement="y, then x at the new y")
 class Alternating(FedAvgS):
     pass
