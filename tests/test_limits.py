@@ -3,9 +3,11 @@
 import re
 from dataclasses import replace
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 import pytest
+import torch
 from flint import fmpq, fmpq_poly
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,6 +50,7 @@ from driftproof.classes import (
     strongly_convex_concave,
 )
 from driftproof.problems import QuadraticMinimax
+from driftproof.toolkit.algorithms.fedavg_s import State
 from driftproof.toolkit.cases import grid
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.judges.decide import settled
@@ -677,16 +680,78 @@ class Alternating(FedAvgS):
 def test_alternating_steps_on_a_saddle_function_go_as_their_matrix(inner, outer):
     method = Alternating(inner_step_size=inner, outer_step_size=outer, order="alternating")
     (case,) = over([strongly_convex_concave(L=1, mu=0.1)], method, clients=1)
-    with pytest.raises(DriftproofError, match="holds x and y apart"):
-        potential(method, [strongly_convex_concave(L=1, mu=0.1)])
     mode = slowest(method, case.problem)
     wanted = 0.0
-    for (p, b), (_, r) in _turning(case.problem.function_class):
+    for (((p, b), (_, r)),) in _members(case.problem, _run(method, case.problem), None):
         p, b, r = map(float, (p, b, r))
         first = np.array([[1, 0], [inner * b, 1 - inner * r]])  # y goes first
         second = np.array([[1 - outer * p, -outer * b], [0, 1]])
         wanted = max(wanted, *(abs(np.linalg.eigvals(second @ first)) ** 2))
     assert float(mode.factor.mid()) == pytest.approx(wanted, rel=1e-9)
+
+
+SADDLES = [strongly_convex_concave(L=1, mu=0.1)]
+
+
+def apart(view):
+    z = torch.cat((view.mean("x"), view.mean("y")))
+    return each("round", "local_step", sq(z - view.minimiser)) if view.last else None
+
+
+def moves(view):
+    return each("round", "local_step", sq(view.mean("x") - view.round_start("x")))
+
+
+@pytest.mark.parametrize(
+    ("steps", "order", "left", "rate", "verdict"),
+    [
+        ((0.05, 0.03), "simultaneous", apart, None, "SUPPORTED"),
+        ((0.05, 0.03), "simultaneous", apart, "0.994", "REFUTED"),  # (1 − 0.003)² is 0.994009
+        ((0.05, 0.03), "simultaneous", moves, "0.997", "SUPPORTED"),
+        ((0.05, 0.03), "alternating", apart, "0.995", "SUPPORTED"),
+        ((0.5, 0.5), "simultaneous", apart, None, "REFUTED"),  # where it turns
+        ((2.1, 0.1), "alternating", apart, None, "REFUTED"),  # in y alone, 1 − 2.1
+        ((0.1, 2.0), "alternating", apart, None, "REFUTED"),  # in x alone, 1 − 2
+    ],
+)
+def test_x_and_y_may_be_held_apart(steps, order, left, rate, verdict):
+    """Both have a weight of their own in V, and the distance is that of (x, y)."""
+    method = FedAvgS(inner_step_size=steps[0], outer_step_size=steps[1], order=order)
+    right = {"right": lambda c: Rational(rate)} if rate else {}
+    row = row_of(SADDLES, method, left=left, **right)
+    assert row.verdict == verdict
+    if verdict == "SUPPORTED":
+        assert re.search(r"V = \S+ ‖x‖² \+ \S+ ‖y‖²\n", row.reason)
+        assert all(check(text) for text in row.proofs.values())
+        assert len(row.proofs) == 3 + 2 * (left is moves)
+    else:
+        assert row.evidence == "enclosed"
+
+
+class Named(NamedTuple):
+    u: torch.Tensor
+    v: torch.Tensor
+
+
+@algorithm(name="named", source="tests", statement="FedAvg-S, whose x and y are called u and v")
+class NamedUV(FedAvgS):
+    iterate = "u"
+
+    def init(self, ctx, oracles, start):
+        return Named(*super().init(ctx, oracles, start))
+
+    def step(self, ctx, oracles, state):
+        return Named(*super().step(ctx, oracles, State(*state)))
+
+
+def test_what_is_measured_of_x_and_y_is_the_distance_of_both():
+    with pytest.raises(DriftproofError, match=r"a state of u, v[^$]*its fields: x and y"):
+        potential(NamedUV(), SADDLES)
+    method, both = FedAvgS(), re.escape('torch.cat((view.mean("x"), view.mean("y")))')
+    with pytest.raises(DriftproofError, match=rf"\(x, y\) − x\*[^$]*{both}"):
+        row_of(SADDLES, method, left=lambda view: average("step", moves(view).value))
+    with pytest.raises(DriftproofError, match="where the origin is"):
+        row_of(SADDLES, method, left=measured(method, lambda v, x: sq(x - v.minimiser)))
 
 
 def test_clients_of_different_curvature_go_as_the_mean_of_their_steps():

@@ -36,7 +36,7 @@ from driftproof.toolkit.gram.exact import GramForm, Vector
 from driftproof.toolkit.gram.tensor import GramVector, entries_of
 from driftproof.toolkit.measure import Reduction, States, each, sq
 from driftproof.toolkit.oracles import OFFERS
-from driftproof.verifiers.worst_case.builder import round_from_any_state
+from driftproof.verifiers.worst_case.builder import iterate_of, round_from_any_state
 from driftproof.verifiers.worst_case.exact import fraction, rational
 from driftproof.verifiers.worst_case.homogeneous import null_space
 from driftproof.verifiers.worst_case.sdp import ROUNDED
@@ -296,8 +296,9 @@ def _run(algorithm: Algorithm, whole: FunctionClassProblem) -> _Round | None:
         [v for of in state if isinstance(of, GramVector) for v in of.entries.reshape(-1)]
         for state in states
     )
-    iterate = entries_of(getattr(made.first, algorithm.iterate).mean(0)).reshape(-1)[0]
-    return _Round(made.problem.asked, begun, ended, iterate, bool(made.inexact))
+    iterate = iterate_of(algorithm, whole, lambda name: getattr(made.first, name).mean(0))
+    (at,) = entries_of(iterate).reshape(-1)
+    return _Round(made.problem.asked, begun, ended, at, bool(made.inexact))
 
 
 def runs(algorithm: Algorithm, whole: FunctionClassProblem) -> Iterator[tuple[str, np.ndarray]]:
