@@ -3,9 +3,11 @@
 import re
 from dataclasses import replace
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 import pytest
+import torch
 from flint import fmpq, fmpq_poly
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,8 +50,12 @@ from driftproof.classes import (
     strongly_convex_concave,
 )
 from driftproof.problems import QuadraticMinimax
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.algorithms.fedavg_s import State
 from driftproof.toolkit.cases import grid
+from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.oracles import OFFERS
 from driftproof.verifiers.judges.decide import settled
 from driftproof.verifiers.judges.limits import OFF, _carried, _check, _cycle
 from driftproof.verifiers.worst_case.check import check
@@ -628,6 +634,46 @@ def test_steps_along_a_field_leave_where_it_turns_too_fast(of, step, verdict):
     assert verdict != "REFUTED" or "the iterates of some run obey" in row.reason
 
 
+@pytest.mark.parametrize(
+    ("mu", "step", "rate", "curvature"),
+    [
+        (0.1, 1, None, 1),  # η = 1/L, where the factor is 1
+        (0.1, Rational("0.6"), "0.88", Rational("0.1")),
+        (0.2, Rational("0.6"), "0.785", Rational("0.2")),
+        (0, Rational("0.5"), "0.99", Rational(1, 2**19)),  # ever smaller ones, where μ = 0
+        (0.1, Rational("0.6"), "0.9", None),  # true: its factor is at most 0.8904
+        (0.1, Rational("0.9"), None, None),
+    ],
+)
+def test_saddle_functions_that_do_not_turn_refute_extragradient(mu, step, rate, curvature):
+    """On (λ/2)(x² − y²) its factor is (1 − ηλ + η²λ²)², here by sympy."""
+    method, right = Extragradient(step_size=float(step)), {}
+    if rate:
+        right = {"right": lambda c: Rational(rate)}
+    row = row_of([strongly_convex_concave(L=1, mu=mu)], method, **right)
+    assert row.verdict == ("SUPPORTED" if curvature is None else "REFUTED")
+    if curvature is not None:
+        factor = (1 - step * curvature + (step * curvature) ** 2) ** 2
+        assert factor >= Rational(rate or 1)
+        assert f"on f(x, y) = (λ/2)(‖x‖² − ‖y‖²) with λ = {curvature} the iterates" in row.reason
+        assert row.lhs["low"] == pytest.approx(float(factor))
+
+
+def test_saddle_functions_that_do_not_turn_differ_between_clients():
+    """As quadratics do: two local steps of 2.05 take z to (1.1025 + 0.795²)/2·z."""
+    method = FedAvg(local_steps=2, step_size=2.05)
+    apart = [strongly_convex_concave(L=1, mu=0.1), shared_minimiser()]
+    (case,) = over(apart, method)
+    done = _run(method, case.problem)
+    (mode,) = (
+        _mode(done, of, case.problem)
+        for of in _members(case.problem, done, None)
+        if len(set(of)) == 2
+    )
+    assert mode.recurrence == (Fraction("1.1025") / 2 + Fraction("0.795") ** 2 / 2,)
+    assert "f_i(x, y) = (λ_i/2)(‖x‖² − ‖y‖²) with λ = (1/10, 1)" in str(mode)
+
+
 @algorithm(name="alternating", source="tests", statement="y, then x at the new y")
 class Alternating(FedAvgS):
     pass
@@ -637,16 +683,78 @@ class Alternating(FedAvgS):
 def test_alternating_steps_on_a_saddle_function_go_as_their_matrix(inner, outer):
     method = Alternating(inner_step_size=inner, outer_step_size=outer, order="alternating")
     (case,) = over([strongly_convex_concave(L=1, mu=0.1)], method, clients=1)
-    with pytest.raises(DriftproofError, match="holds x and y apart"):
-        potential(method, [strongly_convex_concave(L=1, mu=0.1)])
     mode = slowest(method, case.problem)
     wanted = 0.0
-    for (p, b), (_, r) in _turning(case.problem.function_class):
+    for (((p, b), (_, r)),) in _members(case.problem, _run(method, case.problem), None):
         p, b, r = map(float, (p, b, r))
         first = np.array([[1, 0], [inner * b, 1 - inner * r]])  # y goes first
         second = np.array([[1 - outer * p, -outer * b], [0, 1]])
         wanted = max(wanted, *(abs(np.linalg.eigvals(second @ first)) ** 2))
     assert float(mode.factor.mid()) == pytest.approx(wanted, rel=1e-9)
+
+
+SADDLES = [strongly_convex_concave(L=1, mu=0.1)]
+
+
+def apart(view):
+    z = torch.cat((view.mean("x"), view.mean("y")))
+    return each("round", "local_step", sq(z - view.minimiser)) if view.last else None
+
+
+def moves(view):
+    return each("round", "local_step", sq(view.mean("x") - view.round_start("x")))
+
+
+@pytest.mark.parametrize(
+    ("steps", "order", "left", "rate", "verdict"),
+    [
+        ((0.05, 0.03), "simultaneous", apart, None, "SUPPORTED"),
+        ((0.05, 0.03), "simultaneous", apart, "0.994", "REFUTED"),  # (1 − 0.003)² is 0.994009
+        ((0.05, 0.03), "simultaneous", moves, "0.997", "SUPPORTED"),
+        ((0.05, 0.03), "alternating", apart, "0.995", "SUPPORTED"),
+        ((0.5, 0.5), "simultaneous", apart, None, "REFUTED"),  # where it turns
+        ((2.1, 0.1), "alternating", apart, None, "REFUTED"),  # in y alone, 1 − 2.1
+        ((0.1, 2.0), "alternating", apart, None, "REFUTED"),  # in x alone, 1 − 2
+    ],
+)
+def test_x_and_y_may_be_held_apart(steps, order, left, rate, verdict):
+    """Both have a weight of their own in V, and the distance is that of (x, y)."""
+    method = FedAvgS(inner_step_size=steps[0], outer_step_size=steps[1], order=order)
+    right = {"right": lambda c: Rational(rate)} if rate else {}
+    row = row_of(SADDLES, method, left=left, **right)
+    assert row.verdict == verdict
+    if verdict == "SUPPORTED":
+        assert re.search(r"V = \S+ ‖x‖² \+ \S+ ‖y‖²\n", row.reason)
+        assert all(check(text) for text in row.proofs.values())
+        assert len(row.proofs) == 3 + 2 * (left is moves)
+    else:
+        assert row.evidence == "enclosed"
+
+
+class Named(NamedTuple):
+    u: torch.Tensor
+    v: torch.Tensor
+
+
+@algorithm(name="named", source="tests", statement="FedAvg-S, whose x and y are called u and v")
+class NamedUV(FedAvgS):
+    iterate = "u"
+
+    def init(self, ctx, oracles, start):
+        return Named(*super().init(ctx, oracles, start))
+
+    def step(self, ctx, oracles, state):
+        return Named(*super().step(ctx, oracles, State(*state)))
+
+
+def test_what_is_measured_of_x_and_y_is_the_distance_of_both():
+    with pytest.raises(DriftproofError, match=r"a state of u, v[^$]*its fields: x and y"):
+        potential(NamedUV(), SADDLES)
+    method, both = FedAvgS(), re.escape('torch.cat((view.mean("x"), view.mean("y")))')
+    with pytest.raises(DriftproofError, match=rf"\(x, y\) − x\*[^$]*{both}"):
+        row_of(SADDLES, method, left=lambda view: average("step", moves(view).value))
+    with pytest.raises(DriftproofError, match="where the origin is"):
+        row_of(SADDLES, method, left=measured(method, lambda v, x: sq(x - v.minimiser)))
 
 
 def test_clients_of_different_curvature_go_as_the_mean_of_their_steps():
@@ -696,13 +804,14 @@ def test_a_double_root_refutes_its_own_rate_and_a_single_one_does_not():
     assert row.verdict == "SUPPORTED"  # x_(t+1) = −x_t stays bounded: its root is single
 
 
-METHODS = (
-    FedAvg(step_size=0.1),
-    HeavyBall(step_size=0.1, momentum=0.5),
-    ProximalPoint(step_size=1.0),
-    Nesterov(step_size=0.1, momentum=0.5, form="constant"),
-    ProximalGradient(step_size=0.1),
-)
+METHODS = [
+    member
+    for leaf in leaves("algorithm").values()
+    if (cls := leaf.load()).anywhere is not Algorithm.anywhere
+    for member in {str(of): of for of in (cls(), *cls.examples())}.values()
+    if member.local_steps == member.participation == 1
+]
+"""Every shipped method that says what a round begins with, with one local step of all clients."""
 CONDITIONS = (
     [CLASS],
     [smooth_convex(L=10)],
@@ -719,13 +828,36 @@ CONDITIONS = (
 )
 
 
+def can_run(method, conditions):
+    """Tell whether a class has the oracles that a method asks, and a term where it steps along."""
+    offers = "minimax" if conditions[0].saddle else "class"
+    terms = [of.normals for of in conditions if of.term]
+    with_term = {"proximal": terms, "set": any(terms), "compact-set": any(terms)}
+    fits = with_term | {"implicit": not terms}
+    return method.needs in OFFERS[offers] and bool(fits.get(method.needs, True))
+
+
+PAIRS = [(method, of) for method in METHODS for of in CONDITIONS if can_run(method, of)]
+
+
+def test_each_shipped_method_with_a_limit_can_run_on_a_class():
+    """All but those whose oracles no class has: of samples, and of compositions."""
+    told = {type(method).__name__ for method, _ in PAIRS}
+    assert told >= {"FedAvgS", "FrankWolfe", "GradientTrackingGDA", "ProximalPoint", "Scaffold"}
+    left_out = [method for method in METHODS if type(method).__name__ not in told]
+    every = OFFERS["class"] | OFFERS["minimax"]
+    assert not every & {method.needs for method in left_out}
+
+
 @settings(max_examples=15, deadline=None)
-@given(st.sampled_from(METHODS), st.sampled_from(CONDITIONS), st.sampled_from(["1", "0.95"]))
-def test_each_method_is_judged_over_each_class_that_it_can_run_on(method, conditions, factor):
+@given(st.sampled_from(PAIRS), st.sampled_from([None, "1", "0.95"]))
+def test_each_method_is_judged_over_each_class_that_it_can_run_on(pair, factor):
     """A solver that fails is no error of the statement's: the row says what was tried."""
-    term = any(getattr(of, "term", False) for of in conditions)
-    if method.needs == "proximal" and not term:
-        return  # it has a step along a term, and there is none
-    row = row_of(conditions, method, right=lambda c: Rational(factor))
+    method, conditions = pair
+    right = {"right": lambda c: Rational(factor)} if factor else {}
+    apart_from = measured(method, lambda view, x: sq(x - view.minimiser))
+    row = row_of(
+        conditions, method, left=apart if method.needs == "minimax" else apart_from, **right
+    )
     assert row.verdict in ("SUPPORTED", "REFUTED", "INCONCLUSIVE")
     assert row.reason

@@ -562,9 +562,10 @@ def test_what_a_claim_does_not_bound_is_no_assumption_and_a_mean_is_of_outcomes(
 
 TURNS = ((Fraction(1, 2), Fraction(-1)), (Fraction(1), Fraction(1, 2)))
 ONE, OTHER = ((Fraction(1),),), ((Fraction(2, 3),),)
+STILL = ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))
 
 
-@pytest.mark.parametrize("clients", [(TURNS,), (ONE,), (ONE, OTHER)])
+@pytest.mark.parametrize("clients", [(TURNS,), (ONE,), (ONE, OTHER), (STILL,)])
 @pytest.mark.parametrize(
     ("obeyed", "goes"),
     [

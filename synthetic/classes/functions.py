@@ -215,7 +215,7 @@ def strongly_convex_concave(L: float, mu: float) -> FunctionClass:
     those of x-parts plus those of y-parts.
 
     Raises:
-        DriftproofError: unless 0 < μ ≤ L.
+        DriftproofError: unless 0 ≤ μ ≤ L.
     """
     return replace(
         monotone_lipschitz(L, mu),

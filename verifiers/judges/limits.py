@@ -35,7 +35,12 @@ from driftproof.verifiers.claim_types.limit import POWERS, LimitClaim, converges
 from driftproof.verifiers.judges import worst_cases
 from driftproof.verifiers.judges.decide import Decision, settled, undecided
 from driftproof.verifiers.judges.judge import ClaimTask, Judge, pack_rows
-from driftproof.verifiers.worst_case.builder import build
+from driftproof.verifiers.worst_case.builder import (
+    build,
+    fields_of_iterate,
+    iterate_of,
+    name_of_iterate,
+)
 from driftproof.verifiers.worst_case.exact import rational
 from driftproof.verifiers.worst_case.on_quadratics import Mode, runs, slowest
 from driftproof.verifiers.worst_case.potential import (
@@ -170,11 +175,16 @@ def _check(claim: LimitClaim, case: Case, form: Form) -> tuple[WorstCase, str]:
         _measured(case, conditions, left) for left in (form.left or claim.left, _distance(case))
     )
     if [of.parts.get(OFF) for of in stated] != [of.objective for of in wanted]:
+        parts = [
+            f'view.mean("{x}")' for x in fields_of_iterate(case.algorithm, whole.function_class)
+        ]
+        iterate = f"torch.cat(({', '.join(parts)}))" if len(parts) > 1 else parts[0]
+        name = name_of_iterate(case.algorithm, whole.function_class)
         raise DriftproofError(
             f"limit {claim.name}, whose function measures something else",
-            f"one number after the round, as ‖{case.algorithm.iterate} − x*‖²",
-            f'return each("round", "local_step", sq(view.mean("{case.algorithm.iterate}") - '
-            "view.minimiser)) if view.last else None; or view.gap(…), or sq(view.gradient(…))",
+            f"one number after the round, as ‖{name} − x*‖²",
+            f'return each("round", "local_step", sq({iterate} - view.minimiser)) if view.last else '
+            "None; or view.gap(…), or sq(view.gradient(…))",
         )
     return stated[0], declare
 
@@ -184,9 +194,9 @@ def _distance(case: Case) -> Callable[[Steps], Reduction | None]:
 
     def left(view: Steps) -> Reduction | None:
         problem: Any = view.problem
-        x, solvable = case.algorithm.iterate, problem.asked.solvable
-        off = sq(view.mean(x) - (view.minimiser if solvable else view.round_start(x)))
-        return each("round", "local_step", off) if view.last else None
+        iterate = partial(iterate_of, case.algorithm, case.problem)
+        to = view.minimiser if problem.asked.solvable else iterate(view.round_start)
+        return each("round", "local_step", sq(iterate(view.mean) - to)) if view.last else None
 
     return left
 
@@ -239,7 +249,7 @@ def _carried(
     # what goes to 0 is |m|
     pairs = [(left, off), (left * -1, off)] if supported else [(off, left)]
     found = list(filter(None, (at_most(one, *pair) for pair in pairs if comparable)))
-    distance = f"‖{case.algorithm.iterate} − x*‖²"
+    distance = f"‖{name_of_iterate(case.algorithm, case.problem.function_class)} − x*‖²"
     sides = ("|m|", distance) if supported else (distance, "m")
     if len(found) < len(pairs):
         said_of = f"{made.verdict} of {distance}, and no c is found with {sides[0]} ≤ c·{sides[1]}"
@@ -346,7 +356,9 @@ def _cycle(
     for length in lengths:
 
         def left(view: Steps, length: int = length) -> Reduction | None:
-            start, x = view.round_start(case.algorithm.iterate), view.mean(case.algorithm.iterate)
+            start, x = (
+                iterate_of(case.algorithm, whole, of) for of in (view.round_start, view.mean)
+            )
             off = start - (view.minimiser if length == 1 else x)
             return each("round", "local_step", sq(off)) if view.last else None
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import torch
+
 from driftproof.synthetic.classes.conditions import FunctionClass
 from driftproof.synthetic.classes.function_class import FunctionClassProblem
 from driftproof.synthetic.classes.relations import Relation, any_state, counted
@@ -54,6 +56,24 @@ def build(
             "leave dim, shape and len out, or judge it on cases",
         )
     return programs
+
+
+def fields_of_iterate(algorithm: Algorithm, of: FunctionClass) -> tuple[str, ...]:
+    """Return the fields that are the iterate: x and y, of a method that holds them apart."""
+    apart = of.saddle and algorithm.needs != "field"
+    return ("x", "y") if apart else (algorithm.iterate,)
+
+
+def name_of_iterate(algorithm: Algorithm, of: FunctionClass) -> str:
+    """Return what the iterate is called: w, or (x, y)."""
+    parts = fields_of_iterate(algorithm, of)
+    return f"({', '.join(parts)})" if len(parts) > 1 else parts[0]
+
+
+def iterate_of(algorithm: Algorithm, problem: Any, field: Callable[[str], Any]) -> Any:
+    """Return the iterate, [dim, replicates], made of fields of a state; (x, y) of two."""
+    parts = tuple(map(field, fields_of_iterate(algorithm, problem.function_class)))
+    return torch.cat(parts) if len(parts) > 1 else parts[0]
 
 
 def round_from_any_state(

@@ -36,7 +36,7 @@ from driftproof.toolkit.gram.exact import GramForm, Vector
 from driftproof.toolkit.gram.tensor import GramVector, entries_of
 from driftproof.toolkit.measure import Reduction, States, each, sq
 from driftproof.toolkit.oracles import OFFERS
-from driftproof.verifiers.worst_case.builder import round_from_any_state
+from driftproof.verifiers.worst_case.builder import iterate_of, round_from_any_state
 from driftproof.verifiers.worst_case.exact import fraction, rational
 from driftproof.verifiers.worst_case.homogeneous import null_space
 from driftproof.verifiers.worst_case.sdp import ROUNDED
@@ -120,11 +120,12 @@ class Mode:
     def _functions(self) -> str:
         """The functions or operators, in words."""
         first = self.clients[0]
-        if len(first) == 1:
+        if len(first) == 1 or not first[0][1]:
+            of, whole = ("(x, y)", "(‖x‖² − ‖y‖²)") if self.saddle else ("(x)", "‖x‖²")
             sizes = [str(matrix[0][0]) for matrix in self.clients]
             if len(set(sizes)) == 1:
-                return f"F(x) = (λ/2)‖x‖² with λ = {sizes[0]}"
-            return f"f_i(x) = (λ_i/2)‖x‖² with λ = ({', '.join(sizes)})"
+                return f"{'f' if self.saddle else 'F'}{of} = (λ/2){whole} with λ = {sizes[0]}"
+            return f"f_i{of} = (λ_i/2){whole} with λ = ({', '.join(sizes)})"
         (a, b), (_, d) = first
         if self.saddle:
             return f"f(x, y) = (p/2)x² + bxy − (r/2)y² with p = {a}, b = {b}, r = {d}"
@@ -163,7 +164,8 @@ def slowest(
     """Return the mode that exceeds a factor, if one does, else the slowest that is found.
 
     Looked at are quadratics of the largest, the smallest and a middle curvature, alike and of
-    clients that differ; operators and saddle functions that turn as much as the class allows.
+    clients that differ, also as saddle functions; operators and saddle functions that turn as much
+    as the class allows.
     Where curvatures may be as small as one likes, and a factor is stated, ever smaller ones too.
 
     None: the class has no such function or operator, or clients are sampled.
@@ -190,7 +192,7 @@ def _curvatures(whole: FunctionClassProblem) -> set[Fraction]:
     """
     of = whole.function_class
     least, most = of.parameters.get("mu", Fraction(0)), of.parameters.get("L")
-    if of.saddle or not _may_be_linear(whole):
+    if not _may_be_linear(whole):
         return set()
     if most is None:
         return {x for x in (least, *(least + 10**k for k in LARGE)) if x > 0}
@@ -200,15 +202,19 @@ def _curvatures(whole: FunctionClassProblem) -> set[Fraction]:
 def _members(
     whole: FunctionClassProblem, done: _Round, factor: Fraction | None
 ) -> Iterator[tuple[Linear, ...]]:
-    """Yield M of each function that is not a term."""
+    """Yield M of each function that is not a term.
+
+    A saddle function that does not turn is (λ/2)(‖x‖² − ‖y‖²), with the field λI. x and y then go
+    as if the other one were not there, so one λ of both is enough.
+    """
     of, count = whole.function_class, sum(not one.term for one in done.asked.classes)
     curvatures = _curvatures(whole)
     if curvatures and not of.parameters.get("mu") and factor is not None and factor < 1:
         curvatures |= {max(curvatures) / 2**k for k in range(2, HALVINGS)}
     for x in sorted(curvatures):
-        yield ((((x,),),) * count)
+        yield (_multiple(x, 1 + of.saddle),) * count
     if count > 1 and curvatures and not {one.kind for one in whole.relations} & ALIKE:
-        low, high = ((((x,),),) for x in (min(curvatures), max(curvatures)))
+        low, high = ((_multiple(x, 1 + of.saddle),) for x in (min(curvatures), max(curvatures)))
         yield from (low * k + high * (count - k) for k in sorted({1, count // 2, count - 1}))
     for matrix in _turning(of):
         yield (matrix,) * count
@@ -290,8 +296,9 @@ def _run(algorithm: Algorithm, whole: FunctionClassProblem) -> _Round | None:
         [v for of in state if isinstance(of, GramVector) for v in of.entries.reshape(-1)]
         for state in states
     )
-    iterate = entries_of(getattr(made.first, algorithm.iterate).mean(0)).reshape(-1)[0]
-    return _Round(made.problem.asked, begun, ended, iterate, bool(made.inexact))
+    iterate = iterate_of(algorithm, whole, lambda name: getattr(made.first, name).mean(0))
+    (at,) = entries_of(iterate).reshape(-1)
+    return _Round(made.problem.asked, begun, ended, at, bool(made.inexact))
 
 
 def runs(algorithm: Algorithm, whole: FunctionClassProblem) -> Iterator[tuple[str, np.ndarray]]:
@@ -302,7 +309,8 @@ def runs(algorithm: Algorithm, whole: FunctionClassProblem) -> Iterator[tuple[st
     """
     kinds = {relation.kind for relation in whole.relations}
     curvatures = _curvatures(whole)
-    if not curvatures or whole.term or algorithm.needs not in OFFERS["field"]:
+    saddle, field = whole.function_class.saddle, algorithm.needs in OFFERS["field"]
+    if not curvatures or whole.term or saddle or not field:
         return
     low, high, n = float(min(curvatures)), float(max(curvatures)), whole.clients
     mixed = [np.linspace(low, high, n)] if n > 1 and not kinds & ALIKE else []

@@ -7,7 +7,8 @@ Of the points s_1, s_2, … of an algorithm's state and its iterate x, all measu
 Wanted are p, a and ρ < 1 such that a round takes any state s to one with V(s⁺) ≤ ρV(s) + c, and
 that ‖x − x*‖² ≤ V(s). Then ‖x_t − x*‖² ≤ V(s_t) ≤ ρ^t V(s_0) + c(1 − ρ^t)/(1 − ρ) after every
 number t of rounds. c is 0 unless there is no V without a condition that has a size, as how far
-clients differ has.
+clients differ has. A method that holds x and y of a saddle function apart has the iterate (x, y),
+and V has no product of a vector of x and one of y.
 
 For fixed ρ all is linear in p, a and the multipliers (Taylor, Van Scoy & Lessard 2018). They are
 one worst case, of two runs that have nothing to do with each other: how large is ‖x − x*‖² at the
@@ -35,10 +36,16 @@ from driftproof.toolkit.algorithm import MORE_VECTORS, Algorithm
 from driftproof.toolkit.engines.balls import exactly
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm, Second, Vector
-from driftproof.toolkit.gram.tensor import GramForms, GramVector, entries_of
+from driftproof.toolkit.gram.tensor import GramForms, GramVector, entries_of, part_of
 from driftproof.toolkit.measure import Reduction, Steps, each, sq
 from driftproof.toolkit.recorder import same
-from driftproof.verifiers.worst_case.builder import build, round_from_any_state
+from driftproof.verifiers.worst_case.builder import (
+    build,
+    fields_of_iterate,
+    iterate_of,
+    name_of_iterate,
+    round_from_any_state,
+)
 from driftproof.verifiers.worst_case.certificate import SHARP, certify
 from driftproof.verifiers.worst_case.exact import fraction, rational
 from driftproof.verifiers.worst_case.region import letters_of
@@ -120,11 +127,8 @@ def _terms_of(view: Steps, method: Algorithm, gradients: bool, has_values: bool)
     """
     problem: Any = view.problem
     x, solvable = method.iterate, problem.asked.solvable
-    star: Any = None
     rest: Any = None
-    there: Any = None
-    if solvable:
-        star, rest = view.minimiser, view.at_rest(method)
+    there: dict[str, Any] = {}
     made: dict[str, Any] = {}
     states = {"before": view.begun, "after": view.state}
     # a field of plain numbers is the same in every state
@@ -132,31 +136,43 @@ def _terms_of(view: Steps, method: Algorithm, gradients: bool, has_values: bool)
         name for name in view.state._fields if isinstance(getattr(view.begun, name), GramVector)
     ]
     own = [name for name in fields if any(_differs(getattr(of, name)) for of in states.values())]
+    stars: dict[str, Any] = dict.fromkeys(fields)
+    if solvable:
+        rest = view.at_rest(method)
+        stars = {name: _part_of(view.minimiser, getattr(view.begun, name)) for name in fields}
     if own and solvable:  # of a rough function each question is another subgradient
-        there = view.client_gradients(star)
-    goes_to = {name: getattr(rest, name).mean(0) if rest else star for name in fields}
+        gradients_there = view.client_gradients(view.minimiser)
+        there = {name: _part_of(gradients_there, stars[name]) for name in own}
+    goes_to = {name: getattr(rest, name).mean(0) if rest else stars[name] for name in fields}
     for when, state in states.items():
         points = {name: getattr(state, name).mean(0) for name in fields}  # of all clients
         valued = {
-            name: at for name, at in points.items() if not solvable or same(goes_to[name], star)
+            name: at
+            for name, at in points.items()
+            if not solvable or same(goes_to[name], stars[name])
         }
         if solvable:
             vectors = {
-                name if name in valued or same(to, star - star) else f"{name} − lim": points[name]
-                - to
+                name if name in valued or same(to, to - to) else f"{name} − lim": points[name] - to
                 for name, to in goes_to.items()
             }
         else:
             vectors = {name: at - points[x] for name, at in points.items() if name != x}
-        if gradients:
+        if gradients and len(fields_of_iterate(method, problem.function_class)) > 1:
+            field = view.gradient(iterate_of(method, problem, points.__getitem__))
+            vectors |= {
+                "∇_x f": _part_of(field, points["x"]),
+                "−∇_y f": _part_of(field, points["y"]),
+            }
+        elif gradients:
             vectors |= {f"∇F({name})": view.gradient(at) for name, at in valued.items()}
         valued = valued if gradients else {x: points[x]}
         gaps = {name: view.gap(at) for name, at in valued.items() if has_values}
         every = terms(vectors, gaps)
         apart = {}
         for name in own if solvable else ():
-            to = getattr(rest, name) if rest else there
-            named = {"∇f_i(x*)": there, "x*": to - (to - star), "0": to - to}
+            to = getattr(rest, name) if rest else there[name]
+            named = {"∇f_i(x*)": there[name], "x*": to - (to - stars[name]), "0": to - to}
             where = next((at for at, of in named.items() if same(to, of)), "lim_i")
             apart[f"{name}_i − {where}"] = getattr(state, name) - to
         every |= {f"mean {name}": of.mean(0) for name, of in terms(apart, {}).items()}
@@ -213,7 +229,7 @@ def one_round(
     has_values = values and any(whole.function_class.conditions[0].values) and not in_a_set
 
     def left(view: Steps) -> Reduction | None:
-        off = None if of else sq(view.round_start(method.iterate) - view.minimiser)
+        off = None if of else sq(iterate_of(method, whole, view.round_start) - view.minimiser)
         made: Reduction | None = of(view) if of else each("round", "local_step", off)
         if made is None or not (of or view.last):
             return None
@@ -237,7 +253,8 @@ def check_rounds(
         What the algorithm may declare, so that a V is found ("": nothing).
 
     Raises:
-        DriftproofError: a condition on the start of a run need not hold in later rounds.
+        DriftproofError: a condition on the start of a run need not hold in later rounds; or a
+            method of two variables does not call them x and y.
         UndecidableError: a round's steps depend on its number; or a round begins or ends in a state
             that is none of ``anywhere``.
     """
@@ -249,15 +266,15 @@ def check_rounds(
             "functions of a class, and what relates clients",
             "leave it out: a round begins in any state, and the first one at any x_0",
         )
-    if algorithm.needs != "field" and any(getattr(of, "saddle", False) for of in conditions):
-        raise DriftproofError(
-            f'{said}, a method with needs = "{algorithm.needs}", which holds x and y apart',
-            "one iterate z = (x, y), whose distance to the saddle point is spoken of",
-            f'delete needs = "{algorithm.needs}" from {type(algorithm).__name__}, and write its '
-            "step with oracles.field_grad(state.z, None), which is (∇_x f, −∇_y f); or "
-            "state a @bound of a round, start_within(R) before it",
-        )
     made = round_from_any_state(algorithm, conditions, clients)  # not as ours: x* may move
+    whole = next(of for of in conditions if isinstance(of, FunctionClass) and not of.term)
+    iterate = fields_of_iterate(algorithm, whole)
+    if not set(iterate) <= set(made.first._fields):
+        raise DriftproofError(
+            f"{said}, with a state of {', '.join(made.first._fields)}",
+            f"the iterate among its fields: {' and '.join(iterate)}",
+            "give them these names",
+        )
     undeclared = made.remembers and not algorithm.limits
     return f"{type(algorithm).__name__} declares no limits: {MORE_VECTORS}" * undeclared
 
@@ -311,7 +328,7 @@ def potential(
     functions = [of for of in (whole.function_class, whole.term) if of is not None]
     # without an L nothing bounds F(x_0) − F* by C‖x_0 − x*‖², and V has to be bounded at the start
     has_values = all("L" in of.parameters for of in functions)
-    x = algorithm.iterate
+    x = name_of_iterate(algorithm, whole.function_class)
     one = one_round(algorithm, whole, gradients, has_values)
     sizes = [of.name for of in one.constraints[: -len(one.relations) or None] if _size(of)]
     if sizes:
@@ -553,6 +570,14 @@ def _mover(size: int, count: int, second: bool | None) -> Callable[[Any], Any]:
     return moved
 
 
+def _part_of(whole: Any, like: Any) -> Any:
+    """Return the part of vectors (x, y) that is in the space of one of x, or of y, alone."""
+    spaces = {isinstance(j, Second) for v in like.entries.flat for j in v.coefficients}
+    if len(spaces) != 1:
+        return whole
+    return GramVector(part_of(whole.entries, second=spaces == {True}))
+
+
 def _differs(of: Any) -> bool:
     """Tell whether clients have different vectors in a field of the state."""
     entries = entries_of(of)
@@ -560,8 +585,14 @@ def _differs(of: Any) -> bool:
 
 
 def names(case: WorstCase) -> list[str]:
-    """Return the names of V's terms."""
-    return [name.removeprefix("before ") for name in case.parts if name.startswith("before ")]
+    """Return the names of V's terms; a vector of x and one of y have no product."""
+    every = [name.removeprefix("before ") for name in case.parts if name.startswith("before ")]
+    nothing = GramForm()
+    return [
+        name
+        for name in every
+        if any(case.parts[f"{when} {name}"] != nothing for when in ("before", "after"))
+    ]
 
 
 def _at_rest(name: str, curvature: Fraction) -> Fraction:

@@ -217,7 +217,7 @@ def _inside(
     target = program.objective[0][np.ix_(free, free)]
     count, size = len(conditions), len(free)
     columns = [[float(x) for x in column] for column in equations.columns]
-    linear = np.array(columns).reshape(count, -1).T
+    linear = np.array(columns).reshape(count, len(equations.right)).T
     right = np.array([float(x) for x in equations.right])
     # equations that say the same twice are no help to a solver
     left, sizes, directions = np.linalg.svd(linear, full_matrices=False)

@@ -27,6 +27,7 @@ from driftproof.toolkit.engines.round_number import ROUND
 from driftproof.toolkit.gram.exact import GramForm
 from driftproof.toolkit.ratios import Ratio
 from driftproof.verifiers.worst_case import potential
+from driftproof.verifiers.worst_case.builder import name_of_iterate
 from driftproof.verifiers.worst_case.region import at
 from driftproof.verifiers.worst_case.sdp import WorstCase
 from driftproof.verifiers.worst_case.statement import combined
@@ -50,7 +51,7 @@ def sublinear(
     Raises:
         DriftproofError: no V_t was found, or a step does more with t than calculate.
     """
-    x, n = algorithm.iterate, f"^{power}" * (power > 1)
+    x, n = name_of_iterate(algorithm, whole.function_class), f"^{power}" * (power > 1)
     any_round = replace(whole, conditions=(*whole.conditions, counted()))
     why = "a gradient or a value is needed at a point that changes with t"
     for values in (True, False):
