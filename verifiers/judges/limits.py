@@ -57,6 +57,8 @@ from driftproof.verifiers.worst_case.sublinear import sublinear
 
 LENGTHS = range(2, 9)
 """Lengths of cycles that are tried; one of one round is a fixed point."""
+MOST_GRADIENTS = 40
+"""Of a cycle of several rounds that is tried; a program of more takes minutes."""
 ABOVE = 1e-6
 """By how much a run in doubles may exceed what is certified, relatively."""
 DIGITS = 2, 4
@@ -126,9 +128,13 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
         why = "where there may be no x*, no rate is sought: leave right out, for m → 0"
     sampled = case.algorithm.cohort_size(whole.clients) < whole.clients  # a run is many paths
     if solvable and not bounded and not sampled:
-        if (cycle := _cycle(claim, case, whole, LENGTHS)) is not None:
+        each_round = whole.clients * int(case.algorithm.local_steps)
+        each_round *= 1 + whole.function_class.saddle  # of x, and of y
+        lengths = [n for n in LENGTHS if n * each_round <= MOST_GRADIENTS]
+        if (cycle := _cycle(claim, case, whole, lengths)) is not None:
             return row(settled(False), **facts | cycle)
-        why += f"; no cycle of {LENGTHS[0]} to {LENGTHS[-1]} rounds was found"
+        tried = f"of {lengths[0]} to {lengths[-1]} rounds was found" if lengths else "was sought"
+        why += f"; no cycle {tried}"
     return row(undecided(), why + f"; {declare}" * bool(declare), **facts)
 
 
