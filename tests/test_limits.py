@@ -1,5 +1,6 @@
 """Limits: how methods go on quadratics by a second route, what is proved, and what is refused."""
 
+import json
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -202,6 +203,8 @@ def test_a_bias_of_clients_is_a_fixed_point_that_is_not_the_minimiser():
     assert row.reason.startswith("a fixed point that is not x*")
     (text,) = row.proofs.values()
     assert functions_of(text).left > 0
+    one_variable = {len(of) for of in json.loads(text)["coordinates"].values()}
+    assert one_variable == {1}  # quadratics, the push of which leads back to the start
 
 
 def test_a_cycle_refutes_and_a_floor_is_open():

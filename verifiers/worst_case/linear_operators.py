@@ -98,11 +98,25 @@ def curves_above(
     pushes = [sign * apart for apart in related for sign in (1, -1) if count > 1]
     shapes = product(((mu, mu), (L, L), bent), repeat=min(2, count))
     ordered = sorted(shapes, key=lambda of: of.count(bent))
-    for knot, of, push in product(KNOTS, ordered, (*pushes, Fraction(0))):
-        # an odd one out has no gradient at x*, where they cancel
-        signs = [(-1) ** k * (k + 1 < count or k % 2) for k in range(count)]
-        curves = [Curve(push * s, *of[k % len(of)], knot * start) for k, s in enumerate(signs)]
-        met = (_met(case, curves, (start, Fraction(0))) if not knot or bent in of else None) or {}
+    # an odd one out has no gradient at x*, where they cancel
+    signs = [(-1) ** k * (k + 1 < count or k % 2) for k in range(count)]
+
+    def curves_of(knot: Fraction, of: Sequence[Point], push: Fraction) -> list[Curve]:
+        return [Curve(push * s, *of[k % len(of)], knot * start) for k, s in enumerate(signs)]
+
+    tried = [*product(KNOTS, ordered, (*pushes, Fraction(0)))]
+    for of in ordered if count > 1 else ():  # as in a fixed point: the push that leads back
+        off = [list[Fraction](), list[Fraction]()]
+        for push, missed in enumerate(off):
+            _met(case, curves_of(ZERO[0], of, Fraction(push)), (start, ZERO[0]), missed)
+        if bent not in of and len(off[0]) == len(off[1]) == 1 and off[0] != off[1]:
+            tried.append((ZERO[0], of, off[0][0] / (off[0][0] - off[1][0])))
+    for knot, of, push in tried:
+        most = related[0] if "similar" in bounds else abs(push)
+        size = min(Fraction(1), most / abs(push)) if push else Fraction(1)
+        curves = curves_of(knot, of, push * size)
+        begun = (start * size, Fraction(0))
+        met = (_met(case, curves, begun) if not knot or bent in of else None) or {}
         whole = bool(met) and _with_smallest(case, met)
         if not whole or value_on(case.objective, met) <= bound:
             continue
@@ -179,8 +193,15 @@ def _tried(case: WorstCase) -> Iterator[tuple[list[LinearField], Point]]:
             yield fields, start
 
 
-def _met(case: WorstCase, fields: Sequence[Any], start: Point) -> dict[int, Point] | None:
-    """Return the unknown vectors of a run on some fields, in the order in which they are met."""
+def _met(
+    case: WorstCase, fields: Sequence[Any], start: Point, missed: list[Fraction] | None = None
+) -> dict[int, Point] | None:
+    """Return the unknown vectors of a run on some fields, in the order in which they are met.
+
+    Args:
+        missed: takes by how much gradients that others determine are off, where a run has to end
+            in its first state; without it such a run is none.
+    """
     vectors: dict[int, Point] = {}
 
     def unknown(of: Vector) -> list[int]:
@@ -217,8 +238,13 @@ def _met(case: WorstCase, fields: Sequence[Any], start: Point) -> dict[int, Poin
             field, x = fields[triple.client], at(triple.point)
             if unknown(triple.gradient) and alone(triple.gradient):
                 put(triple.gradient, field(x))
-            if unknown(triple.gradient) or at(triple.gradient) != field(x):
+            if unknown(triple.gradient):
                 return None
+            off = at(triple.gradient)[0] - field(x)[0], at(triple.gradient)[1] - field(x)[1]
+            if any(off) and missed is None:
+                return None
+            if any(off) and missed is not None:
+                missed.append(off[0])
             vectors |= {
                 ~j: (field.value(x), x[1]) for j in triple.value.values if isinstance(field, Curve)
             }
