@@ -226,3 +226,26 @@ def test_a_true_bound_on_both_variables_is_not_refuted_unawares(role, verdict):
 
     (row,) = judge([off], Settings())
     assert (row.verdict, OF_BOTH in row.reason) == (verdict, verdict == "INAPPLICABLE")
+
+
+def test_an_honest_error_of_a_minimax_solution_leaves_x_star_as_near_as_rounding_does():
+    """∇Φ(x̂) and a modulus place x*, and Φ needs no L of its own; a wide gap takes nothing away."""
+    made = QuadraticMinimax()
+    other = ("objective_smoothness", "strong_convexity")
+    constants = {role: x for role, x in made.constants.items() if role not in other}
+    low, best = made.solution.low, made.solution.minimiser
+    wide = altered(made, constants=constants, solution=Solution(low - 1e-12, low + 1e-12, best, {}))
+    assert 0 < wide.minimiser_error < 1e-12
+
+
+def test_a_declared_distance_is_held_against_the_minimiser_that_is_named():
+    """Where nothing encloses x*, the point that the problem calls least is taken for it."""
+    made = UsersQuadratic()
+    true = float(np.linalg.norm(made.start()[: made.dim] - made.solution.minimiser))
+    without = {k: x for k, x in made.constants.items() if k not in STRONGLY_CONVEX}
+    low, best = made.solution.low, made.solution.minimiser
+    for share, finds in ((0.5, True), (1.0, False)):
+        constants = {**without, "initial_distance": share * true}
+        near = altered(made, constants=constants, solution=Solution(low, low + 1e-9, best, {}))
+        assert near.minimiser_error == inf
+        assert (attack(near, "initial_distance") > 1.01) is finds

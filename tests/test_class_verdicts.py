@@ -36,6 +36,7 @@ from driftproof.toolkit.algorithms import (
     ComFedL,
     Extragradient,
     FedAvg,
+    FedProx,
     ProximalGradient,
     ProximalPoint,
 )
@@ -486,3 +487,14 @@ def test_a_bound_without_heterogeneity_falls_where_clients_drift(steps, wanted):
     method = FedAvg(local_steps=steps, step_size=0.125)
     apart = [smooth_convex(L=1), start_within(R=1)]
     assert verdict(apart, method, gap, lambda c: 4 * c.R**2, 2) is wanted
+
+
+def test_a_letter_of_the_method_and_of_the_class_is_refused_until_it_is_said_which():
+    """μ of FedProx's proximal term and of the class: the bound read the first, and nobody knew."""
+    apart = over([STRONGLY, start_within(R=1)], FedProx(step_size=0.5, proximity=0.2), clients=1)
+    with pytest.raises(DriftproofError, match="'mu', which is proximity of the algorithm and st"):
+        row_of(claim(apart))
+    said = claim(apart, letters={"mu": "strong_convexity", "mu_p": "proximity"})
+    assert row_of(said).rhs == pytest.approx(0.95**2)
+    alike = over([STRONGLY, start_within(R=1)], FedProx(step_size=0.5, proximity=0.1), clients=1)
+    assert row_of(claim(alike)).rhs == pytest.approx(0.95**2)

@@ -65,15 +65,19 @@ def constants_at_optimum(problem: Any) -> dict[str, Tensor]:
     return {role: torch.where(x.isnan(), inf, x) for role, x in made.items()}
 
 
-def ends_on_two_levels(problem: Any, sign: int = 1) -> dict[str, Tensor]:
+def ends_on_two_levels(
+    problem: Any, sign: int = 1, error: float | None = None
+) -> dict[str, Tensor]:
     """Return ends of ‖x_0 − x*‖, ‖z_0 − z*‖ and, of a minimax problem, ζ_* of its field at z*.
 
     Args:
         sign: 1 of the upper ends (∞: none known), −1 of the lower ones, 0 or more.
+        error: how far x̂ is from x*, at most (None: what the problem knows).
     """
     x, known, oracles = problem.minimiser, problem.constants, problem.oracles(torch.float64)
     start, y = torch.from_numpy(problem.start())[:, None], problem.lower_solution(x)
-    away = torch.as_tensor(problem.minimiser_error, dtype=torch.float64)
+    error = problem.minimiser_error if error is None else error
+    away = torch.as_tensor(error, dtype=torch.float64)
     every, others = (on_every_client(v, problem.clients) for v in (x, y))
     slopes, minimax = oracles.lower_grad(every, others, None), problem.offers == "minimax"
     fields = known.get("field_smoothness", inf) if minimax else inf
@@ -83,7 +87,7 @@ def ends_on_two_levels(problem: Any, sign: int = 1) -> dict[str, Tensor]:
     lost += bend * (away + STORED * (x.norm(dim=0) + y.norm(dim=0)))
     off = lost / torch.as_tensor(modulus, dtype=y.dtype)
     apart = [(start[: len(x)] - x, away), (start[len(x) :] - y, off)]
-    of_x, of_y = ((v.norm(dim=0) + sign * error).clamp(min=0.0) for v, error in apart)
+    of_x, of_y = ((v.norm(dim=0) + sign * by).clamp(min=0.0) for v, by in apart)
     made = {OF_X: of_x, OF_BOTH: of_x.hypot(of_y)}
     if minimax:
         size = (

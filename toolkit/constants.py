@@ -171,6 +171,8 @@ LATEX: Mapping[str, str] = {
 """Letters that sympy would not typeset as the papers do."""
 
 
+EITHER = " or "
+"""Stands between the two roles of a letter that the algorithm and the problem both have."""
 MEASURED = "measured_"
 """What the names of measured quantities start with, among the symbols of a right side."""
 
@@ -221,6 +223,13 @@ class Letters:
                 "a letter of a notation, which neither the problem nor the algorithm has",
                 f'write notation = {{"{letter}": "step_size"}} in the algorithm, say, or '
                 f'letters={{"{letter}": "step_size"}} in the claim (driftproof show roles)',
+            )
+        if EITHER in self.notation[letter]:
+            first, second = self.notation[letter].split(EITHER)
+            raise DriftproofError(
+                f"letter {letter!r}, which is {first} of the algorithm and {second} of the problem",
+                "a letter for each",
+                f'write letters={{"{letter}": "{second}", "{letter}_0": "{first}"}} in the claim',
             )
         if letter not in self.used:
             import sympy

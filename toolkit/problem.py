@@ -280,10 +280,21 @@ class Problem(Parameters, ABC):
         error = sqrt(2 * (known.high - known.low) / modulus) if known.low < known.high else inf
         if not has_term(self):
             each = gradients_of_clients(self, x)
-            lost = self.constants.get("objective_smoothness", inf) * rounding
+            lost = self._smoothness * rounding
             lost += STORED * float((self.gradient(x) if each is None else each).norm())
             error = min(error, (float(self.gradient(x).norm()) + lost) / modulus)
         return min(error, rounding) if known.low == known.high else error + rounding
+
+    @property
+    def _smoothness(self) -> float:
+        """An L of F: its own, or what follows from that of the clients' fields (∞: none known)."""
+        known = self.constants
+        of_fields = known.get("field_smoothness", inf)
+        if self.two_levels:  # y*(x) moves by L/μ times as much as x
+            moduli = (known.get(of, 0.0) for of in ("lower_strong_convexity", "field_monotonicity"))
+            modulus = max(moduli)
+            of_fields *= 1 + of_fields / modulus if modulus > 0 else inf
+        return min(known.get("objective_smoothness", inf), of_fields)
 
     @property
     def has_client_gradients(self) -> bool:

@@ -51,8 +51,8 @@ class Evidence(StrEnum):
         "class",
         "a certificate for every function of a class, or functions of it that exceed the right "
         "side",
-        "for every function of the class, in every dimension, at these hyper-parameters and "
-        "numbers of clients",
+        "for every function of the class, in every dimension, at these hyper-parameters, constants "
+        "and numbers of clients",
     )
     THEOREM = (
         "theorem",

@@ -114,8 +114,9 @@ def drawn(name: str, which: str = "", **options: Any) -> Drawn:
         raise DriftproofError(
             f"{name}, of which no row has a curve",
             "a claim that is judged along rounds, horizons or a letter",
-            'write return each("round", …) in left(view), without an if: it is measured at every '
-            "round; a claim that is measured once has one number, in results.csv of verify",
+            "a claim that is measured once has one number a case, left / right in results.csv of "
+            "verify; if the bound holds after every round k with k for K, say so, and write return "
+            'each("round", …) in left(view), without an if',
         )
     if which and which not in plots:
         raise unknown_name(f"plot of {name}", which, plots)

@@ -7,6 +7,7 @@ row is a client, or a task of one: the constant bounds each of them.
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,8 @@ from driftproof.toolkit.problem import Problem
 Oracle = Callable[[Tensor, Tensor | None], Tensor]
 """(points [clients, …, candidates], noise) → values [clients, …, candidates]."""
 
+ROUGHLY = 0.01
+"""How far x* may be from the solution's minimiser, where nobody knows, of what both sizes are."""
 SAME_EVERYWHERE = AT_OPTIMUM - {"minima_gap"} | {"initial_gradient"}
 """The roles whose score is one number: of the start, or of the minimiser."""
 
@@ -271,10 +274,17 @@ class Scores(BilevelScores):
         fallen: Tensor = self.problem.objective(start) - least
         return fallen[None]
 
-    @property
+    @cached_property
     def error(self) -> float:
-        """How far the solution's minimiser may be from x*."""
-        return float(self.problem.minimiser_error)
+        """How far the solution's minimiser may be from x*; where nobody knows it is taken for x*.
+
+        Then by ``ROUGHLY``: a problem says of itself that this point is least.
+        """
+        size = np.linalg.norm(self.problem.solution.minimiser) + np.linalg.norm(
+            self.problem.start()
+        )
+        known = float(self.problem.minimiser_error)
+        return known if known < inf else ROUGHLY * float(size)
 
     def initial_distance(self, x: Tensor) -> Tensor:
         # of the one start, whatever x is
@@ -285,7 +295,7 @@ class Scores(BilevelScores):
 
     @cached_property
     def _ends(self) -> dict[str, Tensor]:
-        return at_optimum.ends_on_two_levels(self.problem, -1)
+        return at_optimum.ends_on_two_levels(self.problem, -1, self.error)
 
     def initial_distance_of_both(self, x: Tensor) -> Tensor:
         return torch.full_like(x[:1], float(self._ends[at_optimum.OF_BOTH]))

@@ -56,7 +56,10 @@ def spend(count: int) -> None:
     """Count operations on single balls; refuse those beyond the budget of ``precision``."""
     _budget.left -= count
     if _budget.left < 0:
-        raise RefusedError("the run takes more operations on balls than are allowed")
+        raise RefusedError(
+            "the run takes more operations on balls than are allowed: fewer rounds, clients or "
+            "coordinates would do"
+        )
 
 
 @contextmanager

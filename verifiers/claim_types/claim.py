@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 
-from driftproof.toolkit.cases import Assumption, Case
-from driftproof.toolkit.constants import Notation
+from driftproof.toolkit.cases import Assumption, Case, roles_of
+from driftproof.toolkit.constants import EITHER, Notation
 from driftproof.toolkit.declaring import check_words
 from driftproof.toolkit.discover import note_made
 from driftproof.toolkit.errors import DriftproofError, unknown_name
@@ -243,10 +243,21 @@ class Claim(Generic[R]):
         """Return the letters that may stand in this claim's right side, with what is known of them.
 
         Their signs are those of ``toolkit.constants.SIGNS``, or what a parameter's class requires.
+        The algorithm's letters come before the problem's. One that both have for two numbers, as μ
+        of a class and of a proximal step, is either, and may not be used until ``letters`` says
+        which.
         """
         letters, signs = dict(case.problem.notation), dict(case.problem.required_signs)
         if case.algorithm is not None:
-            letters |= case.algorithm.notation
+            own = case.algorithm.notation
+            twice = [x for x in own if letters.get(x, own[x]) != own[x] and x not in self.letters]
+            roles = roles_of(case) if twice else {}
+            either = {x: f"{own[x]}{EITHER}{letters[x]}" for x in twice}
+            letters |= own | {
+                x: role
+                for x, role in either.items()
+                if len({str(roles[of]) for of in role.split(EITHER) if of in roles}) > 1
+            }
             signs |= case.algorithm.required_signs
         return Notation(letters | dict(self.letters), signs)
 

@@ -6,7 +6,7 @@ second time from the LaTeX alone (``read_back``): what the two do not agree on i
 
 import inspect
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import fields, replace
 from fractions import Fraction
 from operator import gt
@@ -263,6 +263,7 @@ def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]]) -> str
         step = step.replace(f"``{role}``", f"${latex(sympy.Symbol(name))}$")
     step = latex_text(step.replace("`", "").rstrip(".")) if "$" not in step else step.rstrip(".")
     told = [row.partition(" &= ")[0] for row in rows["letters"]]
+    notation = {**method.notation, **claim.letters}
     assumed, met = (*claim.assumes, *form.assumes), "; with" if rows["met"] else "."
     steps = [r"Then, $(t)$ being what holds after $t$ steps,", *aligned(rows["steps"])]
     return "\n".join(
@@ -270,7 +271,7 @@ def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]]) -> str
             *heading(claim, form.key),
             f"Let there be {counted(problem.clients, 'client')}{_family(problem)}, where",
             *aligned(rows["functions"]),
-            f"Run {of_method(method, told)} ({step}) from ${start}$"
+            f"Run {of_method(method, told, notation)} ({step}) from ${start}$"
             f" for {counted(case.rounds, 'round')}" + (", with" if rows["letters"] else "."),
             *aligned(rows["letters"]),
             *of_draws(method, problem.clients),
@@ -286,14 +287,17 @@ def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]]) -> str
     )
 
 
-def of_method(method: Any, told: Container[str] = ()) -> str:
+def of_method(
+    method: Any, told: Container[str] = (), notation: Mapping[str, str] | None = None
+) -> str:
     r"""Return a method and its numbers in the field's letters, but those that are told elsewhere.
 
     >>> from driftproof.toolkit.algorithms import FedAvg
     >>> print(of_method(FedAvg(local_steps=4, step_size=0.5)))
     FedAvg with $\tau = 4$ local steps and step size $\eta = \frac{1}{2}$
     """
-    letters = {role: latex(sympy.Symbol(name)) for name, role in method.notation.items()}
+    notation = method.notation if notation is None else notation
+    letters = {role: latex(sympy.Symbol(name)) for name, role in notation.items()}
     said: list[str] = []
     for name, value in method.values().items():
         letter, named = letters.get(name, ""), latex_text(name.replace("_", " "))

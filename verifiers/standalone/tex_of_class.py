@@ -47,7 +47,9 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
     found = json.loads(counterexample)
     drawn, _ = _slopes(found)
     if found["fields"] and not drawn:
-        raise NoScriptError("its operators turn: they are no functions with values")
+        saddle = "the script has the matrix (p, b; −b, r) of f = (p/2)x² + bxy − (r/2)y²"
+        turns = "its operators turn: they are no functions with values"
+        raise NoScriptError(saddle if "convex-concave" in str(found["about"]) else turns)
     vectors, ending, about = found["coordinates"], found["conclusion"], About(claim, found)
     if "start-anywhere" in found["about"]:
         if about.sizeless:
@@ -124,9 +126,9 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
         [
             *heading(claim, form),
             *about.told(away),
-            f"Let {_classes(found, about.method)}, with",
+            f"Let {_classes(found, about)}, with",
             *aligned([*rows, rf"{LEFT} &> {RIGHT}"]),
-            *_exist(found, drawn, about.method),
+            *_exist(found, drawn, about),
             "",
         ]
     )
@@ -177,7 +179,7 @@ PAIRS = r"""They exist, for every two points $x$ and $y$ of one of them satisfy
 
 NUMBERED = (
     r"Here $x_{1}, x_{2}, \dots$ are numbered as gradients and values are taken at them, client"
-    "\nby client: they are not the models after rounds $1, 2$, and so on."
+    "\nby client: $x_{k}$ need not be the model after round $k$."
 )
 
 
@@ -195,6 +197,7 @@ class About:
         self.rounds, self.clients = int(of.get("rounds", 1)), int(of.get("clients", 1))
         cases, self.called = getattr(claim, "classes", ()), of.get("algorithm", "the method")
         self.method = next((x.algorithm for x in cases if self._called(x.algorithm)), None)
+        self.notation = {**getattr(self.method, "notation", {}), **getattr(claim, "letters", {})}
         stated = [str(part) for x in cases for part in x.problem.conditions] or self.conditions
         self.stated = {re.split(r"\W", part)[0] for part in stated}
         self.sizeless = "start-anywhere()" in stated or (self.cycle and "start" not in self.stated)
@@ -235,7 +238,11 @@ class About:
 
     def told(self, away: tuple[int, float] | None) -> list[str]:
         """Return what is run, what ``stays_away`` found, and what the left side is of."""
-        method = of_method(self.method) if self.method else latex_text(self.called)
+        method = (
+            of_method(self.method, notation=self.notation)
+            if self.method
+            else latex_text(self.called)
+        )
         of, *others = self.functions
         if self.clients > 1:
             of = rf"\frac{{1}}{{{self.clients}}} \sum_{{i}} {of[0]}_{{i}}"
@@ -276,23 +283,23 @@ class About:
         return made
 
 
-def _classes(found: dict[str, Any], method: Any) -> str:
+def _classes(found: dict[str, Any], about: About) -> str:
     """Return which classes the functions are of, those of one class together."""
     alike: dict[str, list[str]] = {}
     for name, of in found["functions"].items():
         kinds = []
         for kind, letters in of["classes"].items():
             numbers = {letter: number_text(Fraction(x)) for letter, x in letters.items()}
-            others = ", ".join(f"${_letter_of_class(a, method)} = {x}$" for a, x in numbers.items())
+            others = ", ".join(f"${_letter_of_class(a, about)} = {x}$" for a, x in numbers.items())
             other = latex_text(kind) + f" ({others})" * bool(others)
             kinds.append(CLASSES[kind].format(**numbers) if kind in CLASSES else other)
         alike.setdefault(", ".join(kinds), []).append(f"${_name(name)}$")
     return "; ".join(f"{' and '.join(names)} be {kinds}" for kinds, names in alike.items())
 
 
-def _letter_of_class(name: str, method: Any) -> str:
+def _letter_of_class(name: str, about: About) -> str:
     """Return a letter of a class as LaTeX: with an index if a number of the method has it too."""
-    taken = method is not None and method.notation.get(name) in method.values()
+    taken = about.method is not None and about.notation.get(name) in about.method.values()
     return latex(sympy.Symbol(name)) + "_{f}" * taken
 
 
@@ -305,7 +312,7 @@ def _bend(classes: dict[str, Any]) -> tuple[Fraction, Fraction] | None:
     return Fraction(of.get("mu", -most if kind == "smooth" else 0)), most
 
 
-def _exist(found: dict[str, Any], drawn: dict[str, list[Piece]], method: Any) -> list[str]:
+def _exist(found: dict[str, Any], drawn: dict[str, list[Piece]], about: About) -> list[str]:
     """Return why there are such functions."""
     ends = {_name(name): _bend(of["classes"]) for name, of in found["functions"].items()}
     texts = {name: [*map(number_text, of or ())] for name, of in ends.items()}
@@ -318,7 +325,7 @@ def _exist(found: dict[str, Any], drawn: dict[str, list[Piece]], method: Any) ->
         return [f"They exist, by the interpolation conditions of their classes ({SOURCE})."]
     theorem = "Theorem 4" if pair[0] >= 0 else "on composite problems, Theorem 3.10"
     mu, most = map(number_text, pair)
-    L, modulus = (_letter_of_class(name, method) for name in ("L", "mu"))
+    L, modulus = (_letter_of_class(name, about) for name in ("L", "mu"))
     pairs = re.sub(r"\bL\b", L, PAIRS).replace(r"\mu", modulus)
     return [pairs, rf"with ${L} = {most}$ and ${modulus} = {mu}$ ({SOURCE}, {theorem})."]
 

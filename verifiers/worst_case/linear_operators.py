@@ -107,8 +107,8 @@ def curves_above(
     tried = [*product(KNOTS, ordered, (*pushes, Fraction(0)))]
     for of in ordered if count > 1 else ():  # as in a fixed point: the push that leads back
         off = [list[Fraction](), list[Fraction]()]
-        for push, missed in enumerate(off):
-            _met(case, curves_of(ZERO[0], of, Fraction(push)), (start, ZERO[0]), missed)
+        for at_push, missed in enumerate(off):
+            _met(case, curves_of(ZERO[0], of, Fraction(at_push)), (start, ZERO[0]), missed)
         if bent not in of and len(off[0]) == len(off[1]) == 1 and off[0] != off[1]:
             tried.append((ZERO[0], of, off[0][0] / (off[0][0] - off[1][0])))
     for knot, of, push in tried:
