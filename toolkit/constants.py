@@ -224,8 +224,8 @@ class Letters:
                 f'write notation = {{"{letter}": "step_size"}} in the algorithm, say, or '
                 f'letters={{"{letter}": "step_size"}} in the claim (driftproof show roles)',
             )
-        if EITHER in self.notation[letter]:
-            first, second = self.notation[letter].split(EITHER)
+        if EITHER in (role := self.notation.get(letter, "")):
+            first, second = role.split(EITHER)
             raise DriftproofError(
                 f"letter {letter!r}, which is {first} of the algorithm and {second} of the problem",
                 "a letter for each",
