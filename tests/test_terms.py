@@ -8,6 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from driftproof.synthetic.attacks.search import attacked
 from driftproof.synthetic.problems import CompositeQuadratic
 from driftproof.toolkit.algorithm import algorithm
 from driftproof.toolkit.algorithms import FedAvg, FrankWolfe, ProximalGradient, ProximalPoint
@@ -17,6 +18,7 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.measure import each, sq
 from driftproof.toolkit.problem import with_overrides
+from tests.test_declared import altered
 
 
 @algorithm(name="online", source="tests", statement="a step along the gradient of each time")
@@ -126,3 +128,31 @@ def test_a_sum_with_a_term_has_no_gradient_and_no_plain_steps():
             last(member(term), method, 1)
     with pytest.raises(DriftproofError, match="classes=over"):
         last(member("box"), Online(), 1)
+
+
+def test_constants_of_a_problem_on_a_set_are_attacked_in_the_set():
+    """x³/6 on [0, 1]: F'' ≤ 1 there, and elsewhere as large as one likes."""
+
+    class Oracles:
+        clients, client_weights = 1, torch.ones(1, 1, 1, dtype=torch.float64)
+
+        def field_law(self, batch):
+            return None
+
+        def field_grad(self, x, xi):
+            return x**2 / 2
+
+        def project(self, x):
+            return x.clamp(0, 1)
+
+    def cube(L):
+        return altered(
+            CompositeQuadratic(term="box", clients=1, dim=1),
+            constants={"objective_smoothness": L, "field_smoothness": L},
+            gradient=lambda self, x: x**2 / 2,
+            oracles=lambda self, dtype, device="cpu", clients=None: Oracles(),
+        )
+
+    for role in ("objective_smoothness", "field_smoothness"):
+        assert 0.9 < attacked(cube(1.0), role).ratio <= 1
+        assert attacked(cube(0.5), role).exceeded

@@ -106,6 +106,17 @@ class Scores(BilevelScores):
         """Say whether a role's points stay within the problem's radius."""
         return not self.anywhere(role)
 
+    def kept(self, role: str, points: Tensor) -> Tensor:
+        """Return points, [size, candidates], drawn to where a role's constant is proven.
+
+        That is the problem's radius, and its set; ends of the set's diameter are directions.
+        """
+        if not self.inside(role):
+            return points
+        points = within(points, self.problem.radius)
+        of_set = len(points) == self.problem.dim and role != "diameter"
+        return feasible(self.problem, points) if of_set else points
+
     def variables(self, role: str) -> int:
         """Return how many entries a point of a role's score has."""
         if self.anywhere(role):
@@ -450,3 +461,11 @@ def _largest_entry(diagonals: Tensor) -> Tensor:
     """Return the spectral norm of diagonal matrices, given by their diagonals."""
     norms: Tensor = diagonals.abs().amax(1)
     return norms
+
+
+def within(points: Tensor, radius: float | None) -> Tensor:
+    """Return points, [size, candidates], drawn into a ball."""
+    if radius is None:
+        return points
+    shrunk: Tensor = points * (radius / points.norm(dim=0).clamp(min=radius))
+    return shrunk

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from driftproof.synthetic.attacks.outcomes import Draws, outcomes
-from driftproof.synthetic.attacks.scores import SAME_EVERYWHERE, Scores
+from driftproof.synthetic.attacks.scores import SAME_EVERYWHERE, Scores, within
 from driftproof.toolkit.constants import MODULI
 from driftproof.toolkit.problem import Problem
 
@@ -77,15 +77,14 @@ def attacked(
     scores = Scores(problem, draws=draws)
     score, pair = getattr(scores, role), scores.is_pair(role)
     size = scores.variables(role)
-    radius = problem.radius if scores.inside(role) else None
 
     def placed(candidate: Tensor) -> Tensor:
         """Turn a point and a step, beside each other, into two points."""
         if not pair:
-            return within(candidate, radius)
+            return scores.kept(role, candidate)
         point, step = candidate.chunk(2)
-        first = within(point, radius)
-        return torch.cat([first, within(first + step, radius)])
+        first = scores.kept(role, point)
+        return torch.cat([first, scores.kept(role, first + step)])
 
     candidates = int(np.clip(budget / scores.outcomes(role), FEWEST, CANDIDATES))
     sweeps = 0 if role in SAME_EVERYWHERE else sweeps
@@ -146,14 +145,6 @@ def largest_row(rows: Tensor) -> Tensor:
     """Return the largest of each candidate's rows; -inf where there is no number."""
     largest: Tensor = rows.nan_to_num(-np.inf, -np.inf, -np.inf).amax(0)
     return largest
-
-
-def within(points: Tensor, radius: float | None) -> Tensor:
-    """Return points, [size, candidates], drawn into a ball."""
-    if radius is None:
-        return points
-    shrunk: Tensor = points * (radius / points.norm(dim=0).clamp(min=radius))
-    return shrunk
 
 
 def maximise(

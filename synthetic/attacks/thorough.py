@@ -24,7 +24,6 @@ from driftproof.synthetic.attacks.search import (
     is_exceeded,
     largest_row,
     ratio_of,
-    within,
 )
 from driftproof.toolkit.balls.tensor import BITS, Balls, RefusedError, lift, precision
 from driftproof.toolkit.climb import climb
@@ -120,7 +119,7 @@ class _Search:
 
     def score(self, places: Tensor) -> Tensor:
         """Return the scores of places, [rows, candidates]; -inf where there is no number."""
-        points = torch.cat([within(end, self.radius) for end in places])
+        points = torch.cat([self.scores.kept(self.role, end) for end in places])
         parts = [self.score_of(part) for part in torch.split(points, self.width, 1)]
         return torch.cat(parts, 1).nan_to_num(-np.inf, -np.inf, -np.inf)
 
@@ -287,7 +286,7 @@ class _Search:
 
     def shown(self, place: Tensor, row: int) -> Attack:
         """Return what a place shows, in doubles."""
-        ends = [within(end[:, None], self.radius)[:, 0] for end in place]
+        ends = [self.scores.kept(self.role, end[:, None])[:, 0] for end in place]
         rows = self.score(torch.stack(ends)[..., None])[:, 0]
         value, declared = float(rows[row]), declared_of(self.problem, self.role)
         return Attack(
