@@ -465,6 +465,10 @@ def test_what_agrees_says_which_fields_were_not_compared():
     code = RoundFunction(Flower, "x", ("x", "control"), frozenset())
     code.unseen["control"] = None  # an attribute perhaps: what aggregate returns is compared
     assert code.unseen_told.endswith("not compared: control, which Flower does not return")
+    assert set(code.state((None, [np.zeros(1), np.ones(2)]))) == {"x"}
+    assert code.unseen_told.endswith(
+        "compared: all but the first of the 2 arrays that aggregate returns"
+    )
     assert "not compared" not in "".join(first_departure(written.scaffold(), Scaffold, 30, 0))
 
 

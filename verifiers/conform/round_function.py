@@ -24,6 +24,7 @@ class RoundFunction:
 
     Attributes:
         unseen: fields that it left out of the state, and that no other one stood for.
+        arrays: how many aggregate returned; the model is the first.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class RoundFunction:
                 "pass the function or the class itself",
             )
         self.unseen: dict[str, None] = {}
+        self.arrays = 1
         self._code = code
         self._class = next((name for name in ("step", "fit") if hasattr(code, name)), "")
         called = [code, getattr(code, self._class)] if self._class else [code]
@@ -46,13 +48,12 @@ class RoundFunction:
 
     @property
     def unseen_told(self) -> str:
-        """A line that says which fields were not compared ("": all were)."""
-        if not self.unseen:
-            return ""
+        """Lines that say what was not compared ("": all was)."""
         does = "return" if self._class == "fit" else "name"
-        return (
-            f"\n        not compared: {', '.join(self.unseen)}, which {self.name} does not {does}"
-        )
+        parts = [f"{', '.join(self.unseen)}, which {self.name} does not {does}"] * bool(self.unseen)
+        if self.arrays > 1:
+            parts.append(f"all but the first of the {self.arrays} arrays that aggregate returns")
+        return "".join(f"\n        not compared: {part}" for part in parts)
 
     def begin(self, given: Mapping[str, Any]) -> Any:
         """Return what the first round begins with: the state, or an object (and parameters)."""
@@ -90,7 +91,7 @@ class RoundFunction:
         """Return those fields of the state that a round leaves, as arrays."""
         held = after
         if self._class == "fit":
-            held = {self.iterate: after[1][0]}
+            held, self.arrays = {self.iterate: after[1][0]}, len(after[1])
         elif self._class:
             held = {name: getattr(after, name) for name in self.fields if hasattr(after, name)}
         return {name: _array(name, held[name]) for name in self.fields if name in held}

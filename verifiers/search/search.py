@@ -181,6 +181,8 @@ class _Visited:
         longest: how many steps a run may have.
         new, changed: the work of climbs in new structures, and in changed leaders.
         useless: why no structure of it can be run ("": some can).
+        nearest: the largest score, below 0 where a candidate does not meet the assumptions, and
+            what it does not meet.
     """
 
     space: Space
@@ -193,6 +195,13 @@ class _Visited:
     changed: float = 0.0
     longest: float = STEPS_AT_FIRST
     useless: str = ""
+    nearest: tuple[float, str] = (-np.inf, "")
+
+    @property
+    def unmet(self) -> str:
+        """What no candidate met, where none met every assumption."""
+        met, unmet = self.nearest
+        return f"no candidate met every assumption: {unmet}" if met < 0 and unmet else ""
 
     @property
     def family(self) -> str:
@@ -239,7 +248,10 @@ def _search(
     candidate: dict[str, Any] | None = None
 
     def ended(**result: Any) -> dict[str, Any]:
-        left_out = {at.family: at.useless for at in visited if at.useless}
+        why = {
+            at.family: at.useless or at.unmet * (result.get("status") == NOTHING) for at in visited
+        }
+        left_out = {family: of for family, of in why.items() if of}
         return result | {
             "evaluations": evaluations,
             "climbs": climbs,
@@ -350,6 +362,7 @@ def _search(
             work = result["evaluations"] * max(1, of.rounds * of.local_steps)
             at.new, at.changed = at.new + (not unit.long) * work, at.changed + unit.long * work
             at.keep(ratio, unit.structure)
+            at.nearest = max(at.nearest, (ratio, result.get("unmet", "")))
             if ratio < 0:
                 nearest = max(nearest, (ratio, result["unmet"]))
             if best[0] < ratio < ENOUGH:

@@ -191,7 +191,7 @@ class OnPaper(Words):
         source = " (Taylor, Hendrickx and Glineur 2017)" * smooth
         points = "two points" if any("j}&" in form for form in forms) else "point"
         left_out = [*["the squares"] * bool(rest), *["the last term"] * (not vanishes(gap))]
-        said = " ".join([*self.steps, *suppose, self.said(self.goal)])
+        said = " ".join([*self.steps, *solution, *suppose, self.said(self.goal)])
         proof = " ".join(
             [*(row for rows in used.values() for row in rows), total, *forms, *self.halves]
         )
