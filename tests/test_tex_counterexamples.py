@@ -36,7 +36,7 @@ from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import script_of
 from driftproof.verifiers.standalone.terms import number_text
 from driftproof.verifiers.standalone.tex import tex_of
-from driftproof.verifiers.standalone.tex_of_class import _exist, _name, tex_of_class
+from driftproof.verifiers.standalone.tex_of_class import About, _exist, _name, tex_of_class
 from driftproof.verifiers.standalone.tex_of_limit import tex_of_limit
 from driftproof.verifiers.verify import Settings, judge, select
 from driftproof.verifiers.worst_case.on_quadratics import Mode
@@ -509,7 +509,7 @@ from driftproof.classes import any_state, over, smooth_strongly_convex
 @bound(name="mine/pulled", source="mine", statement="faster", measured={"b": "b"},
        classes=over([smooth_strongly_convex(L=1, mu=0.1), any_state()],
                     FedProx(local_steps=2, proximity=1.0), rounds=1, clients=1),
-       right=lambda c: (1 - c.eta * c.mu) ** 4 * c.measured("b"))
+       right=lambda c: (1 - c.eta) ** 4 * c.measured("b"))
 def pulled(view):
     start, end = (sq(x - view.minimiser) for x in (view.round_start("w"), view.mean("w")))
     return each("round", "local_step", end, b=start) if view.last else None
@@ -524,10 +524,13 @@ def test_a_rounds_start_is_no_part_of_a_state_and_a_letter_means_one_thing(tmp_p
     text = tex_of_class(claims[0].load(), "printed", json.dumps(found))
     assert not re.search(r"c_\{0\}|\\text\{start\}", text)
     assert "The left side is taken after step 2 of round 1." in text
-    said = " ".join(_exist(found, {}, claims[0].load().classes[0].algorithm))
+    about = About(claims[0].load(), found)
+    said = " ".join(_exist(found, {}, about))
     assert r"with $L = 1$ and $\mu_{f} = \frac{1}{10}$" in said  # the proximal term has \mu
     assert r"\mu \|" not in said
-    assert r"$\mu = \frac{1}{10}$" in " ".join(_exist(found, {}, FedAvg()))
+    about.notation |= {"mu": "strong_convexity", "mu_p": "proximity"}  # as letters= of a claim
+    assert r"$\mu = \frac{1}{10}$" in " ".join(_exist(found, {}, about))
+    assert r"proximity $\mu_{p} = 1$" in about.told(None)[0]
     text, *_ = tex_of(moved, moved.forms[0], Case(QUADRATICS, FedProx(local_steps=2), 2))
     assert "anchor" not in text
 
