@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 P = TypeVar("P", bound="Problem")
 M = TypeVar("M", bound=Callable[..., Any])
 STRONGLY_CONVEX = ("strong_convexity", "client_strong_convexity", "field_monotonicity")
-"""Roles whose modulus F has: a mean has that of its parts, and max_y f(·, y) that of each y."""
+"""Roles whose modulus F has: a mean has that of its parts, and max_y f(·, y) that of each y.
+
+On two levels that do not share f, only the first one speaks of F.
+"""
 
 
 @dataclass(frozen=True)
@@ -273,8 +276,9 @@ class Problem(Parameters, ABC):
         if known.exact:
             return 0.0
         rounding = STORED * (float(x.norm()) + float(np.linalg.norm(self.start())))
-        strong = (self.constants.get(role, 0.0) for role in STRONGLY_CONVEX)
-        modulus = max(strong) if self.radius is None else 0.0
+        strong = STRONGLY_CONVEX[: 1 if self.offers == "bilevel" else None]
+        moduli = (self.constants.get(role, 0.0) for role in strong)
+        modulus = max(moduli) if self.radius is None else 0.0
         if not modulus > 0:
             return rounding if known.low == known.high else inf
         error = sqrt(2 * (known.high - known.low) / modulus) if known.low < known.high else inf
@@ -289,12 +293,14 @@ class Problem(Parameters, ABC):
     def _smoothness(self) -> float:
         """An L of F: its own, or what follows from that of the clients' fields (∞: none known)."""
         known = self.constants
-        of_fields = known.get("field_smoothness", inf)
-        if self.two_levels:  # y*(x) moves by L/μ times as much as x
+        own, of_fields = (known.get(f"{of}_smoothness", inf) for of in ("objective", "field"))
+        if self.offers == "bilevel":
+            return own
+        if self.offers == "minimax":  # y*(x) moves by L/μ times as much as x
             moduli = (known.get(of, 0.0) for of in ("lower_strong_convexity", "field_monotonicity"))
             modulus = max(moduli)
             of_fields *= 1 + of_fields / modulus if modulus > 0 else inf
-        return min(known.get("objective_smoothness", inf), of_fields)
+        return min(own, of_fields)
 
     @property
     def has_client_gradients(self) -> bool:

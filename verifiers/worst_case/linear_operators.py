@@ -105,11 +105,12 @@ def curves_above(
         return [Curve(push * s, *of[k % len(of)], knot * start) for k, s in enumerate(signs)]
 
     tried = [*product(KNOTS, ordered, (*pushes, Fraction(0)))]
-    for of in ordered if count > 1 else ():  # as in a fixed point: the push that leads back
+    straight = [of for of in ordered if count > 1 and bent not in of]
+    for of in straight:  # as in a fixed point: the push that leads back
         off = [list[Fraction](), list[Fraction]()]
         for at_push, missed in enumerate(off):
             _met(case, curves_of(ZERO[0], of, Fraction(at_push)), (start, ZERO[0]), missed)
-        if bent not in of and len(off[0]) == len(off[1]) == 1 and off[0] != off[1]:
+        if len(off[0]) == len(off[1]) == 1 and off[0] != off[1]:
             tried.append((ZERO[0], of, off[0][0] / (off[0][0] - off[1][0])))
     for knot, of, push in tried:
         most = related[0] if "similar" in bounds else abs(push)
@@ -240,11 +241,10 @@ def _met(
                 put(triple.gradient, field(x))
             if unknown(triple.gradient):
                 return None
-            off = at(triple.gradient)[0] - field(x)[0], at(triple.gradient)[1] - field(x)[1]
-            if any(off) and missed is None:
-                return None
-            if any(off) and missed is not None:
-                missed.append(off[0])
+            if (got := at(triple.gradient)) != (wanted := field(x)):
+                if missed is None:
+                    return None
+                missed.append(got[0] - wanted[0])
             vectors |= {
                 ~j: (field.value(x), x[1]) for j in triple.value.values if isinstance(field, Curve)
             }
