@@ -7,10 +7,9 @@ import pytest
 import torch
 from hypothesis import HealthCheck, settings
 
-from tests import numbers, shapes, thorough
+from tests import shapes, thorough
 
 shapes.install()
-numbers.install()
 os.environ.setdefault("NUMBA_NUM_THREADS", "2")
 if not torch.cuda.is_available():  # read by triton when it is imported
     os.environ.setdefault("TRITON_INTERPRET", "1")
@@ -30,7 +29,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(numbers.Notes(config))
     if config.getoption("--benchmark"):
         config.option.benchmark_only = True
 

@@ -1,4 +1,4 @@
-"""What ``make test`` leaves to ``make test-thorough``, and what another BLAS kernel has to repeat.
+"""What ``make test`` leaves to ``make test-thorough``, and what two BLAS kernels have to decide.
 
 Nothing is lost: ``.ci/run`` runs both, and a file or a test that is named on the command line runs
 whole. To leave something out, add a line to ``LEFT`` with its reason.
@@ -22,13 +22,11 @@ class Left:
         tests: how the ids of their nodes begin.
         why: what has to change before they can fail.
         sample: whether a sample stays, in which each kind of parameter occurs (``sampled``).
-        one_kernel: whether no other BLAS kernel can decide them otherwise.
     """
 
     tests: str
     why: str
     sample: bool = False
-    one_kernel: bool = False
 
 
 VERDICTS = "tests/test_claims.py::test_verdicts_are_those_on_record_and_siblings_are_refused"
@@ -42,8 +40,8 @@ LEFT = (
     Left("tests/test_engines.py", "an algorithm or a family", sample=True),
     Left("tests/test_balls_engine.py", "an algorithm or a family", sample=True),
     Left("tests/test_devices.py", "an algorithm or a family", sample=True),
-    Left("tests/test_experiments.py::test_a_run_judges_its", "an experiment", one_kernel=True),
-    Left("tests/test_fairness.py::test_every_sentence", "the experiment", one_kernel=True),
+    Left("tests/test_experiments.py::test_a_run_judges_its", "an experiment"),
+    Left("tests/test_fairness.py::test_every_sentence", "the experiment"),
     Left("tests/test_claims.py::test_verdicts_hold_with_another_seed", "engines and judges"),
     Left(
         "tests/test_theorems.py::test_closed_forms_of",
@@ -60,10 +58,10 @@ LEFT = (
     Left("tests/test_on_paper.py::test_a_changed_proof", "what reads a printed proof back"),
     Left("tests/test_on_paper.py::test_the_page_has_every", "docs/proofs.md, or what prints it"),
     *(
-        Left(f"tests/test_minimax_kernel.py::test_{name}", "that kernel", one_kernel=True)
+        Left(f"tests/test_minimax_kernel.py::test_{name}", "that kernel")
         for name in ("the_same_bits", "a_replicate_in_tiles")
     ),
-    Left("tests/test_bench.py::test_the_commands_table", "the bench command", one_kernel=True),
+    Left("tests/test_bench.py::test_the_commands_table", "the bench command"),
     Left("tests/test_ends.py::test_smooth_strongly_convex", "the betting test, by six verdicts"),
     Left("tests/test_ends.py::test_runs_stay_within", "an algorithm's radii"),
     Left("tests/test_statistics.py::test_verdicts_on_simulated", "the betting test"),
@@ -94,7 +92,7 @@ LEFT = (
             "rates_in_t.py::test_what_is_false",
         )
     ),
-    Left("tests/test_paper.py::test_forty_theorems", "what reads marked papers", one_kernel=True),
+    Left("tests/test_paper.py::test_forty_theorems", "what reads marked papers"),
     Left("tests/test_paper.py::test_the_steps_of_the_action", "the action, or the install"),
     *(
         Left(f"{PAGE}[{page}]", "the page, or a command that it shows")
@@ -108,26 +106,26 @@ LEFT = (
         )
     ),
     Left("tests/test_bench.py::test_every_way_agrees", "a kernel or a peer"),
-    Left("tests/test_triton.py::test_a_launch", "a kernel for a GPU, interpreted", one_kernel=True),
-    Left("tests/test_triton.py::test_kernels_compile", "a kernel for a GPU", one_kernel=True),
+    Left("tests/test_triton.py::test_a_launch", "a kernel for a GPU, interpreted"),
+    Left("tests/test_triton.py::test_kernels_compile", "a kernel for a GPU"),
     *(
         Left(f"tests/test_experiment.py::test_{name}", "the experiment, or the wire")
         for name in ("the_wire_engine", "the_printed_step")
     ),
-    Left("tests/test_cluster.py", "how tasks are sent to other machines", one_kernel=True),
-    Left("tests/test_kills.py", "the ledger and the workers", one_kernel=True),
-    Left("tests/test_fuzz.py::test_a_file_that_is_spoilt_is_told", "readers", one_kernel=True),
-    Left("tests/test_prove.py::test_coq_", "what is written for Coq", one_kernel=True),
-    Left("tests/test_coq_region.py", "what is written for Coq", one_kernel=True),
-    Left("tests/test_wheel.py::test_mypy", "the install, or types", one_kernel=True),
-    Left("tests/test_site.py", "docs/, which `make docs` builds", one_kernel=True),
+    Left("tests/test_cluster.py", "how tasks are sent to other machines"),
+    Left("tests/test_kills.py", "the ledger and the workers"),
+    Left("tests/test_fuzz.py::test_a_file_that_is_spoilt_is_told", "readers"),
+    Left("tests/test_prove.py::test_coq_", "what is written for Coq"),
+    Left("tests/test_coq_region.py", "what is written for Coq"),
+    Left("tests/test_wheel.py::test_mypy", "the install, or types"),
+    Left("tests/test_site.py", "docs/, which `make docs` builds"),
     Left("tests/test_notebooks.py::test_what_the_text_says_is_shown", "the notebooks"),
-    Left("tests/test_hostile_names.py::test_nothing_of_a", "the page's templates", one_kernel=True),
-    Left("tests/test_hostile_names.py::test_the_watch_sees", "the browser", one_kernel=True),
-    Left("tests/test_browser.py", "the page's script and its templates", one_kernel=True),
+    Left("tests/test_hostile_names.py::test_nothing_of_a", "the page's templates"),
+    Left("tests/test_hostile_names.py::test_the_watch_sees", "the browser"),
+    Left("tests/test_browser.py", "the page's script and its templates"),
 )
 DECIDED = (VERDICTS, "tests/test_certificates.py", f"{PAGE}[README]")
-"""Tests that are repeated with another BLAS kernel whole, and by a command too."""
+"""Tests that ``.ci/run`` runs with the processor's kernels and with others, all of them."""
 
 
 def kinds(item: pytest.Item) -> set[Hashable]:
@@ -157,20 +155,18 @@ def sampled(items: Sequence[pytest.Item]) -> set[pytest.Item]:
 
 
 def mark(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what is left out as ``thorough``, unless the command line names its file."""
+    """Mark what is left out as ``thorough``, unless the command line names its file.
+
+    What ``DECIDED`` lists is ``decided`` as well.
+    """
     kept = sampled(items)
     named = {Path(arg.partition("::")[0]).resolve() for arg in config.args}
     for item in items:
         line = line_of(item)
         if line and not (line.sample and item in kept) and item.path not in named:
             item.add_marker(pytest.mark.thorough(line.why))
-
-
-def repeated(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Return what may be repeated with another BLAS kernel: of most tests a sample."""
-    kept = sampled(items)
-    of = (item for item in items if item in kept or item.nodeid.startswith(DECIDED))
-    return [item for item in of if not ((line := line_of(item)) and line.one_kernel)]
+        if item.nodeid.startswith(DECIDED):
+            item.add_marker("decided")
 
 
 def line_of(item: pytest.Item) -> Left | None:

@@ -1,0 +1,77 @@
+"""Which tests are left to ``make test-thorough``, and which are decided with two kernels."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests import thorough
+
+ROOT = Path(__file__).parents[1]
+CONFTEST = """
+import pytest
+from tests import thorough
+thorough.LEFT = (thorough.Left("tests/test_law", "x", sample=True),)
+thorough.DECIDED = ("tests/test_law.py::test_law[u",)
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    thorough.mark(config, items)
+"""
+LAW = """
+import pytest
+@pytest.mark.parametrize("a", "xyz")
+@pytest.mark.parametrize("b", "uv")
+def test_law(a, b): pass
+def test_beside(): pass
+"""
+
+
+def test_of_a_law_a_sample_runs_and_what_is_left_out_runs_by_its_marker_or_name(tmp_path):
+    """Each value occurs: xu, yu, zu and xv of six pairs."""
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "pytest.ini").write_text(
+        "[pytest]\nmarkers =\n  decided\n  thorough\ntestpaths = tests\n"
+        "addopts = -m 'not thorough'\n"
+    )
+    ours = (ROOT / "tests/thorough.py").read_text(encoding="utf-8")
+    for name, text in (
+        ("__init__", ""),
+        ("thorough", ours),
+        ("conftest", CONFTEST),
+        ("test_law", LAW),
+    ):
+        (tmp_path / "tests" / f"{name}.py").write_text(text, encoding="utf-8")
+
+    def found(*words: str) -> str:
+        made = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "--co", *words],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        )
+        assert made.returncode == 0, made.stdout + made.stderr
+        return made.stdout
+
+    assert "5/7 tests collected" in found()
+    left = found("-m", "thorough")
+    assert {"test_law[v-y]", "test_law[v-z]"} == {
+        line.split("::")[1] for line in left.splitlines() if "::" in line
+    }
+    assert "5/7 tests collected" in found("-m", "thorough or decided")
+    assert "7 tests collected" in found("tests/test_law.py")
+
+
+def test_what_is_said_to_be_left_out_or_decided_is_there():
+    for node in (*(line.tests for line in thorough.LEFT), *thorough.DECIDED):
+        file, _, name = node.partition("::")
+        assert f"\ndef {name.partition('[')[0]}" in (ROOT / file).read_text(encoding="utf-8"), node
+
+
+def test_the_gate_runs_both_with_kernels_that_are_not_the_processor_s_own():
+    gate = (ROOT / ".ci/run").read_text(encoding="utf-8")
+    (repeated,) = [line for line in gate.splitlines() if "OPENBLAS_CORETYPE" in line]
+    assert repeated.startswith("OPENBLAS_CORETYPE=$kernel ")
+    assert repeated.endswith('-m "thorough or decided"')
+    assert "*Haswell* | *Zen*) kernel=Nehalem" in gate
+    assert "*) kernel=Haswell" in gate
