@@ -56,6 +56,8 @@ KINDS = ("field", "composition", "minimax", "bilevel")
 SMALL = (-2, -3, -5)
 MOST = 20
 """A number is at most so many units."""
+SIMPLER = 100
+"""Instances that are tried for being simpler than one that fails."""
 SIZES = 4
 """A client has at most so many samples."""
 STEPS = (1, 2, 3, 5, 10)
@@ -151,10 +153,24 @@ def conditions(
     return problem, member, draw(st.integers(1, rounds)), sizes, draw(st.integers(0, SIZES))
 
 
+class _Enough(BaseException):
+    """Ends a search: Hypothesis takes any other exception for one more failure."""
+
+
 def failing(
-    drawn: st.SearchStrategy[T], fails: Callable[[T], bool], *, instances: int, seed: int
+    drawn: st.SearchStrategy[T],
+    fails: Callable[[T], bool],
+    *,
+    instances: int,
+    seed: int,
+    simpler: int = SIMPLER,
 ) -> T | None:
-    """Return the simplest draw that fails, as far as Hypothesis finds one (None: none does)."""
+    """Return a draw that fails, the simplest that is found (None: none does).
+
+    Args:
+        instances: how many are tried.
+        simpler: how many more, after the first that fails.
+    """
     options = settings(
         max_examples=instances,
         database=None,
@@ -162,8 +178,22 @@ def failing(
         suppress_health_check=list(HealthCheck),
         phases=(Phase.generate, Phase.shrink),
     )
+    failed: list[T] = []
+    since = 0
+
+    def found(one: T) -> bool:
+        nonlocal since
+        since += bool(failed)
+        if it := fails(one):
+            failed.append(one)
+        if failed and since >= simpler:
+            raise _Enough
+        return it
+
     try:
-        return find(drawn, fails, settings=options, random=Random(seed))
+        return find(drawn, found, settings=options, random=Random(seed))
+    except _Enough:
+        return failed[-1]
     except NoSuchExample:
         return None
 
