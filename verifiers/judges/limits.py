@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -44,8 +44,10 @@ from driftproof.verifiers.worst_case.builder import (
 from driftproof.verifiers.worst_case.exact import rational
 from driftproof.verifiers.worst_case.on_quadratics import Mode, runs, slowest
 from driftproof.verifiers.worst_case.potential import (
+    AnyRound,
     NoPotentialError,
     Potential,
+    any_round,
     at_most,
     check_rounds,
     descent,
@@ -313,16 +315,22 @@ def _potential(
     """
     why = ""
     smooth = whole.term is None  # a sum with a term has no gradient that V could have
+    of = {"classes": whole.conditions, "clients": whole.clients}
+
+    @cache
+    def known(gradients: bool) -> AnyRound:
+        return any_round(case.algorithm, **of, gradients=gradients)
+
     for digits in DIGITS if rho is None else DIGITS[:1]:
         for gradients in (False, True)[: 1 + smooth]:
             try:
                 found = potential(
                     case.algorithm,
-                    whole.conditions,
-                    clients=whole.clients,
+                    **of,
                     gradients=gradients,
                     digits=digits,
                     rho=rho,
+                    known=known(gradients),
                 )
             except NoPotentialError as error:
                 why = error.got

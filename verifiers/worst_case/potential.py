@@ -25,7 +25,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 from flint import fmpq
 
@@ -279,6 +279,40 @@ def check_rounds(
     return f"{type(algorithm).__name__} declares no limits: {MORE_VECTORS}" * undeclared
 
 
+class AnyRound(NamedTuple):
+    """A round from any state.
+
+    Attributes:
+        declare: what the algorithm may declare, so that a V is found ("": nothing).
+        whole: the class.
+        has_values: whether V may have F.
+        one: the round's program.
+    """
+
+    declare: str
+    whole: FunctionClassProblem
+    has_values: bool
+    one: WorstCase
+
+
+def any_round(
+    algorithm: Algorithm,
+    classes: Sequence[FunctionClass | Relation],
+    *,
+    clients: int = 1,
+    gradients: bool = False,
+) -> AnyRound:
+    """Return a round from any state; see ``potential``, also for what is raised."""
+    said = f"a potential of {algorithm} over {', '.join(map(str, classes))}"
+    declare = check_rounds(said, algorithm, classes, clients)
+    whole = FunctionClassProblem(conditions=(*classes, any_state()), clients=clients)
+    functions = [of for of in (whole.function_class, whole.term) if of is not None]
+    # without an L nothing bounds F(x_0) − F* by C‖x_0 − x*‖², and V has to be bounded at the start
+    has_values = all("L" in of.parameters for of in functions)
+    one = one_round(algorithm, whole, gradients, has_values)
+    return AnyRound(declare, whole, has_values, one)
+
+
 def potential(
     algorithm: Algorithm,
     classes: Sequence[FunctionClass | Relation],
@@ -287,6 +321,7 @@ def potential(
     gradients: bool = False,
     digits: int = 4,
     rho: Fraction | None = None,
+    known: AnyRound | None = None,
 ) -> Potential:
     """Search the smallest ρ with a potential V of an algorithm over a class, and prove both.
 
@@ -310,6 +345,7 @@ def potential(
             them, beside the points and F at the iterate.
         digits: of ρ after the point; V is the larger, the nearer ρ is to the smallest.
         rho: ρ, where it is known; None: the smallest is sought.
+        known: the round from any state, where it is known: it is what takes long.
 
     Raises:
         NotLinearError: a step leaves what can be followed; it names the line.
@@ -323,13 +359,10 @@ def potential(
             "numbers",
             "search it at some numbers; for letters state a claim of a round (docs/theorems.md)",
         )
-    declare = check_rounds(f"a potential of {said}", algorithm, classes, clients)
-    whole = FunctionClassProblem(conditions=(*classes, any_state()), clients=clients)
-    functions = [of for of in (whole.function_class, whole.term) if of is not None]
-    # without an L nothing bounds F(x_0) − F* by C‖x_0 − x*‖², and V has to be bounded at the start
-    has_values = all("L" in of.parameters for of in functions)
+    if known is None:
+        known = any_round(algorithm, classes, clients=clients, gradients=gradients)
+    declare, whole, has_values, one = known
     x = name_of_iterate(algorithm, whole.function_class)
-    one = one_round(algorithm, whole, gradients, has_values)
     sizes = [of.name for of in one.constraints[: -len(one.relations) or None] if _size(of)]
     if sizes:
         sized = [of for of in classes if isinstance(of, FunctionClass) and "D" in of.parameters]
@@ -342,8 +375,6 @@ def potential(
             if sized
             else "take smooth_strongly_convex(L, mu), and similar(zeta) of clients",
         )
-    rest = FunctionClassProblem(conditions=tuple(classes), clients=clients)
-    begin = one_round(algorithm, rest, gradients, has_values)
 
     def searched(case: WorstCase) -> Found | None:
         of = whole.function_class
@@ -364,6 +395,8 @@ def potential(
             + f"; {declare}" * bool(declare),
         )
     least, weights, of_decrease, of_above = found
+    rest = FunctionClassProblem(conditions=tuple(classes), clients=clients)
+    begin = one_round(algorithm, rest, gradients, has_values)
     first, length = summed(begin.parts, "before", weights), begin.objective
     within = Constraint("start", length, Fraction(1))
     if all(of.kind != "similar" for of in rest.relations):
