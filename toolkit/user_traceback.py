@@ -9,11 +9,13 @@ import dataclasses
 import difflib
 import inspect
 import linecache
+import os
 import re
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -64,8 +66,11 @@ def is_shipped(part: object) -> bool:
 
 def is_users(file: str) -> bool:
     """Return whether a file is somebody's own: neither driftproof's nor installed."""
-    if not file.endswith(".py"):
-        return False
+    return file.endswith(".py") and _is_users(os.path.abspath(file))
+
+
+@cache  # of each loaded module it is asked again with every claim
+def _is_users(file: str) -> bool:
     path = Path(file).resolve()
     installed = "site-packages" in path.parts or "dist-packages" in path.parts
     return not installed and not any(path.is_relative_to(folder) for folder in INSTALLED)
