@@ -23,7 +23,7 @@ from driftproof.verifiers.latex_sync.stated import stated
 from driftproof.verifiers.latex_sync.theorems import theorems
 from driftproof.verifiers.latex_sync.written import says
 from tests.commands import ROOT, driftproof
-from tests.once import once
+from tests.once import every_claim, once
 
 PAPER = Path(__file__).parent / "paper" / "main.tex"
 needs_latex = pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex is installed")
@@ -31,10 +31,11 @@ needs_latex = pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflat
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """Return a folder with the paper of forty theorems, bound."""
+    """Return a folder with the paper of forty theorems, bound; every claim has been judged."""
 
     def make(folder):
         shutil.copy(PAPER, folder)
+        shutil.copytree(every_claim(tmp_path_factory), folder / "report-paper")
         words = ("paper", "main.tex", "--bind", "--profile", "smoke", "--quiet", "--workers", "2")
         made = driftproof(*words, cwd=folder)
         assert made.returncode == 1  # what cannot be read as a formula

@@ -32,9 +32,7 @@ class Left:
 VERDICTS = "tests/test_claims.py::test_verdicts_are_those_on_record_and_siblings_are_refused"
 PAGE = "tests/test_pages_that_run.py::test_a_page_is_true_from_top_to_bottom"
 LEFT = (
-    Left(
-        VERDICTS, "engines and judges; `verify --profile smoke` of every claim stays", sample=True
-    ),
+    Left(VERDICTS, "engines and judges; `verify --profile smoke` of every claim stays"),
     Left("tests/test_known_by_enclosure.py", "a family's enclosures", sample=True),
     Left("tests/test_constants.py", "a family's constants", sample=True),
     Left("tests/test_engines.py", "an algorithm or a family", sample=True),
@@ -124,7 +122,7 @@ LEFT = (
     Left("tests/test_hostile_names.py::test_the_watch_sees", "the browser"),
     Left("tests/test_browser.py", "the page's script and its templates"),
 )
-DECIDED = (VERDICTS, "tests/test_certificates.py", f"{PAGE}[README]")
+DECIDED = (VERDICTS, "tests/test_certificates.py", "tests/test_class_verdicts.py")
 """Tests that ``.ci/run`` runs with the processor's kernels and with others, all of them."""
 
 

@@ -20,7 +20,6 @@ WANTED = (
     "one_round",
     "one_verification",
     "start",
-    "verify_quick",
 )
 
 
