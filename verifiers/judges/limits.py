@@ -315,18 +315,19 @@ def _potential(
     """
     why = ""
     smooth = whole.term is None  # a sum with a term has no gradient that V could have
-    of = {"classes": whole.conditions, "clients": whole.clients}
+    classes, clients = whole.conditions, whole.clients
 
     @cache
     def known(gradients: bool) -> AnyRound:
-        return any_round(case.algorithm, **of, gradients=gradients)
+        return any_round(case.algorithm, classes, clients=clients, gradients=gradients)
 
     for digits in DIGITS if rho is None else DIGITS[:1]:
         for gradients in (False, True)[: 1 + smooth]:
             try:
                 found = potential(
                     case.algorithm,
-                    **of,
+                    classes,
+                    clients=clients,
                     gradients=gradients,
                     digits=digits,
                     rho=rho,
