@@ -14,7 +14,7 @@ from unicodedata import normalize
 import jsonschema
 import pytest
 
-from driftproof.cli import status
+from driftproof.cli import INTERRUPTED, status
 from driftproof.commands.new import BESIDE, ORIGINS, STARTS, _without_radii, as_a_user, renamed
 from driftproof.toolkit.discover import KINDS, leaves
 from driftproof.toolkit.errors import DriftproofError
@@ -461,6 +461,21 @@ def test_an_interrupted_command_names_resume_if_it_has_it(monkeypatch, capsys):
     assert has == [name for name in names if "with --resume" in said("--quiet", name)]
     assert has == ["falsify", "run", "verify"]
     assert said("conform") == said() == "driftproof: interrupted\n"
+
+
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_an_interrupted_verify_says_where_its_results_are(words, tmp_path, monkeypatch, capsys):
+    from driftproof.verifiers import verify as judging
+
+    def interrupted(*sources, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(judging, "judge", interrupted)
+    assert status(["verify", "comfedl/lemma-2", "--out", str(tmp_path), *words]) == INTERRUPTED
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert f"the results so far are in {tmp_path / 'ledger.sqlite'}\n" in said.err
+    assert "--resume goes on" in said.err
 
 
 def test_a_defect_is_told_with_a_status_of_its_own(monkeypatch, capsys):

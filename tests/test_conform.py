@@ -1,5 +1,6 @@
 """Implementations beside algorithms: right ones conform, and a slip is named where it is first."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -379,6 +380,11 @@ def test_the_command(tmp_path):
     made = driftproof(*words, cwd=tmp_path)
     assert (made.returncode, made.stderr) == (1, "")
     assert made.stdout.startswith("mine does not match FedAvg(local_steps=2): first in round 1, in")
+    data = driftproof(*words, "--json", cwd=tmp_path)
+    assert data.returncode == 1
+    told = json.loads(data.stdout)
+    assert (told["command"], told["instances"], told["conforms"]) == ("conform", 50, False)
+    assert told["said"] == made.stdout.splitlines()
     made = driftproof("conform", "mine.py::mien", "fedavg", cwd=tmp_path)
     assert made.returncode == 2
     assert "did you mean mine?" in made.stderr
@@ -664,3 +670,9 @@ def test_show_lists_the_state_and_the_words_that_a_parameter_may_be():
     told = driftproof("show", "scaffold").stdout
     assert "\nstate: y, x, own_control (one per client), control\n" in told
     assert "choices: weighting = 'uniform' or 'samples'\n" in driftproof("show", "fedavg").stdout
+    alternating = driftproof("show", "fedavg-s").stdout
+    assert "\nmeans:\n" in alternating
+    assert '  order: "simultaneous" takes both' in alternating
+    assert (
+        'with "alternating" y moves first, and x\'s gradient is taken at the new y' in alternating
+    )

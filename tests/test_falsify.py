@@ -15,7 +15,7 @@ import torch
 from driftproof import Assumption, average, bound, each, grid, sq, verify
 from driftproof.algorithms import ComFedL, FedAvg, Scaffold
 from driftproof.cli import INTERRUPTED, status
-from driftproof.problems import BoundedComposition
+from driftproof.problems import BoundedComposition, PiecewiseMinimax, QuadraticMinimax
 from driftproof.synthetic.problems.piecewise_losses import PiecewiseLosses
 from driftproof.toolkit.case_text import case_of
 from driftproof.toolkit.discover import leaves
@@ -192,6 +192,31 @@ def test_strongly_convex_members_are_drawn():
     assert finding.found
     assert finding.case["problem"]["name"] == "piecewise-losses"
     assert finding.case["problem"]["tails"] == "linear"
+
+
+POSITIVE = Assumption("strong monotonicity", r"\mu > 0", relation=lambda c: c.mu > 0)
+MONOTONE = {"assumed": ([POSITIVE], lambda c: c.eta / 1000), "right": ([], lambda c: c.eta * c.mu)}
+
+
+@pytest.mark.parametrize("named", MONOTONE)
+def test_strongly_monotone_saddles_are_drawn(named):
+    """A theorem over strongly convex, strongly concave problems is searched on the family."""
+    assumes, right = MONOTONE[named]
+    claim = own(
+        right,
+        lambda view: each("transition", sq(view.mean("w"))),
+        QuadraticMinimax(regulariser=0.5),
+        letters={"mu": "field_monotonicity"},
+        assumes=assumes,
+    )
+    drawn = {space.choices.family: dict(space.choices.fixed) for space in spaces_of(claim)[0]}
+    assert drawn["piecewise-minimax"].items() >= FAMILIES["piecewise-minimax"].convex.items()
+    if assumes:
+        (finding,) = falsify([claim], Effort(climbs=2))
+        problem = remade(finding, claim).problem
+        assert finding.found
+        assert type(problem) is PiecewiseMinimax
+        assert problem.constants["field_monotonicity"] > 0
 
 
 def test_a_finding_on_another_problem_says_which_assumption_excludes_it():

@@ -5,6 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from driftproof import bound, each, grid, sweep
+from driftproof.algorithms import FedAvg
+from driftproof.problems import PiecewiseLosses
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError, MissingError
 from driftproof.toolkit.report.panels import colours_of, drawn
@@ -130,6 +133,42 @@ def test_a_legend_stands_below_the_plot_and_a_curve_of_gaps_is_drawn():
     legend, box = axes.get_legend().get_window_extent(), axes.get_window_extent()
     assert legend.y1 < box.y0
     assert legend.y0 > 0
+
+
+@bound(
+    name="tests/at-the-end",
+    source="tests",
+    statement="x",
+    right=lambda c: (1 - c.eta / 2) ** c.T * 2,
+    cases=grid(PiecewiseLosses(), FedAvg(step_size=sweep(0.1, 0.2)), rounds=sweep(2, 4, 8)),
+)
+def at_the_end(view):
+    return (
+        each("round", "local_step", abs(view.mean("w") - view.minimiser).sum(0))
+        if view.last
+        else None
+    )
+
+
+def test_a_claim_that_is_measured_once_a_case_is_drawn_over_what_varies(monkeypatch):
+    """It had nothing to draw; of as many cases at two step sizes, those that fail by more."""
+    judged = verify(at_the_end)
+    monkeypatch.setattr(plotted, "select", lambda _: [at_the_end])
+    plots = plotted.of_claim("mine", judged_before={(at_the_end.name, None, "quick"): judged.rows})
+    assert list(plots) == ["S", "eta"]
+    steps = plots["S"].points
+    assert [*steps.x] == [2, 4, 8]
+    largest = max(judged.rows, key=lambda row: row.ratio)
+    at = {
+        row.instance["S"]: row
+        for row in judged.rows
+        if row.instance["eta"] == largest.instance["eta"]
+    }
+    assert [*steps.mean] == [at[x].lhs["mean"] for x in steps.x]
+    assert [*steps.bound] == [at[x].rhs for x in steps.x]
+    assert plots["S"].log == "xy"
+    with pytest.raises(DriftproofError, match="sweep"):
+        plotted.drawn("mine", judged_before={(at_the_end.name, None, "quick"): judged.rows[:1]})
 
 
 def test_a_claim_without_two_sides_on_cases_has_nothing_along_a_letter():

@@ -64,13 +64,19 @@ def structure_of(name, random, **fixed):
     return replace(drawn, **fixed)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+SHAPES = [(name, convex) for name, of in FAMILIES.items() for convex in {False, bool(of.convex)}]
+
+
+@pytest.mark.parametrize(("name", "convex"), SHAPES)
 @pytest.mark.parametrize("seed", range(4))
-def test_a_batch_has_the_constants_of_its_members(name, seed):
+def test_a_batch_has_the_constants_of_its_members(name, convex, seed):
     family, random = FAMILIES[name], np.random.default_rng(seed)
-    structure = structure_of(name, random, plain=bool(seed % 2), dim=1 + seed // 2)
+    shape = {"plain": bool(seed % 2), "dim": 1 + seed // 2}
+    structure = structure_of(name, random, **shape | (family.convex if convex else {}))
     parts, _ = decoded(family, structure, seed)
     roles = family.members(parts).roles(True, True)
+    moduli = roles.get("field_monotonicity", roles.get("client_strong_convexity"))
+    assert not convex or (moduli > 0).all()
     for k in range(CANDIDATES):
         member = family.member(column(parts, k), structure)
         given = dict(member.proven) | {"initial_gap": member.initial_gap[1]}
@@ -147,8 +153,9 @@ DRAWN = [("piecewise-minimax", PiecewiseMinimax), ("piecewise-bilevel", Piecewis
 def test_the_lower_solution_and_f_by_a_second_route(name, kind, seed):
     """y* by scipy's root of the mean lower gradient, written out from the points of the curves."""
     random = np.random.default_rng(seed)
+    convex = bool(FAMILIES[name].convex) and seed > 1
     structure = structure_of(
-        name, random, dim=1, plain=True, coupled=bool(seed % 2), noises=(), knots=3
+        name, random, dim=1, plain=True, coupled=bool(seed % 2), noises=(), knots=3, convex=convex
     )
     parts, _ = decoded(FAMILIES[name], structure, seed)
     problem = FAMILIES[name].member(column(parts, 0), structure)
@@ -181,7 +188,7 @@ def test_the_lower_solution_and_f_by_a_second_route(name, kind, seed):
         y = brentq(lambda y, x=x: below(x, y), -1e9, 1e9, xtol=1e-14, rtol=1e-15)
         at = torch.tensor([[x]], dtype=torch.float64)
         assert float(problem.lower_solution(at)) == pytest.approx(y, rel=1e-7, abs=1e-7)
-        slope = of(problem.plain, x) + mean(problem.coupling) * y
+        slope = of(problem.plain, x, convex) + mean(problem.coupling) * y
         if not minimax:
             along_y = of(problem.upper, y) + mean(problem.coupling) * x
             slope += along_y * mean(problem.cross) / mean(problem.curvature)

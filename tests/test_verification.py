@@ -24,7 +24,7 @@ from driftproof.verifiers.judges import attacked
 from driftproof.verifiers.verification import Verification
 from driftproof.verifiers.verify import Settings, judge
 from tests.test_guides import ran
-from tests.users import UsersQuadratic
+from tests.users import UsersQuadratic, smooth_claim
 
 PAGE = (Path(__file__).parents[1] / "docs" / "python.md").read_text(encoding="utf-8")
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)> $a_{$ </style>'
@@ -325,3 +325,15 @@ def test_long_work_of_ones_own_is_told_with_its_remedy(rounds, said, tmp_path):
     judge(claims_in(path), Settings(), progress=told.append)
     assert len(told) == bool(said)
     assert all(word in told[0] for word in said)
+
+
+def test_a_measure_of_no_moment_is_refused_before_constants_are_attacked(monkeypatch):
+    monkeypatch.setattr(attacked, "exceeded", lambda *_: pytest.fail("attacked first"))
+    monkeypatch.setattr(attacked, "_attacked", {})
+    monkeypatch.setattr(attacked, "_found", {})
+
+    def left(view):
+        return each("round", sq(view.mean("w"))) if view.last else None
+
+    with pytest.raises(DriftproofError, match="gave no value at any moment"):
+        verify(replace(smooth_claim(UsersQuadratic()), left=left))

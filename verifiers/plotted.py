@@ -15,7 +15,7 @@ from driftproof.toolkit.report.canvas import below, rendered
 from driftproof.toolkit.report.class_lines import LETTERS, longest
 from driftproof.toolkit.report.figures import Figure, headline
 from driftproof.toolkit.report.results_table import csv_of
-from driftproof.toolkit.series import Points
+from driftproof.toolkit.series import Curve, Points
 from driftproof.toolkit.verdict import Row, together
 from driftproof.verifiers.claim_types.sources import Source, loaded
 from driftproof.verifiers.experiment import Plan, run_experiment
@@ -48,7 +48,8 @@ def of_claim(
         case: the number of the one case to judge, from 1 on; None: all.
         form: a glob of the form to draw, as tables name it.
         x: below a bound's plot, "rounds" in place of local steps, or a letter: both sides of each
-            case over what the letter is there. "": what the report has.
+            case over what the letter is there. "": what the report has; or if every case is
+            measured once, both sides over each letter that varies, the longest line first.
         judged_before: rows that are not judged again; those that are judged are put there.
 
     Raises:
@@ -75,6 +76,8 @@ def of_claim(
     if not rows:
         raise unknown_name(f"form of {one.name}", form, {row.form_key for row in made})
     figures = headline(rows) if x in ("", "rounds") else [_along(rows, x)]
+    if not x and not any(figure.is_line for figure in figures):
+        figures = [_along(rows, letter) for letter in _varying(rows)]
     if x == "rounds":
         figures = [_by_rounds(figure) for figure in figures if figure.x_label == "local steps"]
     if case is not None:
@@ -114,8 +117,8 @@ def drawn(name: str, which: str = "", **options: Any) -> Drawn:
         raise DriftproofError(
             f"{name}, of which no row has a curve",
             "a claim that is judged along rounds, horizons or a letter",
-            "a claim that is measured once has one number a case, left / right in results.csv of "
-            "verify; if the bound holds after every round k with k for K, say so, and write return "
+            "cases that are measured once are drawn over what differs in them: rounds=sweep(10, 20)"
+            ", say; if the bound holds after every round k with k for K, say so, and write return "
             'each("round", …) in left(view), without an if',
         )
     if which and which not in plots:
@@ -159,9 +162,25 @@ def _by_rounds(figure: Figure) -> Figure:
     return replace(figure, points=points, x_label="rounds")
 
 
+def _two_sided(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row.form_key == rows[0].form_key and row.lhs and row.rhs]
+
+
+def _varying(rows: Sequence[Row]) -> list[str]:
+    """Return the letters in which cases differ that were measured once: alone, if there are some.
+
+    What is compared or certified has plots of its own, or sides that are the same.
+    """
+    own = [x for x in _two_sided(rows) if isinstance(x.series, Curve | None) and not x.proofs]
+    values = {name: {row.instance.get(name) for row in own} for row in own for name in row.instance}
+    alone = {name: len(longest(own, name)) for name, of in values.items() if len(of) > 1}
+    ranked = sorted(alone, key=lambda name: (-alone[name], -len(values[name])))
+    return [name for name in ranked if alone[name] > 1] or ranked[:1]
+
+
 def _along(rows: Sequence[Row], letter: str) -> Figure:
     """Return both sides of each case of the first form over a letter."""
-    own = [row for row in rows if row.form_key == rows[0].form_key and row.lhs and row.rhs]
+    own = _two_sided(rows)
     names = own[0].instance if own else {}
     values = {name: {row.instance.get(name) for row in own} for name in names}
     if len(values.get(letter, ())) < 2:
@@ -184,6 +203,8 @@ def _along(rows: Sequence[Row], letter: str) -> Figure:
         mean=[(row.lhs or {})["mean"] for row in line],
         bound=[row.rhs for row in line],
     )
+    sides = {"x": points.x, "y": [*points.mean, *points.bound]}
+    log = "".join(axis for axis, of in sides.items() if min(of) > 0)
     verdict = together([row.verdict for row in line])
     title = f"{rows[0].claim}, {rows[0].form_key}, {told}: {verdict}"
     row = replace(line[0], case={"label": ""})
@@ -194,7 +215,7 @@ def _along(rows: Sequence[Row], letter: str) -> Figure:
         title,
         LETTERS.get(letter, letter),
         "both sides",
-        "xy",
+        log,
         points,
         {"mean": "left side"},
         apart=True,

@@ -224,8 +224,14 @@ def verified(
     """Verify claims into a folder with their progress shown (``verifiers.verify.verify``)."""
     from driftproof.verifiers.verify import verify
 
-    with progress("verify", quiet=quiet) as (started, ended, told):
-        return verify(chosen, settings, out, started=started, ended=ended, progress=told, **others)
+    try:
+        with progress("verify", quiet=quiet) as (started, ended, told):
+            others |= {"started": started, "ended": ended, "progress": told}
+            return verify(chosen, settings, out, **others)
+    except KeyboardInterrupt:  # a verdict may take results that are not there yet
+        if (ledger := out / "ledger.sqlite").exists():
+            note(f"no verdicts yet; the results so far are in {ledger}")
+        raise
 
 
 def sparing(

@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     help="Rounds of an instance, at most; a later difference is not found.",
 )
 @shared.seed
-def command(implementation: str, algorithm: str, instances: int, rounds: int, seed: int) -> int:
+@shared.as_json
+def command(
+    implementation: str, algorithm: str, instances: int, rounds: int, seed: int, as_json: bool
+) -> int:
     """Run an implementation beside an algorithm, and name the first iterate that differs.
 
     FUNCTION takes (state, clients, cohort) and returns the state after a round; it may be a class
@@ -44,7 +47,13 @@ def command(implementation: str, algorithm: str, instances: int, rounds: int, se
     of, given = _algorithm(algorithm)
     code = _function(implementation)
     told, agreed = first_departure(code, of, instances, seed, given, rounds)
-    click.echo(told or f"{implementation}: {agreed}")
+    if as_json:
+        asked = {"implementation": implementation, "algorithm": algorithm, "seed": seed}
+        asked |= {"instances": instances, "rounds": rounds}
+        head = {"schema": 1, "command": "conform", **asked}
+        shared.print_json(head | {"conforms": not told, "said": (told or agreed).splitlines()})
+    else:
+        click.echo(told or f"{implementation}: {agreed}")
     return 1 if told else 0
 
 

@@ -1,7 +1,9 @@
 """``driftproof show``: everything about one leaf."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping
+from inspect import getdoc
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ ALL_ROLES = ("roles", "letters")
 CLASSES = ("problem", "algorithm", "network", "split")
 """Kinds of which a leaf is a class with parameters, whose own name is a NAME too."""
 HEADS = (
-    "source", "statement", "explanation", "parameters", "choices", "state", "notation",
+    "source", "statement", "explanation", "parameters", "choices", "means", "state", "notation",
     "constants", "fits", "cases", "serves", "variants", "files", "one_or_more_of",
     "optional_files", "tolerance", "times", "sizes", "file",
 )  # fmt: skip
@@ -92,7 +94,10 @@ def print_leaf(leaf: Leaf, shown: Mapping[str, Any], *, latex: bool, said: str =
     if shown["documentation"] not in ("", said):
         click.echo(f"{shown['documentation']}\n")
     for head in HEADS:
-        if told := statement if head == "statement" else shown.get(head):
+        told: Any = statement if head == "statement" else shown.get(head)
+        if told and head == "means":
+            click.echo("means:" + "".join(f"\n  {key}: {text}" for key, text in told.items()))
+        elif told:
             click.echo(f"{head}: {_text(told)}")
     for title, text, _ in shown.get("assumptions", []):
         click.echo(f"{title}: {formula(text)}")
@@ -166,6 +171,7 @@ def _details(leaf: Leaf) -> dict[str, Any]:
         details["parameters"] = member.values()
         limits = constraints(loaded).items()
         details["choices"] = {name: list(of.choices) for name, of in limits if of.choices}
+        details["means"] = _meanings(loaded)
         named = (name for name in ("constants", "notation") if hasattr(member, name))
         details |= {name: dict(getattr(member, name)) for name in named}
     if leaf.kind == "algorithm":
@@ -186,6 +192,14 @@ def _details(leaf: Leaf) -> dict[str, Any]:
     if leaf.kind == "case":
         details |= {"times": loaded.kernel, "sizes": loaded.points}
     return details
+
+
+def _meanings(of: type) -> dict[str, str]:
+    """Return what a class says of its parameters, as the Args of its docstring have it."""
+    _, _, told = (getdoc(of) or "").partition("\nArgs:\n")
+    entries = re.split(r"^ {4}(?=\S)", told.partition("\n\n")[0], flags=re.MULTILINE)[1:]
+    pairs = (" ".join(entry.split()).partition(": ") for entry in entries)
+    return {name: text for name, _, text in pairs}
 
 
 def _state(algorithm: Any) -> str:

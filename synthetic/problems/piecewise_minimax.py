@@ -2,10 +2,11 @@ r"""Any separable minimax problem with piecewise linear derivatives, which a sea
 
 **Objective.** min_x max_y (1/n) Σ f_i(x, y), f_i = Σ_j [h_i(x_j) + b_i x_j y_j − k_i(y_j)], with
 functions and numbers for each client and coordinate. h_i' and k_i' are piecewise linear, given by
-points (x, value); h_i' is constant beyond the outermost, k_i' rises, and goes on with the slopes of
-its outermost pieces. h_i(0) = k_i(0) = 0. The start is (0, 0): another start is another place of
-the knots. Nothing is built in: clients may curve against each other, bend anywhere, differ in any
-way. As a bilevel problem it has g_i = −f_i.
+points (x, value). Beyond the outermost h_i' is constant, or goes on as its last piece does
+(``tails="linear"``: f_i may be strongly convex in x); k_i' rises, and always goes on so.
+h_i(0) = k_i(0) = 0. The start is (0, 0): another start is another place of the knots. Nothing is
+built in: clients may curve against each other, bend anywhere, differ in any way. As a bilevel
+problem it has g_i = −f_i.
 
 **Reduced objective.** y*(x) solves k̄'(y) = b̄x, bars being means, so it is piecewise linear, as is
 F'(x) = h̄'(x) + b̄y*(x); F = max_y f̄.
@@ -18,7 +19,7 @@ the first entry of ∇_x f_i and σ_y ξ_2 to that of ∇_y f_i.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from driftproof.synthetic.building_blocks.curves import (
     Curve,
@@ -59,6 +60,7 @@ class PiecewiseMinimax(PiecewiseLevels, MinimaxProblem):
         coupling: b_i, ``coupling[client][coordinate]`` (empty: 1).
         x_noise, y_noise: σ_x and σ_y.
         rare: q.
+        tails: whether h_i' is "flat" or "linear" beyond the outermost points.
     """
 
     clients: PositiveInt = 2
@@ -71,12 +73,13 @@ class PiecewiseMinimax(PiecewiseLevels, MinimaxProblem):
     x_noise: NoiseSize = 0.0
     y_noise: NoiseSize = 0.0
     rare: RarerHalf = 0.5
+    tails: Literal["flat", "linear"] = "flat"
 
     notation = {"n": "clients", "mu_g": "lower_strong_convexity", "ell_g1": "lower_smoothness"}
 
     @classmethod
     def examples(cls) -> list[PiecewiseMinimax]:
-        """Return members that bend against each other, with noise, with quadratic k."""
+        """Return members that bend against each other, with noise, with quadratic k, monotone."""
         valley = ((-1.0, -1.0), (0.5, 0.5), (2.0, 1.0))
         other = ((-0.5, -1.5), (0.0, -1.0), (0.25, 2.0))
         gentle, steep = ((-1.0, 0.0), (0.5, 0.75), (2.0, 4.0)), ((-0.5, -3.0), (0.0, -2.0))
@@ -97,5 +100,10 @@ class PiecewiseMinimax(PiecewiseLevels, MinimaxProblem):
                 plain=((valley, other),),
                 coupling=((-1.0, 0.75),),
                 y_noise=0.5,
+            ),
+            cls(
+                plain=((((0.0, -1.0), (1.0, -0.5)),), (((0.0, 2.0), (1.0, 3.0), (2.0, 6.0)),)),
+                lower=((gentle,), (steep,)),
+                tails="linear",
             ),
         ]

@@ -40,8 +40,8 @@ class FedAvgS(Algorithm):
     Args:
         local_steps: τ, steps of both variables between averages.
         inner_step_size, outer_step_size: β and α.
-        order: "simultaneous" takes both gradients at one point; "alternating" takes x's at the new
-            y, as the public notebook of FedNest does.
+        order: "simultaneous" takes both gradients at one point; with "alternating" y moves first,
+            and x's gradient is taken at the new y, as in the public notebook of FedNest.
         batch: samples a step.
         participation: the share of clients sampled (uniformly) each round.
     """

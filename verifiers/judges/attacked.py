@@ -6,6 +6,7 @@ a search for points that exceed the constants (``synthetic.attacks``).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -42,8 +43,11 @@ class Found(NamedTuple):
     tried: int = 0
 
 
-def look(case: Case, effort: float = QUICK) -> Found:
+def look(case: Case, effort: float = QUICK, between: Callable[[], None] = lambda: None) -> Found:
     """Audit a case's user's own parts; return the constants that are exceeded, and how.
+
+    Args:
+        between: called after the audit and before the attack, which may take a minute.
 
     Raises:
         DriftproofError: something does not fit, say the gradient the objective.
@@ -58,6 +62,7 @@ def look(case: Case, effort: float = QUICK) -> Found:
                 audit_algorithm(case.algorithm, case.problem)
         of = (type(case.problem), key_of(replace(case, algorithm=None)), effort)
         if of not in _attacked:  # once for all the algorithms that run on it
+            between()
             shipped = is_shipped(case.problem)
             _attacked[of] = Found({}) if shipped else exceeded(case, effort)
         _found[key] = _attacked[of]

@@ -7,6 +7,7 @@ depends only on the tasks' results, in their order. Every judge goes through the
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -18,6 +19,7 @@ from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.sources import Source, blaming
 from driftproof.verifiers.judges import assumptions, at_numbers, audit_gate
 from driftproof.verifiers.judges.decide import inapplicable, undecided
+from driftproof.verifiers.judges.ends import how_of
 from driftproof.verifiers.judges.judge import (
     UNDECIDABLE,
     ClaimTask,
@@ -97,12 +99,18 @@ def _attacked(claim: Claim[Any], group: Group, ask: ClaimTask, profile: str) -> 
     return told, sum(tried for _, tried in found)
 
 
-def _attack(claim: Claim[Any], task: ClaimTask) -> bytes:
+def _attack(claim: Any, task: ClaimTask) -> bytes:
     """Do the task of auditing a case's user's own parts, and attacking declared constants."""
     from driftproof.verifiers.judges.attacked import FULL, QUICK, look
 
-    full, _ = task.args
-    return json.dumps(look(claim.every_case[task.number], FULL if full else QUICK)).encode()
+    (full, _), (case, form) = task.args, task.of(claim)
+
+    def opened() -> None:  # what a measure has no moment for is told at once
+        with suppress(UndecidableError):
+            if claim.measures and assumptions.outside(claim, case, form) is None:
+                how_of(form.left or claim.left, case)
+
+    return json.dumps(look(case, FULL if full else QUICK, opened)).encode()
 
 
 def _judged(judge: Judge, claim: Claim[Any], group: Group, ask: ClaimTask, profile: str) -> Tasks:

@@ -72,8 +72,8 @@ def choices_of(kind: str) -> list[Choices]:
 
 
 def with_both_tails(choices: Choices) -> list[Choices]:
-    """Return the choices; of losses, those with bounded gradients and the strongly convex ones."""
-    if choices.family != "piecewise-losses":
+    """Return the choices; of curves with either tail, the flat ones and those that are convex."""
+    if choices.family not in FAMILIES or not FAMILIES[choices.family].convex:
         return [choices]
     return [replace(choices, fixed=(*choices.fixed, ("convex", x))) for x in (False, True)]
 

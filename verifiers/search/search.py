@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from driftproof.toolkit.at_optimum import AT_OPTIMUM
+from driftproof.toolkit.constants import MODULI
 from driftproof.toolkit.ledger import Ledger
 from driftproof.toolkit.readings import ByProof, Undecided
 from driftproof.verifiers.claim_types.claim import Claim, Form
@@ -506,13 +507,13 @@ NOISY = {
 
 
 def _asked(claim: Claim[Any]) -> set[str]:
-    """Return the constants that assumptions name or relate, or that there are of convex F alone."""
+    """Return the constants that assumptions name or relate, or that there are of some F alone."""
     asked = {role for assumption in claim.assumes for role in assumption.roles}
     for notation in map(claim.notation, claim.cases_for("full")[:1]):
         asked |= letters_of(claim.assumes, notation)
         for form in claim.forms if claim.measures else ():
             if not isinstance(form.right, ByProof | Undecided):
-                asked |= roles_in(form.right, notation) & AT_OPTIMUM
+                asked |= roles_in(form.right, notation) & (AT_OPTIMUM | MODULI)
     return asked
 
 

@@ -20,11 +20,13 @@ class Family:
         problem: the class whose members are made.
         members: from parts, and how many replicates a run has of each, to one problem.
         alike: what a search may draw the same for all clients ((): every curve and number).
+        convex: what a structure has whose clients are strongly convex in x (empty: none is).
     """
 
     problem: ClassVar[type[PiecewiseFamily]]
     members: ClassVar[Callable[..., Many]]
     alike: ClassVar[tuple[str, ...]] = ()
+    convex: ClassVar[Mapping[str, Any]] = {}
 
     @property
     def leaf_name(self) -> str:

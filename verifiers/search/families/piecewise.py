@@ -77,6 +77,7 @@ class LossFunctions(Family):
 
     # a search draws them as it does compositions, of which they are the plain part
     alike = ("inner", "outer", "plain", "offsets")
+    convex = {"convex": True}
 
     def fixed(self, problem: Problem, asked: Set[str]) -> dict[str, Any]:
         """Return what of a structure a claim leaves no choice of."""
@@ -108,12 +109,15 @@ class MinimaxProblems(Family):
     """``PiecewiseMinimax``: with b̄ ≠ 0 F rises to both sides whatever h is, as k̄ is convex."""
 
     problem, members = PiecewiseMinimax, LevelMembers
+    convex = {"convex": True, "plain": True}
 
     def fixed(self, problem: Problem, asked: Set[str]) -> dict[str, Any]:
         """Return what of a structure a claim leaves no choice of."""
         # ∇²g_i has a Lipschitz constant only if k_i' has one piece
-        quadratic = "lower_hessian_smoothness" in asked
-        return super().fixed(problem, asked) | ({"knots": 2} if quadratic else {})
+        quadratic = {"knots": 2} if "lower_hessian_smoothness" in asked else {}
+        # the field of f_i is strongly monotone where h_i is strongly convex
+        monotone = self.convex if "field_monotonicity" in asked else {}
+        return super().fixed(problem, asked) | quadratic | monotone
 
 
 class BilevelProblems(Family):
