@@ -98,7 +98,9 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
     }
     if mode is not None and mode.exceeds(None if only_converges else right.high):
         facts["lhs"] = facts["lhs"] | {"mean": least}
-        return row(settled(False), str(mode), Evidence.ENCLOSED, mode=mode, **facts)
+        return row(
+            settled(False), str(mode), Evidence.ENCLOSED, mode=mode, series=mode.said, **facts
+        )
     if claim.rate:
         return _in_t(claim, case, form, facts)
     solvable = whole.function_class.solvable
