@@ -102,9 +102,7 @@ class Recurrence:
     """What iterates obey on linear gradients, and how they grow.
 
     Attributes:
-        kind: what the functions are, where they are no functions ("the operator ").
-        functions: their formula.
-        numbers: the values of its letters.
+        functions, numbers: which, and the values of their letters.
         obeyed: the recurrence.
         grows: what ‖x_t‖² does.
         root: z, in two numbers: x_t = Re(z^t v) is a run.
@@ -114,7 +112,6 @@ class Recurrence:
     numbers: str
     obeyed: str
     grows: str
-    kind: str = ""
     root: Sequence[float] = ()
 
 

@@ -49,14 +49,8 @@ class Reference:
         fields = ("journal", "booktitle", "howpublished", "note", "year")
         place = next((self._field(name) for name in fields[:3] if self._field(name)), "")
         number = f"arXiv:{self._field('eprint')}" if self._field("eprint") else ""
-        parts = (
-            listed(authors),
-            self.title,
-            place,
-            self._field("note"),
-            number,
-            self._field("year"),
-        )
+        note, year = self._field("note"), self._field("year")
+        parts = (listed(authors), self.title, place, note, number, year)
         return ". ".join(part for part in parts if part) + "."
 
     def _field(self, name: str) -> str:

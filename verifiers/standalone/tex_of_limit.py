@@ -9,6 +9,7 @@ from driftproof.toolkit.verdict import Row
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.tex import heading
 
+OPERATOR = "the operator "
 MATHS = {
     r"like (t²·)?([^t]+)\^t": r"like $\1ρ^t$ with $ρ$ about $\2$",
     "like t²$": "like $t²$",
@@ -30,7 +31,8 @@ def tex_of_limit(claim: Any, row: Row) -> str:
     of = row.series
     if not isinstance(of, Recurrence):
         raise NoScriptError(f"what refutes it has no functions to write down: {reason}")
-    on, numbers, goes = map(_maths, (of.functions, of.numbers, of.grows))
+    _, kind, functions = of.functions.rpartition(OPERATOR)
+    on, numbers, goes = map(_maths, (functions, of.numbers, of.grows))
     if row.rhs is not None and row.rhs < 1:
         goes += f". Stated is $O(r^t)$ with $r$ about ${_maths(f'{row.rhs:.6g}')}$"
     first, _, *rest = heading(claim, row.form_key)
@@ -39,7 +41,7 @@ def tex_of_limit(claim: Any, row: Row) -> str:
             first,
             *rest,
             f"Judged is {latex_text(row.case['label'])}.",
-            f"On {of.kind}${on}$ with ${numbers}$ the iterates of some run obey",
+            f"On {kind}${on}$ with ${numbers}$ the iterates of some run obey",
             rf"\[ {_maths(of.obeyed)}, \]",
             rf"and $\|x_t\|^2$ {goes}{'; ' * bool(carried)}{latex_text(carried.strip())}.",
             "",

@@ -108,7 +108,7 @@ class Mode:
     def __str__(self) -> str:
         of = self.said
         return (
-            f"on {of.kind}{of.functions} with {of.numbers} the iterates of some run obey "
+            f"on {of.functions} with {of.numbers} the iterates of some run obey "
             f"{of.obeyed}, and ‖x_t‖² {of.grows}"
         )
 
@@ -123,16 +123,11 @@ class Mode:
         near = Fraction(size).limit_denominator(10**6)
         if not self.rounded and size and self.has_root(near, double=True):
             how = "goes like t²" if one else f"goes like t²·{size:.6g}^t"
-        return Recurrence(*self._functions, f"x_(t+{k}) = {obeyed}", how, self._kind, self.root)
-
-    @property
-    def _kind(self) -> str:
-        turns = len(self.clients[0]) > 1 and self.clients[0][0][1]
-        return "the operator " * bool(turns and not self.saddle)
+        return Recurrence(*self._functions, f"x_(t+{k}) = {obeyed}", how, self.root)
 
     @property
     def _functions(self) -> tuple[str, str]:
-        """The formula of the functions or operators, and its letters' values."""
+        """The functions or operators, and their letters' values."""
         first = self.clients[0]
         if len(first) == 1 or not first[0][1]:
             of, whole = ("(x, y)", "(‖x‖² − ‖y‖²)") if self.saddle else ("(x)", "‖x‖²")
@@ -143,7 +138,7 @@ class Mode:
         (a, b), (_, d) = first
         if self.saddle:
             return "f(x, y) = (p/2)x² + bxy − (r/2)y²", f"p = {a}, b = {b}, r = {d}"
-        return "(x, y) ↦ (ax − by, bx + ay)", f"a = {a}, b = {-b}"
+        return "the operator (x, y) ↦ (ax − by, bx + ay)", f"a = {a}, b = {-b}"
 
 
 def is_on_circle(of: Any) -> bool:

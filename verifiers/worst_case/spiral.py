@@ -28,8 +28,6 @@ def spiral(title: str, of: Recurrence) -> tuple[str, Any, dict[str, Any]]:
     axes.set_aspect("equal", adjustable="datalim")
     finish(axes, title, "along Re v", "along −Im v")
     below(sheet, 2 * LINE)
-    said = (
-        f"x_t = Re(zᵗ v), z = {z:.6g}, on {of.kind}{of.functions}\n{of.numbers}; ‖x_t‖² {of.grows}"
-    )
+    said = f"x_t = Re(zᵗ v), z = {z:.6g}, on {of.functions}\n{of.numbers}; ‖x_t‖² {of.grows}"
     sheet.text(0.01, 0.015, said, fontsize=7, color="0.35")
     return title, sheet, {"t": t.astype(int).tolist(), "x1": x.tolist(), "x2": y.tolist()}
