@@ -6,6 +6,26 @@ from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context
 
+LETTERS = {
+    "tau": "local_steps",
+    "eta": "step_size",
+    "b": "batch",
+    "n": "clients",
+    "m": "cohort_size",
+    "S": "rounds",
+    "T": "steps",
+}
+"""Of a method with local steps on sampled clients."""
+OF_FIELD = {
+    "L": "objective_smoothness",
+    "F_gap": "initial_gap",
+    "mu": "strong_convexity",
+    "G": "field_gradient_bound",
+    "sigma": "field_gradient_noise",
+    "ell": "field_smoothness",
+}
+"""Of what its gradients are."""
+
 
 class State(NamedTuple):
     """Each client's model, or its point of a saddle problem, [clients, dim, replicates]."""

@@ -3,20 +3,13 @@ r"""FedAvg: local stochastic gradient steps, averaged every round."""
 from __future__ import annotations
 
 from itertools import repeat
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from torch import Tensor
-
-from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.algorithm import Context, algorithm, descended
+from driftproof.toolkit.algorithms._one_model import LETTERS, OF_FIELD, OneModel, State
 from driftproof.toolkit.around import Around, Radii
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import Positive, PositiveInt, Share
-
-
-class State(NamedTuple):
-    """Each client's model, [clients, dim, replicates]."""
-
-    w: Tensor
 
 
 @algorithm(
@@ -25,7 +18,7 @@ class State(NamedTuple):
     statement=r"w^i_{s,t+1} = w^i_{s,t} - \eta \nabla f^i_{\mathcal{B}}(w^i_{s,t}),\; "
     r"\bar w_{s+1} = \sum_{i\in\mathcal{C}_s} r_i w^i_{s,\tau}",
 )
-class FedAvg(Algorithm):
+class FedAvg(OneModel):
     r"""Local SGD with a weighted average every ``local_steps`` steps.
 
     With ``local_steps`` = 1, every client and equal weights it is parallel minibatch SGD, the
@@ -53,21 +46,7 @@ class FedAvg(Algorithm):
     participation: Share = 1.0
     weighting: Literal["uniform", "samples"] = "uniform"
 
-    notation = {
-        "tau": "local_steps",
-        "eta": "step_size",
-        "b": "batch",
-        "n": "clients",
-        "m": "cohort_size",
-        "S": "rounds",
-        "T": "steps",
-        "L": "objective_smoothness",
-        "F_gap": "initial_gap",
-        "mu": "strong_convexity",
-        "G": "field_gradient_bound",
-        "sigma": "field_gradient_noise",
-        "ell": "field_smoothness",
-    }
+    notation = LETTERS | OF_FIELD
     in_mean = True
 
     @classmethod
@@ -78,14 +57,6 @@ class FedAvg(Algorithm):
             cls(local_steps=2, step_size=0.05, weighting="samples", batch=2),
             cls(local_steps=2, step_size=0.05, participation=0.5),
         ]
-
-    def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> State:
-        """Every client starts at the same point."""
-        return State(ctx.everywhere(start))
-
-    def anywhere(self, ctx: Context, oracles: GradientField, start: Tensor, own: Tensor) -> State:
-        """Every client has the same point as a round begins."""
-        return State(ctx.everywhere(start))
 
     def radii(self, around: Around) -> Radii:
         """A client's step is one along its own field; an average is no farther than all of them."""

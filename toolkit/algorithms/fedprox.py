@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.algorithms._one_model import LETTERS, OF_FIELD
 from driftproof.toolkit.around import Around, Radii
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt, Share
@@ -59,21 +60,7 @@ class FedProx(Algorithm):
     participation: Share = 1.0
     weighting: Literal["uniform", "samples"] = "uniform"
 
-    notation = {
-        "tau": "local_steps",
-        "eta": "step_size",
-        "mu": "proximity",
-        "b": "batch",
-        "n": "clients",
-        "m": "cohort_size",
-        "S": "rounds",
-        "T": "steps",
-        "L": "objective_smoothness",
-        "F_gap": "initial_gap",
-        "G": "field_gradient_bound",
-        "sigma": "field_gradient_noise",
-        "ell": "field_smoothness",
-    }
+    notation = LETTERS | OF_FIELD | {"mu": "proximity"}
     in_mean = True
 
     @classmethod

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.algorithms._one_model import LETTERS
 from driftproof.toolkit.oracles import Losses
 from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt, Share
 
@@ -60,16 +61,7 @@ class QFedAvg(Algorithm):
     participation: Share = 1.0
 
     needs = "losses"
-    notation = {
-        "tau": "local_steps",
-        "eta": "step_size",
-        "b": "batch",
-        "n": "clients",
-        "m": "cohort_size",
-        "q": "fairness",
-        "S": "rounds",
-        "T": "steps",
-    }
+    notation = LETTERS | {"q": "fairness"}
 
     @classmethod
     def examples(cls) -> list[QFedAvg]:
