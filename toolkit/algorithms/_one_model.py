@@ -33,6 +33,22 @@ class State(NamedTuple):
     w: Tensor
 
 
+class Anchored(NamedTuple):
+    """Each client's model and the round's common start, [clients, dim, replicates]."""
+
+    w: Tensor
+    anchor: Tensor
+
+
+class WithAnchor(Algorithm):
+    """Base of the methods that remember where the round began."""
+
+    def init(self, ctx: Context, oracles: Any, start: Tensor) -> Anchored:
+        """Every client starts at the same point."""
+        w = ctx.everywhere(start)
+        return Anchored(w, w)
+
+
 class OneModel(Algorithm):
     """Base of the methods whose state is the iterate alone."""
 
