@@ -78,7 +78,7 @@ class Words:
 
     def _smooth(self, function: str) -> bool:
         """Tell whether a function has a gradient, or is an operator."""
-        return not {"convex", "strongly-convex", "normal-cone"} & self.it.constants[function].keys()
+        return not {*ROUGH} & self.it.constants[function].keys()
 
     def _call(self, of: str, short: str, long: list[tuple[Any, str]] | None = None) -> None:
         self.called.setdefault(of, Called(short, long or [(ONE, short)]))
