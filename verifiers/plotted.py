@@ -58,8 +58,7 @@ def of_claim(
     """
     one, *others = select([claim])
     chosen, source = loaded(one), one
-    file = claim.partition("::")[0]
-    typed = f"{file}::{one.name}" if file.endswith(".py") else one.name
+    typed = one.typed if one.module else f"{one.typed}::{one.name}"
     if others or (case is not None and not 1 <= case <= len(chosen.judged_on)):
         raise DriftproofError(
             f"plots of {len(others) + 1} claims" if others else f"case {case} of {one.name}",

@@ -21,7 +21,7 @@ from typing import Any
 from flint import fmpq, fmpq_mat
 
 from driftproof.verifiers.worst_case.check import RefusedCertificateError, positive_semidefinite
-from driftproof.verifiers.worst_case.classes import CLASSES, CURVED, curvatures
+from driftproof.verifiers.worst_case.classes import CLASSES, CURVED, ROUGH, curvatures
 from driftproof.verifiers.worst_case.statement import (
     CONDITIONS,
     ZERO,

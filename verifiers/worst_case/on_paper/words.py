@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from driftproof.toolkit.ratios import vanishes
+from driftproof.verifiers.worst_case.classes import ROUGH
 from driftproof.verifiers.worst_case.on_paper.latex import Printer, UnprintableError, name_of
 from driftproof.verifiers.worst_case.statement import (
     ONE,
