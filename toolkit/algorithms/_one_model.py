@@ -25,6 +25,14 @@ OF_FIELD = {
     "ell": "field_smoothness",
 }
 """Of what its gradients are."""
+ON_ONE_MACHINE = {
+    "n": "clients",
+    "T": "rounds",
+    "L": "objective_smoothness",
+    "mu": "strong_convexity",
+    "F_gap": "initial_gap",
+}
+"""Of a method that steps along the mean of all clients."""
 
 
 class State(NamedTuple):
