@@ -139,3 +139,26 @@ def test_the_objective_is_the_mean_of_the_clients_functions_and_the_term(tmp_pat
     write(made, tmp_path / "it.svg", title=False)
     bare = (tmp_path / "it.svg").read_text()
     assert not any(line in bare for line in [title, *below.splitlines()])
+
+
+TURNS = """
+from driftproof import each, limit, sq
+from driftproof.algorithms import FedAvg
+from driftproof.classes import monotone_lipschitz, over
+
+@limit(name="mine/turns", source="mine", statement="0",
+       classes=over([monotone_lipschitz(L=1, mu=0)], FedAvg(step_size=0.5), clients=1))
+def off(view):
+    return each("round", "local_step", sq(view.mean("w") - view.minimiser)) if view.last else None
+"""
+
+
+def test_a_limit_that_turns_is_drawn_as_its_run(tmp_path):
+    """A step of 1/2 along a rotation: x is multiplied by 1 ± i/2."""
+    (file := tmp_path / "turns.py").write_text(TURNS)
+    title, sheet, columns = drawn(str(file))
+    assert title.endswith("printed: REFUTED")
+    assert "the operator (x, y)" in sheet.texts[0].get_text()
+    for x in (np.array(columns["x1"]), np.array(columns["x2"])):
+        assert np.ptp(x) > 1
+        assert x[2:] == pytest.approx(2 * x[1:-1] - 1.25 * x[:-2], abs=1e-9)

@@ -242,6 +242,10 @@ def test_verify_marks_what_is_machine_checked(tmp_path):
     for name in row["machine_checked"]["theorems"]:
         assert f"theorems/{name}" in page
         assert "Theorem bound" in (tmp_path / "report/theorems" / name).read_text("utf-8")
+    links = re.findall(r'href="((?:certificates|theorems|on_paper)/[^"]+)"', page)
+    assert {link.partition("/")[0] for link in links} == {"certificates", "theorems", "on_paper"}
+    for link in links:
+        assert (tmp_path / "report" / link).is_file()
 
 
 @COQ

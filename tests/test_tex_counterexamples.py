@@ -588,12 +588,12 @@ def test_all_that_a_mode_says_is_written_in_ascii(clients, obeyed, goes):
         mode = Mode(clients, saddle, tuple(recurrence), size, False)
         for more in ("", carried):
             row = {"form_key": "printed", "rhs": 0.1, "case": {"label": "it"}}
-            row["reason"] = f"{mode}{more}"
+            row |= {"reason": f"{mode}{more}", "series": mode.said}
             text = tex_of_limit(descent, SimpleNamespace(**row))
             assert text.isascii()
             assert goes in text
             assert ("after a round" in text) == bool(more)
-    row["reason"] = "something else"
+    row |= {"reason": "something else", "series": None}
     with pytest.raises(NoScriptError, match="no functions to write down"):
         tex_of_limit(descent, SimpleNamespace(**row))
 

@@ -5,7 +5,7 @@ It is kept in the ledger, each under the name of its type; ``results.json`` has 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 Column = Sequence[Any]
 """Numbers of a plot; None where there is nothing to draw."""
@@ -97,8 +97,26 @@ class Counterexample:
     lines: Sequence[str]
 
 
-Series = Curve | Compared | Slope | ProofSteps | Counterexample
-_TYPES = {of.__name__: of for of in (Curve, Compared, Slope, ProofSteps, Counterexample)}
+@dataclass(frozen=True)
+class Recurrence:
+    """What iterates obey on linear gradients, and how they grow.
+
+    Attributes:
+        functions, numbers: which, and the values of their letters.
+        obeyed: the recurrence.
+        grows: what ‖x_t‖² does.
+        root: z, in two numbers: x_t = Re(z^t v) is a run.
+    """
+
+    functions: str
+    numbers: str
+    obeyed: str
+    grows: str
+    root: Sequence[float] = ()
+
+
+Series = Curve | Compared | Slope | ProofSteps | Counterexample | Recurrence
+_TYPES = {of.__name__: of for of in get_args(Series)}
 
 
 def stored(series: Series | None) -> dict[str, Any] | None:

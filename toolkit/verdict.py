@@ -111,6 +111,8 @@ class Row:
             ``results.json``).
         theorems: file name → text of the Coq files of these, each of which its kernel accepted.
         coq: the version of that kernel ("": none was asked, or it did not accept all of them).
+        on_paper: file name → LaTeX of the proofs of those that a person can check (not in
+            ``results.json``, where their certificates are).
         series: points of its plot, steps of its proof, or functions that refute it.
     """
 
@@ -142,11 +144,13 @@ class Row:
     proofs: Mapping[str, str] = field(default_factory=dict)
     theorems: Mapping[str, str] = field(default_factory=dict)
     coq: str = ""
+    on_paper: Mapping[str, str] = field(default_factory=dict)
     series: Series | None = None
 
     def __post_init__(self) -> None:
         """Refuse a ledger's certificate that is not text: it becomes a file."""
-        if not all(isinstance(text, str) for text in {**self.proofs, **self.theorems}.values()):
+        files = {**self.proofs, **self.theorems, **self.on_paper}
+        if not all(isinstance(text, str) for text in files.values()):
             raise TypeError("a certificate that is no text")
 
     @property
@@ -171,7 +175,7 @@ class Row:
     def public(self) -> dict[str, Any]:
         """Return the row as ``results.json`` has it: finite numbers or null."""
         entry = asdict(self)
-        del entry["series"], entry["at"]
+        del entry["series"], entry["at"], entry["on_paper"]
         entry["certificates"] = sorted(entry.pop("proofs"))
         theorems, version = sorted(entry.pop("theorems")), entry.pop("coq")
         entry["machine_checked"] = {"coq": version, "theorems": theorems} if version else None

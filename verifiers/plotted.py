@@ -15,7 +15,7 @@ from driftproof.toolkit.report.canvas import below, rendered
 from driftproof.toolkit.report.class_lines import LETTERS, longest
 from driftproof.toolkit.report.figures import Figure, headline
 from driftproof.toolkit.report.results_table import csv_of
-from driftproof.toolkit.series import Curve, Points
+from driftproof.toolkit.series import Curve, Points, Recurrence
 from driftproof.toolkit.verdict import Row, together
 from driftproof.verifiers.claim_types.sources import Source, loaded
 from driftproof.verifiers.experiment import Plan, run_experiment
@@ -23,6 +23,7 @@ from driftproof.verifiers.verify import Settings, judge, select
 from driftproof.verifiers.worst_case.check import RefusedCertificateError
 from driftproof.verifiers.worst_case.checking import UNREADABLE
 from driftproof.verifiers.worst_case.pictured import LINE, picture
+from driftproof.verifiers.worst_case.spiral import spiral
 
 KINDS = ("svg", "pdf", "pgf", "png")
 """What a plot is written as, by the ending of its file."""
@@ -58,8 +59,7 @@ def of_claim(
     """
     one, *others = select([claim])
     chosen, source = loaded(one), one
-    file = claim.partition("::")[0]
-    typed = f"{file}::{one.name}" if file.endswith(".py") else one.name
+    typed = one.typed if one.module else f"{one.typed}::{one.name}"
     if others or (case is not None and not 1 <= case <= len(chosen.judged_on)):
         raise DriftproofError(
             f"plots of {len(others) + 1} claims" if others else f"case {case} of {one.name}",
@@ -110,7 +110,11 @@ def drawn(name: str, which: str = "", **options: Any) -> Drawn:
         sheet = panels.drawn(known[which], panels.colours_of(known.values()))
         return known[which]["title"], sheet, panels.points(known[which])
     plots = of_claim(name, **{"judged_before": judged, **options})
-    files = [text for rows in judged.values() for row in rows for text in row.proofs.values()]
+    every = [row for rows in judged.values() for row in rows]
+    for row in every if not (plots or which) else ():
+        if isinstance(row.series, Recurrence) and row.series.root[1]:
+            return spiral(f"{row.claim}, {row.form_key}: {row.verdict}", row.series)
+    files = [text for row in every for text in row.proofs.values()]
     if files and not plots and not which:
         return picture(files[0])
     if not plots:

@@ -41,7 +41,7 @@ class Settings:
         device: cpu, or a CUDA device by name.
         siblings: whether false siblings are judged too (``driftproof controls``).
         resume: whether finished units of an earlier run are taken from the ledger.
-        prove: whether Coq checks the certificates of classes too.
+        prove: whether Coq checks the certificates of classes too, and proofs are printed.
     """
 
     profile: str = "quick"
@@ -192,8 +192,9 @@ def verify(
         )
         if settings.prove:
             from driftproof.verifiers.worst_case.machine_checked import machine_checked
+            from driftproof.verifiers.worst_case.on_paper.printed import with_proofs
 
-            rows = machine_checked(rows, settings.workers, progress)
+            rows = [*map(with_proofs, machine_checked(rows, settings.workers, progress))]
         head["union_bound"] = union_bound(rows)
         for source in chosen:
             of_claim = (row for row in rows if row.claim == source.name)

@@ -178,7 +178,7 @@ def _details(leaf: Leaf) -> dict[str, Any]:
         from driftproof.toolkit.federation import fitting
 
         details["fits"] = ", ".join(fitting(member.needs))
-        details["state"] = _state(member)
+        details["state"] = _state(leaf, member)
     if leaf.kind == "kernel":
         details |= {
             "serves": f"{', '.join(loaded.algorithm)} on {', '.join(loaded.problem)}",
@@ -202,14 +202,17 @@ def _meanings(of: type) -> dict[str, str]:
     return {name: text for name, _, text in pairs}
 
 
-def _state(algorithm: Any) -> str:
+def _state(leaf: Leaf, algorithm: Any) -> str:
     """Return what a round begins with, as conform names it; empty where that cannot be seen."""
-    try:
+    from driftproof.toolkit.user_traceback import telling_the_file
+
+    try:  # one's own code may fail, or Hypothesis be missing, and the rest is shown all the same
         from driftproof.verifiers.conform.reference import fields_of
         from driftproof.verifiers.search.strategies import examples_of
 
-        fields, own = fields_of(algorithm, examples_of(algorithm.needs))
-    except Exception:  # noqa: BLE001 - one's own code may fail, and the rest is shown all the same
+        with telling_the_file(leaf.path if leaf.module is None else None):
+            fields, own = fields_of(algorithm, examples_of(algorithm.needs))
+    except DriftproofError:
         return ""
     return ", ".join(f"{name} (one per client)" if name in own else name for name in fields)
 

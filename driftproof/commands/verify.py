@@ -36,7 +36,7 @@ FORMS_SHOWN = 16
 @click.option(
     "--prove",
     is_flag=True,
-    help="Have Coq check the certificates of classes too (docs/machine_checked.md).",
+    help="Have Coq check the certificates of classes too, and print their proofs.",
 )
 @click.option("--record", is_flag=True, help="Put these verdicts on record.")
 @click.option("--verbose", is_flag=True, help="Show every form, not only what is new.")

@@ -31,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +40,20 @@ from driftproof.synthetic.oracles.composed import BoundedOracles, Parts, parts_o
 from driftproof.toolkit.composition import CompositionProblem
 from driftproof.toolkit.parameters import BelowOne, NonNegative, Parameters, Positive, PositiveInt
 from driftproof.toolkit.problem import Solution, problem
+
+EXAMPLE: Mapping[str, Any] = {
+    "clients": 2,
+    "dim": 2,
+    "inner_dim": 3,
+    "inner_curvature": 0.7,
+    "inner_heterogeneity": 0.3,
+    "plain_slope": 0.5,
+    "plain_tilt": 0.2,
+    "inner_value_noise": 0.1,
+    "inner_gradient_noise": 0.2,
+    "plain_noise": 0.3,
+}
+"""A member that is curved, has a plain part and noise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,18 +114,7 @@ class AveragedComposition(AveragedParameters, CompositionProblem):
         return [
             cls(clients=1),
             cls(clients=3, dim=3, inner_dim=2, inner_heterogeneity=0.5, inner_offset=0.7),
-            cls(
-                clients=2,
-                dim=2,
-                inner_dim=3,
-                inner_curvature=0.7,
-                inner_heterogeneity=0.3,
-                plain_slope=0.5,
-                plain_tilt=0.2,
-                inner_value_noise=0.1,
-                inner_gradient_noise=0.2,
-                plain_noise=0.3,
-            ),
+            cls(**EXAMPLE),
         ]
 
     @cached_property

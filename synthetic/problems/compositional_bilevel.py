@@ -36,6 +36,7 @@ import torch
 from torch import Tensor
 
 from driftproof.synthetic.problems.averaged_composition import (
+    EXAMPLE,
     AveragedComposition,
     AveragedParameters,
 )
@@ -127,18 +128,7 @@ class CompositionalBilevel(AveragedParameters, BilevelProblem):
         """Return members with affine and with curved inner functions, a plain part, noise."""
         return [
             cls(clients=3, dim=2, inner_dim=2, inner_heterogeneity=0.5, inner_offset=0.7),
-            cls(
-                clients=2,
-                dim=2,
-                inner_dim=3,
-                inner_curvature=0.7,
-                inner_heterogeneity=0.3,
-                plain_slope=0.5,
-                plain_tilt=0.2,
-                inner_value_noise=0.1,
-                inner_gradient_noise=0.2,
-                plain_noise=0.3,
-            ),
+            cls(**EXAMPLE),
             cls(clients=2, dim=3, inner_dim=1, inner_value_noise=0.2, plain_tilt=0.3),
         ]
 

@@ -50,6 +50,8 @@ class TaskSampling(Algorithm):
     task_blocks: PositiveInt = 1
     sampled_tasks: NonNegativeInt = 0
 
+    needs = "composition"
+    iterate = "x"
     fitted: ClassVar[frozenset[str]] = frozenset({"task_blocks", "sampled_tasks"})
 
     def validate(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, Self
 
 from driftproof.toolkit.algorithm import Context, algorithm, descended
-from driftproof.toolkit.algorithms._one_model import OneModel, State
+from driftproof.toolkit.algorithms._one_model import LETTERS, OneModel, State
 from driftproof.toolkit.around import Around, Radii
 from driftproof.toolkit.oracles import Composition
 from driftproof.toolkit.parameters import Positive, PositiveInt, Share
@@ -52,15 +52,8 @@ class ComFedL(OneModel):
     samples: Literal["shared", "independent"] = "shared"
 
     needs = "composition"
-    notation = {
-        "tau": "local_steps",
-        "eta": "step_size",
-        "b": "batch",
+    notation = LETTERS | {
         "b1": "outer_batch",
-        "n": "clients",
-        "m": "cohort_size",
-        "S": "rounds",
-        "T": "steps",
         "G_f": "inner_gradient_bound",
         "G_g": "outer_gradient_bound",
         "L_f": "inner_smoothness",

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.algorithms._one_model import LETTERS
 from driftproof.toolkit.draws import Indices, Subset, Uniforms
 from driftproof.toolkit.oracles import Losses
 from driftproof.toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
@@ -64,16 +65,7 @@ class DRFL(Algorithm):
     cohort: NonNegativeInt = 0
 
     needs = "losses"
-    notation = {
-        "tau": "local_steps",
-        "eta": "step_size",
-        "b": "batch",
-        "n": "clients",
-        "m": "cohort_size",
-        "gamma": "weight_step",
-        "S": "rounds",
-        "T": "steps",
-    }
+    notation = LETTERS | {"gamma": "weight_step"}
 
     @classmethod
     def examples(cls) -> list[DRFL]:

@@ -3,21 +3,15 @@ r"""FedProx: local gradient steps that a proximal term draws back to the round's
 from __future__ import annotations
 
 from itertools import count
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from torch import Tensor
 
-from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.algorithm import Context, algorithm, descended
+from driftproof.toolkit.algorithms._one_model import LETTERS, OF_FIELD, Anchored, WithAnchor
 from driftproof.toolkit.around import Around, Radii
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt, Share
-
-
-class State(NamedTuple):
-    """Each client's model and the round's common start, [clients, dim, replicates]."""
-
-    w: Tensor
-    anchor: Tensor
 
 
 @algorithm(
@@ -27,7 +21,7 @@ class State(NamedTuple):
     statement=r"w_k \leftarrow w_k - \eta\big(\nabla F_k(w_k) + \mu(w_k - w^t)\big),\quad "
     r"w^{t+1} = \tfrac1{|S_t|}\sum_{k\in S_t} w_k",
 )
-class FedProx(Algorithm):
+class FedProx(WithAnchor):
     r"""Local SGD with a proximal term that draws back to the round's start, then an average.
 
     Its steps are on h_k(w; w^t) = F_k(w) + (μ/2)‖w − w^t‖², w^t being the start of round t.
@@ -59,21 +53,7 @@ class FedProx(Algorithm):
     participation: Share = 1.0
     weighting: Literal["uniform", "samples"] = "uniform"
 
-    notation = {
-        "tau": "local_steps",
-        "eta": "step_size",
-        "mu": "proximity",
-        "b": "batch",
-        "n": "clients",
-        "m": "cohort_size",
-        "S": "rounds",
-        "T": "steps",
-        "L": "objective_smoothness",
-        "F_gap": "initial_gap",
-        "G": "field_gradient_bound",
-        "sigma": "field_gradient_noise",
-        "ell": "field_smoothness",
-    }
+    notation = LETTERS | OF_FIELD | {"mu": "proximity"}
     in_mean = True
 
     @classmethod
@@ -84,12 +64,9 @@ class FedProx(Algorithm):
             cls(local_steps=2, step_size=0.05, proximity=2.0, participation=0.5, batch=2),
         ]
 
-    def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> State:
-        """Every client starts at the same point."""
-        w = ctx.everywhere(start)
-        return State(w, w)
-
-    def anywhere(self, ctx: Context, oracles: GradientField, start: Tensor, own: Tensor) -> State:
+    def anywhere(
+        self, ctx: Context, oracles: GradientField, start: Tensor, own: Tensor
+    ) -> Anchored:
         """Every client has the same point as a round begins."""
         return self.init(ctx, oracles, start)
 
@@ -109,7 +86,7 @@ class FedProx(Algorithm):
             if t % self.local_steps == 0:
                 anchor = w
 
-    def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
+    def step(self, ctx: Context, oracles: GradientField, state: Anchored) -> Anchored:
         """One local step; the last of a round is followed by the average."""
         cohort = ctx.cohort(self.cohort_size(ctx.clients), since=ctx.t - ctx.t % self.local_steps)
         xi = ctx.draw(oracles.field_law(self.batch), "xi")
@@ -117,7 +94,7 @@ class FedProx(Algorithm):
         w = descended(state.w, oracles.field_grad(state.w, xi) + pull, self.step_size)
         ctx.mark("w", w)
         if (ctx.t + 1) % self.local_steps:
-            return State(w, state.anchor)
+            return Anchored(w, state.anchor)
         weights = oracles.client_weights if self.weighting == "samples" else None
         (w,) = cohort.average(w, weights=weights)
-        return State(w, w)
+        return Anchored(w, w)

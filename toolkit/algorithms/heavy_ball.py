@@ -8,6 +8,7 @@ from typing import NamedTuple, Self
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
+from driftproof.toolkit.algorithms._one_model import ON_ONE_MACHINE
 from driftproof.toolkit.around import Around, Radii
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import BelowOne, One, Positive, PositiveInt
@@ -49,15 +50,7 @@ class HeavyBall(Algorithm):
 
     limits = {"own": "minimiser"}
     begins = {"own": "x_{-1}"}
-    notation = {
-        "alpha": "step_size",
-        "beta": "momentum",
-        "n": "clients",
-        "T": "rounds",
-        "L": "objective_smoothness",
-        "mu": "strong_convexity",
-        "F_gap": "initial_gap",
-    }
+    notation = ON_ONE_MACHINE | {"alpha": "step_size", "beta": "momentum"}
     in_mean = True
 
     @classmethod

@@ -60,8 +60,6 @@ class LocalBSGD(TaskSampling):
     outer_batch: PositiveInt = 1
     samples: Samples = "two"
 
-    needs = "composition"
-    iterate = "x"
     notation = LETTERS | {"L_F": "objective_smoothness"}
 
     @classmethod

@@ -62,8 +62,6 @@ class LocalMOML(TaskSampling):
     batch: PositiveInt = 1
     outer_batch: PositiveInt = 1
 
-    needs = "composition"
-    iterate = "x"
     notation = LETTERS | {"L_F": "objective_smoothness", "beta": "inner_momentum"}
 
     @classmethod

@@ -68,8 +68,6 @@ class LocalSCGD(TaskSampling):
     evaluate_at: Literal["before", "after"] = "before"
     samples: Samples = "two"
 
-    needs = "composition"
-    iterate = "x"
     notation = LETTERS | {"L_F": "objective_smoothness", "gamma": "inner_momentum"}
 
     @classmethod

@@ -69,8 +69,6 @@ class LocalSCGDM(TaskSampling):
     samples: Samples = "two"
     averaged: Averaged = "umx"
 
-    needs = "composition"
-    iterate = "x"
     notation = LETTERS | {"alpha": "momentum", "gamma": "inner_momentum", "beta": "step_factor"}
 
     def validate(self) -> None:

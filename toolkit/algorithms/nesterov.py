@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, Self
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
+from driftproof.toolkit.algorithms._one_model import ON_ONE_MACHINE
 from driftproof.toolkit.around import Around, Radii
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import BelowOne, One, Positive, PositiveInt
@@ -51,15 +52,7 @@ class Nesterov(Algorithm):
 
     limits = {"own": "minimiser"}
     begins = {"own": "y_{0}"}
-    notation = {
-        "eta": "step_size",
-        "n": "clients",
-        "T": "rounds",
-        "L": "objective_smoothness",
-        "mu": "strong_convexity",
-        "F_gap": "initial_gap",
-        "m": "momentum",
-    }
+    notation = ON_ONE_MACHINE | {"eta": "step_size", "m": "momentum"}
     in_mean = True
 
     @classmethod

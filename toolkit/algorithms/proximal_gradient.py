@@ -7,6 +7,7 @@ from typing import NamedTuple, Self
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
+from driftproof.toolkit.algorithms._one_model import ON_ONE_MACHINE
 from driftproof.toolkit.oracles import Proximal
 from driftproof.toolkit.parameters import Flag, One, Positive
 
@@ -44,14 +45,7 @@ class ProximalGradient(Algorithm):
 
     needs = "proximal"
     limits = {"own": "minimiser"}
-    notation = {
-        "eta": "step_size",
-        "n": "clients",
-        "T": "rounds",
-        "L": "objective_smoothness",
-        "mu": "strong_convexity",
-        "F_gap": "initial_gap",
-    }
+    notation = ON_ONE_MACHINE | {"eta": "step_size"}
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -2,20 +2,10 @@ r"""q-FedAvg: clients with larger losses weigh more in the average."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from torch import Tensor
-
-from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.algorithm import Context, algorithm, descended
+from driftproof.toolkit.algorithms._one_model import LETTERS, Anchored, WithAnchor
 from driftproof.toolkit.oracles import Losses
 from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt, Share
-
-
-class State(NamedTuple):
-    """Each client's model and the round's common start, [clients, dim, replicates]."""
-
-    w: Tensor
-    anchor: Tensor
 
 
 @algorithm(
@@ -25,7 +15,7 @@ class State(NamedTuple):
     r"\|\tfrac1\eta(w-\bar w_k)\|^2 + \tfrac1\eta F_k(w)^q,\quad "
     r"w^{+} = w - \frac{\sum_k\Delta_k}{\sum_k h_k}",
 )
-class QFedAvg(Algorithm):
+class QFedAvg(WithAnchor):
     r"""Local SGD, then a step with weights F_k^q and an estimated Lipschitz constant.
 
     ComFedL's papers compare with it (and attribute it to Liu et al. 2019). The Lipschitz constant
@@ -60,16 +50,7 @@ class QFedAvg(Algorithm):
     participation: Share = 1.0
 
     needs = "losses"
-    notation = {
-        "tau": "local_steps",
-        "eta": "step_size",
-        "b": "batch",
-        "n": "clients",
-        "m": "cohort_size",
-        "q": "fairness",
-        "S": "rounds",
-        "T": "steps",
-    }
+    notation = LETTERS | {"q": "fairness"}
 
     @classmethod
     def examples(cls) -> list[QFedAvg]:
@@ -79,19 +60,14 @@ class QFedAvg(Algorithm):
             cls(local_steps=2, step_size=0.05, fairness=2.0, participation=0.5, batch=2),
         ]
 
-    def init(self, ctx: Context, oracles: Losses, start: Tensor) -> State:
-        """Every client starts at the same point."""
-        w = ctx.everywhere(start)
-        return State(w, w)
-
-    def step(self, ctx: Context, oracles: Losses, state: State) -> State:
+    def step(self, ctx: Context, oracles: Losses, state: Anchored) -> Anchored:
         """One local step; the last of a round is followed by the weighted one."""
         cohort = ctx.cohort(self.cohort_size(ctx.clients), since=ctx.t - ctx.t % self.local_steps)
         xi = ctx.draw(oracles.field_law(self.batch), "xi")
         w = descended(state.w, oracles.field_grad(state.w, xi), self.step_size)
         ctx.mark("w", w)
         if (ctx.t + 1) % self.local_steps:
-            return State(w, state.anchor)
+            return Anchored(w, state.anchor)
         loss = oracles.mean_loss(state.anchor)[:, None]
         moved = (state.anchor - w) / self.step_size
         share = loss**self.fairness
@@ -101,4 +77,4 @@ class QFedAvg(Algorithm):
         weight = curvature * spread + share / self.step_size
         push, total = cohort.average(share * moved, weight)
         w = state.anchor - push / total
-        return State(w, w)
+        return Anchored(w, w)

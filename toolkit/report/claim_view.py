@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from driftproof.toolkit.groups import Group, grouped, statements
+from driftproof.toolkit.report.listed import listed
 from driftproof.toolkit.statements import Statement
 from driftproof.toolkit.verdict import Row, Verdict, together
 
@@ -45,13 +46,11 @@ class Reference:
     def citation(self) -> str:
         """Authors, title, where and when it appeared, as a list of references has it."""
         authors = [_in_order(name) for name in self._field("author").split(" and ") if name]
-        several = (
-            ", ".join(authors[:-1]) + f" and {authors[-1]}" if authors[1:] else "".join(authors)
-        )
         fields = ("journal", "booktitle", "howpublished", "note", "year")
         place = next((self._field(name) for name in fields[:3] if self._field(name)), "")
         number = f"arXiv:{self._field('eprint')}" if self._field("eprint") else ""
-        parts = (several, self.title, place, self._field("note"), number, self._field("year"))
+        note, year = self._field("note"), self._field("year")
+        parts = (listed(authors), self.title, place, note, number, year)
         return ". ".join(part for part in parts if part) + "."
 
     def _field(self, name: str) -> str:

@@ -22,6 +22,8 @@ CERTIFICATES = "certificates"
 """The folder of the proofs over classes, which ``driftproof check`` checks."""
 THEOREMS = "theorems"
 """The folder of the same as theorems, which Coq checks."""
+ON_PAPER = "on_paper"
+"""The folder of the same as proofs in LaTeX, which a person checks."""
 PLOTS = "plots"
 PUBLIC = ("schema", "profile", "seed", "union_bound", "environment", "failed")
 
@@ -37,6 +39,7 @@ def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row], *, plo
         "index.html": render(head, rows),
         **{f"{CERTIFICATES}/{name}": text for row in rows for name, text in row.proofs.items()},
         **{f"{THEOREMS}/{name}": text for row in rows for name, text in row.theorems.items()},
+        **{f"{ON_PAPER}/{name}": text for row in rows for name, text in row.on_paper.items()},
     }
 
     def draw_all(folder: Path) -> None:
@@ -72,7 +75,7 @@ def write_all(out: Path, texts: Mapping[str, str], plots: Callable[[Path], None]
             (part / name).parent.mkdir(exist_ok=True)
             (part / name).write_text(text, encoding="utf-8", errors=LONELY)
         plots(part / PLOTS)
-        for folder in (CERTIFICATES, THEOREMS, PLOTS):  # those of an earlier run
+        for folder in (CERTIFICATES, THEOREMS, ON_PAPER, PLOTS):  # those of an earlier run
             shutil.rmtree(out / folder, ignore_errors=True)
         for path in sorted(part.rglob("*.*")):
             kept = out / path.relative_to(part)

@@ -99,7 +99,7 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
         "lhs": {"mean": None if only_converges else least, "low": least, "high": None},
     }
     if mode is not None and mode.exceeds(None if only_converges else right.high):
-        facts["lhs"] = facts["lhs"] | {"mean": least}
+        facts |= {"lhs": facts["lhs"] | {"mean": least}, "series": mode.said}
         return row(settled(False), str(mode), Evidence.ENCLOSED, mode=mode, **facts)
     if claim.rate:
         return _in_t(claim, case, form, facts)

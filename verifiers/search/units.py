@@ -128,11 +128,12 @@ class OwnCase(Unit):
         claim = loaded(self.claim)
         form, case = claim.forms[self.form], claim.cases_for("full")[self.number]
         try:
-            if self.confirm:
-                left = within(self.seconds)
-                return confirmed(claim, form, case, self.seed, left, strongest=self.strongest)
-            return {"ratio": score(claim, form, case, self.seed), "place": place(case)}
-        except Exception as error:  # noqa: BLE001 - anybody's
+            with blaming(self.claim):
+                if self.confirm:
+                    left = within(self.seconds)
+                    return confirmed(claim, form, case, self.seed, left, strongest=self.strongest)
+                return {"ratio": score(claim, form, case, self.seed), "place": place(case)}
+        except DriftproofError as error:
             return {"ratio": OUTSIDE, "place": {}, "status": NOTHING, "reason": failure(error)}
 
 

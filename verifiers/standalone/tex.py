@@ -27,6 +27,7 @@ from driftproof.toolkit.engines.balls import run_in_balls
 from driftproof.toolkit.problem import with_overrides
 from driftproof.toolkit.rationals import INEXACT, decimal
 from driftproof.toolkit.report.latex_text import latex_text
+from driftproof.toolkit.report.listed import listed
 from driftproof.toolkit.tolerances import STORED
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.judges.assumptions import relation_of
@@ -310,9 +311,7 @@ def of_method(
             said.append(f"{number} {named if value > 1 else named[:-1]}")
         else:
             said.append(f"{named} {number or latex_text(str(value))}")
-    *first, last = said or [""]
-    with_ = f" with {', '.join(first)}{' and ' * bool(first)}{last}" if said else ""
-    return f"{latex_text(type(method).__name__)}{with_}"
+    return latex_text(type(method).__name__) + f" with {listed(said)}" * bool(said)
 
 
 def of_draws(method: Any, clients: int) -> list[str]:

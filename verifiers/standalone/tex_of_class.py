@@ -14,6 +14,7 @@ from driftproof.toolkit.constants import LATEX, latex
 from driftproof.toolkit.letters import shown
 from driftproof.toolkit.rationals import root as rational_root
 from driftproof.toolkit.report.latex_text import latex_text
+from driftproof.toolkit.report.listed import listed
 from driftproof.verifiers.standalone.formulas import Piece, integral_of, letter
 from driftproof.verifiers.standalone.of_formulas import steps
 from driftproof.verifiers.standalone.own_start import ROUNDS, Points, stays_away, steep
@@ -294,7 +295,7 @@ def _classes(found: dict[str, Any], about: About) -> str:
             other = latex_text(kind) + f" ({others})" * bool(others)
             kinds.append(CLASSES[kind].format(**numbers) if kind in CLASSES else other)
         alike.setdefault(", ".join(kinds), []).append(f"${_name(name)}$")
-    return "; ".join(f"{' and '.join(names)} be {kinds}" for kinds, names in alike.items())
+    return "; ".join(f"{listed(names)} be {kinds}" for kinds, names in alike.items())
 
 
 def _letter_of_class(name: str, about: About) -> str:
@@ -318,8 +319,8 @@ def _exist(found: dict[str, Any], drawn: dict[str, list[Piece]], about: About) -
     texts = {name: [*map(number_text, of or ())] for name, of in ends.items()}
     if drawn:
         kink = " (on both sides of a kink)" * any(len(of) > 1 for of in drawn.values())
-        said = (rf"${of[0]} \le {name}'' \le {of[1]}$" for name, of in texts.items())
-        return [f"Each is of its class, since {' and '.join(said)}{kink}."]
+        said = [rf"${of[0]} \le {name}'' \le {of[1]}$" for name, of in texts.items()]
+        return [f"Each is of its class, since {listed(said)}{kink}."]
     pair, *others = set(ends.values())
     if pair is None or others or pair[0] == pair[1]:
         return [f"They exist, by the interpolation conditions of their classes ({SOURCE})."]

@@ -4,14 +4,12 @@ import re
 from typing import Any
 
 from driftproof.toolkit.report.latex_text import latex_text
+from driftproof.toolkit.series import Recurrence
 from driftproof.toolkit.verdict import Row
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.tex import heading
 
-MODE = re.compile(
-    r"on (the operator )?(.+) with (.+) the iterates of some run obey (.+), and ‖x_t‖² (.+)"
-)
-"""What ``on_quadratics.Mode`` says."""
+OPERATOR = "the operator "
 MATHS = {
     r"like (t²·)?([^t]+)\^t": r"like $\1ρ^t$ with $ρ$ about $\2$",
     "like t²$": "like $t²$",
@@ -20,7 +18,7 @@ MATHS = {
     r"_\((.+?)\)": r"_{\1}",
     r"(\d)e-0*(\d+)": r"\1 \\cdot 10^{-\2}",
 } | {"λ": r"\\lambda", "ρ": r"\\rho", "‖": r"\\|", "·": " ", "²": "^2", "−": "-", "↦": r"\\mapsto"}
-"""What it has, and its LaTeX."""
+"""What ``on_quadratics.Mode`` says, and its LaTeX."""
 
 
 def tex_of_limit(claim: Any, row: Row) -> str:
@@ -30,10 +28,11 @@ def tex_of_limit(claim: Any, row: Row) -> str:
         NoScriptError: something else refutes it.
     """
     reason, _, carried = row.reason.partition("\n")
-    said = MODE.fullmatch(reason)
-    if said is None:
+    of = row.series
+    if not isinstance(of, Recurrence):
         raise NoScriptError(f"what refutes it has no functions to write down: {reason}")
-    operator, on, where, obeyed, goes = (_maths(text or "") for text in said.groups())
+    _, kind, functions = of.functions.rpartition(OPERATOR)
+    on, numbers, goes = map(_maths, (functions, of.numbers, of.grows))
     if row.rhs is not None and row.rhs < 1:
         goes += f". Stated is $O(r^t)$ with $r$ about ${_maths(f'{row.rhs:.6g}')}$"
     first, _, *rest = heading(claim, row.form_key)
@@ -42,8 +41,8 @@ def tex_of_limit(claim: Any, row: Row) -> str:
             first,
             *rest,
             f"Judged is {latex_text(row.case['label'])}.",
-            f"On {operator}${on}$ with ${where}$ the iterates of some run obey",
-            rf"\[ {obeyed}, \]",
+            f"On {kind}${on}$ with ${numbers}$ the iterates of some run obey",
+            rf"\[ {_maths(of.obeyed)}, \]",
             rf"and $\|x_t\|^2$ {goes}{'; ' * bool(carried)}{latex_text(carried.strip())}.",
             "",
         ]

@@ -21,7 +21,7 @@ from typing import Any
 from flint import fmpq, fmpq_mat
 
 from driftproof.verifiers.worst_case.check import RefusedCertificateError, positive_semidefinite
-from driftproof.verifiers.worst_case.classes import CLASSES, CURVED, curvatures
+from driftproof.verifiers.worst_case.classes import CLASSES, CURVED, ROUGH, curvatures
 from driftproof.verifiers.worst_case.statement import (
     CONDITIONS,
     ZERO,
@@ -36,7 +36,7 @@ from driftproof.verifiers.worst_case.statement import (
 )
 
 COUNTEREXAMPLE = "driftproof counterexample 2"
-ALONE = (*CURVED, "convex", "strongly-convex", "cocoercive", "strongly-monotone", "normal-cone")
+ALONE = (*CURVED, *ROUGH, "cocoercive", "strongly-monotone")
 SUFFICE = [*map(set, zip(ALONE)), {"convex", "bounded-gradients"}, {"normal-cone", "diameter"}]
 """Classes whose inequalities suffice, alone or together."""
 Point = list[fmpq]

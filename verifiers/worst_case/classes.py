@@ -52,6 +52,8 @@ CLASSES = {
 }
 CURVED = tuple(name for name, of in CLASSES.items() if of.constructor == "Curved")
 """Classes between two parabolas at every point."""
+ROUGH = ("convex", "strongly-convex", "normal-cone")
+"""Classes with subgradients: a point may have several."""
 IN_COQ = tuple(name for name, of in CLASSES.items() if of.constructor)
 
 

@@ -11,13 +11,14 @@ condition, in fractions, are kept: those that exceed the bound clearly, where th
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.verifiers.worst_case.linear_operators import curves_above, value_on
+from driftproof.verifiers.worst_case.linear_operators import curves_above, room_of, value_on
 from driftproof.verifiers.worst_case.program import Matrices, Solved, matrices
 from driftproof.verifiers.worst_case.scaling import units
 from driftproof.verifiers.worst_case.sdp import Line, WorstCase
@@ -172,11 +173,8 @@ def _exact(
     for j, share in case.objective.values.items() if len(case.objective.values) == 1 else ():
         over = [of for of in case.constraints if of.quantity.values.get(j, 0) * share > 0]
         if not any(of.quantity.gram for of in over):  # the smallest of several is no less than it
-            room = [
-                (of.bound - at_gram(of.quantity, gram, values)) / of.quantity.values[j]
-                for of in over
-            ]
-            values = [*values[:j], values[j] + min(room, default=Fraction(0)), *values[j + 1 :]]
+            room = room_of(j, over, partial(at_gram, gram=gram, values=values))
+            values = [*values[:j], values[j] + room, *values[j + 1 :]]
     value = at_gram(case.objective, gram, values)
     if value <= bound:
         return None

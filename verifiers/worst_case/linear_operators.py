@@ -11,12 +11,14 @@ at all. Clients turn the same way or not, and are pushed from (x*, y*) = 0 in op
 at all.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any
 
+from driftproof.synthetic.classes.conditions import Constraint
 from driftproof.toolkit.gram.exact import GramForm, Second, Vector
 from driftproof.toolkit.rationals import root
 from driftproof.verifiers.worst_case.classes import CURVED
@@ -136,10 +138,15 @@ def _with_smallest(case: WorstCase, met: dict[int, Point]) -> bool:
     if len(missing) == 1 and len(met) == len(case.vectors) + len(case.values) - 1:
         (j,) = missing
         given = [it for it in case.relations if it.quantity.values.get(j) == 1]
-        at_0 = met | {~j: ZERO}
-        most = [it.bound - value_on(it.quantity, at_0) for it in given]
-        met |= {~j: (min(most), Fraction(0))} if most else {}
+        most = room_of(j, given, partial(value_on, vectors=met | {~j: ZERO}))
+        met |= {~j: (most, Fraction(0))} if given else {}
     return len(met) == len(case.vectors) + len(case.values)
+
+
+def room_of(j: int, over: Sequence[Constraint], at: Callable[[GramForm], Fraction]) -> Fraction:
+    """Return by how much value j may be larger for conditions that bound it from above."""
+    rooms = ((it.bound - at(it.quantity)) / it.quantity.values[j] for it in over)
+    return min(rooms, default=Fraction(0))
 
 
 def worst_of_fields(case: WorstCase) -> tuple[list[LinearField], dict[int, Point]] | None:

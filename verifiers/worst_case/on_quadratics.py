@@ -36,6 +36,7 @@ from driftproof.toolkit.gram.exact import GramForm, Vector
 from driftproof.toolkit.gram.tensor import GramVector, entries_of
 from driftproof.toolkit.measure import Reduction, States, each, sq
 from driftproof.toolkit.oracles import OFFERS
+from driftproof.toolkit.series import Recurrence
 from driftproof.verifiers.worst_case.builder import iterate_of, round_from_any_state
 from driftproof.verifiers.worst_case.exact import fraction, rational
 from driftproof.verifiers.worst_case.homogeneous import null_space
@@ -66,6 +67,7 @@ class Mode:
         recurrence: q_0, …, q_{k−1}.
         factor: |z|² of the largest root, enclosed: by how much ‖x_t‖² changes in a round.
         rounded: whether a number of the algorithm is a decimal for lack of a short fraction.
+        root: Re z and Im z, about.
     """
 
     clients: tuple[Linear, ...]
@@ -73,6 +75,7 @@ class Mode:
     recurrence: tuple[Fraction, ...]
     factor: Any
     rounded: bool
+    root: tuple[float, ...] = ()
 
     def exceeds(self, factor: Fraction | None) -> bool:
         """Tell whether ‖x_t‖² is no O(factor^t); of None, whether it does not go to 0."""
@@ -103,6 +106,15 @@ class Mode:
         return bool(self.factor.overlaps(arb(rational(factor))))
 
     def __str__(self) -> str:
+        of = self.said
+        return (
+            f"on {of.functions} with {of.numbers} the iterates of some run obey "
+            f"{of.obeyed}, and ‖x_t‖² {of.grows}"
+        )
+
+    @property
+    def said(self) -> Recurrence:
+        """What is said of it."""
         k = len(self.recurrence)
         terms = [(f"x_(t+{j})" if j else "x_t", rational(q)) for j, q in enumerate(self.recurrence)]
         obeyed = combined(reversed(terms)) if any(self.recurrence) else "0"
@@ -111,25 +123,22 @@ class Mode:
         near = Fraction(size).limit_denominator(10**6)
         if not self.rounded and size and self.has_root(near, double=True):
             how = "goes like t²" if one else f"goes like t²·{size:.6g}^t"
-        return (
-            f"on {self._functions} the iterates of some run obey x_(t+{k}) = {obeyed}, and "
-            f"‖x_t‖² {how}"
-        )
+        return Recurrence(*self._functions, f"x_(t+{k}) = {obeyed}", how, self.root)
 
     @property
-    def _functions(self) -> str:
-        """The functions or operators, in words."""
+    def _functions(self) -> tuple[str, str]:
+        """The functions or operators, and their letters' values."""
         first = self.clients[0]
         if len(first) == 1 or not first[0][1]:
             of, whole = ("(x, y)", "(‖x‖² − ‖y‖²)") if self.saddle else ("(x)", "‖x‖²")
             sizes = [str(matrix[0][0]) for matrix in self.clients]
             if len(set(sizes)) == 1:
-                return f"{'f' if self.saddle else 'F'}{of} = (λ/2){whole} with λ = {sizes[0]}"
-            return f"f_i{of} = (λ_i/2){whole} with λ = ({', '.join(sizes)})"
+                return f"{'f' if self.saddle else 'F'}{of} = (λ/2){whole}", f"λ = {sizes[0]}"
+            return f"f_i{of} = (λ_i/2){whole}", f"λ = ({', '.join(sizes)})"
         (a, b), (_, d) = first
         if self.saddle:
-            return f"f(x, y) = (p/2)x² + bxy − (r/2)y² with p = {a}, b = {b}, r = {d}"
-        return f"the operator (x, y) ↦ (ax − by, bx + ay) with a = {a}, b = {-b}"
+            return "f(x, y) = (p/2)x² + bxy − (r/2)y²", f"p = {a}, b = {b}, r = {d}"
+        return "the operator (x, y) ↦ (ax − by, bx + ay)", f"a = {a}, b = {-b}"
 
 
 def is_on_circle(of: Any) -> bool:
@@ -345,9 +354,10 @@ def _mode(done: _Round, clients: tuple[Linear, ...], whole: FunctionClassProblem
         return None
     scale = lcm(*(q.denominator for q in obeyed))
     roots: Any = fmpz_poly([*(int(-q * scale) for q in obeyed), scale]).complex_roots()
-    largest = max((abs(z) for z, _ in roots), key=lambda size: float(size.mid()))
+    largest, root = max(((abs(z), z) for z, _ in roots), key=lambda of: float(of[0].mid()))
+    where = float(root.real.mid()), abs(float(root.imag.mid()))
     saddle = whole.function_class.saddle
-    return Mode(clients, saddle, tuple(obeyed), largest * largest, done.rounded)
+    return Mode(clients, saddle, tuple(obeyed), largest * largest, done.rounded, where)
 
 
 def _recurrence(done: _Round, clients: tuple[Linear, ...]) -> list[Fraction] | None:

@@ -1,13 +1,17 @@
 """The whole way from a certificate's file to a proof on paper that was read back."""
 
 import json
+from contextlib import suppress
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 from driftproof.toolkit.ratios import vanishes
+from driftproof.toolkit.verdict import Row
 from driftproof.verifiers.worst_case.check import RefusedCertificateError, check
 from driftproof.verifiers.worst_case.check_counterexample import COUNTEREXAMPLE
 from driftproof.verifiers.worst_case.checking import intact
+from driftproof.verifiers.worst_case.coq_text import UntranslatedError
 from driftproof.verifiers.worst_case.machine_checked import one_space
 from driftproof.verifiers.worst_case.on_paper.fewest import fewest
 from driftproof.verifiers.worst_case.on_paper.formulas import UnreadError
@@ -71,6 +75,15 @@ def on_paper(certificate: str) -> str:
             "report the certificate; driftproof check FILE says what it proves",
         ) from error
     return text
+
+
+def with_proofs(row: Row) -> Row:
+    """Return a row with the proofs on paper of those of its certificates that can be printed."""
+    made = {}
+    for name, text in row.proofs.items():
+        with suppress(UnprintableError, UntranslatedError):
+            made[name.replace(".json", ".tex")] = on_paper(text)
+    return replace(row, on_paper=made)
 
 
 def in_means(it: Statement) -> Statement:

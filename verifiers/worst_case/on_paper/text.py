@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from driftproof.toolkit.ratios import vanishes
+from driftproof.toolkit.report.listed import listed
 from driftproof.verifiers.worst_case.check import positive_semidefinite
 from driftproof.verifiers.worst_case.classes import CURVED, curvatures
 from driftproof.verifiers.worst_case.coq_words import matrix
@@ -181,16 +182,13 @@ class OnPaper(Words):
         )
         factors = f"${'$, $'.join(signs)}$ {'are' if signs[1:] else 'is'}"
         why = f", since in the region {factors} not negative" if signs else ""
-        signed = [
-            "the multipliers",
-            *["the numbers before squares"] * bool(rest),
-            *["the last term"] * (not vanishes(gap)),
-        ]
+        last = ["the last term"] * (not vanishes(gap))
+        signed = ["the multipliers", *["the numbers before the squares"] * bool(rest), *last]
         every = " of each function $c$" * (len(self.it.triples) > 1)
         smooth = any(key[0] in CURVED for key in self.multipliers)
         source = " (Taylor, Hendrickx and Glineur 2017)" * smooth
         points = "two points" if any("j}&" in form for form in forms) else "point"
-        left_out = [*["the squares"] * bool(rest), *["the last term"] * (not vanishes(gap))]
+        left_out = [*["the squares"] * bool(rest), *last]
         said = " ".join([*self.steps, *solution, *suppose, self.said(self.goal)])
         proof = " ".join(
             [*(row for rows in used.values() for row in rows), total, *forms, *self.halves]
@@ -213,8 +211,8 @@ class OnPaper(Words):
             * bool(forms),
             f"Multiply {multiplied}; and add. The sum, which is at most $0$, is",
             *_aligned(_broken(total), "."),
-            f"Here {' and '.join(signed)} are at least $0${why}.",
-            *[f"Leave out {' and '.join(left_out)}: what remains is the claim."] * bool(left_out),
+            f"Here {listed(signed)} are at least $0${why}.",
+            *[f"Leave out {listed(left_out)}: what remains is the claim."] * bool(left_out),
             "\\end{proof}",
             "",
         ]
@@ -247,7 +245,7 @@ class OnPaper(Words):
             said = [words(kind, c, self.printer, operator=operator) for kind, c in kinds.items()]
             own = self.names("f", function, "x*")[1].partition("(")[0]
             alike.setdefault(" and ".join(said) or "any function", []).append(f"${own}$")
-        return [f"Let {' and '.join(names)} be {said}." for said, names in alike.items()]
+        return [f"Let {listed(names)} be {said}." for said, names in alike.items()]
 
     def _any(self, said: str) -> list[str]:
         """Say of x* or f* in the theorem what it is where no function's point is it."""
@@ -263,7 +261,7 @@ class OnPaper(Words):
         """Say of the points from which others are made that they may be anywhere."""
         starts = [f"${self.called[v].short}$" for v in free_vectors(self.it)]
         several = "any points" if starts[1:] else "any point"
-        return [f"Let {' and '.join(starts)} be {several}."] * bool(starts)
+        return [f"Let {listed(starts)} be {several}."] * bool(starts)
 
     def _written(self, said: str, proof: str) -> list[str]:
         """Say what is 0 in the proof, and what its short names stand for."""

@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from driftproof.toolkit.ratios import vanishes
+from driftproof.verifiers.worst_case.classes import ROUGH
 from driftproof.verifiers.worst_case.on_paper.latex import Printer, UnprintableError, name_of
 from driftproof.verifiers.worst_case.statement import (
     ONE,
@@ -78,7 +79,7 @@ class Words:
 
     def _smooth(self, function: str) -> bool:
         """Tell whether a function has a gradient, or is an operator."""
-        return not {"convex", "strongly-convex", "normal-cone"} & self.it.constants[function].keys()
+        return not {*ROUGH} & self.it.constants[function].keys()
 
     def _call(self, of: str, short: str, long: list[tuple[Any, str]] | None = None) -> None:
         self.called.setdefault(of, Called(short, long or [(ONE, short)]))

@@ -6,6 +6,8 @@ first branch.
 **Source.** Not in arXiv v3. The remark on the proof of Lemma 3 holds here as well.
 """
 
+from dataclasses import replace
+
 from driftproof.synthetic.problems.bounded_composition import BoundedComposition
 from driftproof.synthetic.problems.kl_dro import KLDRO
 from driftproof.synthetic.problems.opposed_clients import OpposedClients
@@ -18,18 +20,9 @@ from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.papers.comfedl.claims._cases import wide
 from driftproof.verifiers.papers.comfedl.claims._estimator_error import error, largest, terms
 from driftproof.verifiers.papers.comfedl.claims.assumptions import A1, A2, A3, A4
-from driftproof.verifiers.papers.comfedl.claims.lemma_3 import FAR
+from driftproof.verifiers.papers.comfedl.claims.lemma_3 import FAR, NOISY
 
-NOISY = BoundedComposition(
-    clients=4,
-    dim=3,
-    inner_dim=2,
-    inner_curvature=0.1,
-    inner_heterogeneity=0.5,
-    inner_value_noise=0.05,
-    inner_gradient_noise=0.05,
-    distance=1.0,
-)
+DIFFERENT = replace(NOISY, inner_heterogeneity=0.5, outer_gradient_noise=0.0)
 SOME_CLIENTS = ComFedL(
     branch="special",
     local_steps=5,
@@ -76,7 +69,7 @@ four_terms = terms(4, outer=False)
             ComFedL(branch="special", step_size=0.001),
             rounds=1,
         ),
-        *grid(NOISY, SOME_CLIENTS, rounds=2),
+        *grid(DIFFERENT, SOME_CLIENTS, rounds=2),
         *grid(
             KLDRO(ball=0.3),
             ComFedL(branch="special", local_steps=3, step_size=0.01, batch=4),

@@ -8,6 +8,7 @@ y^{−1}: either the given ȳ⁰ is used, or (8) with y^{−1} = ȳ⁰. (7) and 
 g and ∇g.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,20 +23,15 @@ from driftproof.toolkit.parameters import sweep
 from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.claim_types.comparison import comparison
 from driftproof.verifiers.papers._pseudo_code import models
+from driftproof.verifiers.papers.feddro.claims.algorithm_1 import CURVED
 
-NOISY = AveragedComposition(
-    clients=3,
-    dim=2,
-    inner_dim=2,
-    inner_curvature=0.5,
-    inner_heterogeneity=0.4,
-    inner_offset=0.6,
+NOISY = replace(
+    CURVED,
     plain_slope=0.5,
     plain_tilt=0.3,
     inner_value_noise=0.2,
     inner_gradient_noise=0.3,
     plain_noise=0.2,
-    distance=1.1,
 )
 METHOD = FedDRO(
     local_steps=sweep(1, 3), step_size=0.2, batch=sweep(1, 4), first_step=sweep("given", "computed")

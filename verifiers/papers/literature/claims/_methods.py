@@ -5,6 +5,7 @@ from typing import NamedTuple
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
+from driftproof.toolkit.algorithms._one_model import OneModel, State
 from driftproof.toolkit.oracles import GradientField, Proximal
 from driftproof.toolkit.parameters import One, Positive
 
@@ -38,18 +39,12 @@ class ContractiveHalpern(Algorithm):
         return state._replace(w=share * state.start + (1 - share) * image)
 
 
-class Iterate(NamedTuple):
-    """The point that is reflected."""
-
-    w: Tensor
-
-
 @algorithm(
     name="peaceman-rachford",
     source="Lions & Mercier 1979",
     statement=r"z_{k+1} = R_g R_f z_k,\; R_f = 2\,\mathrm{prox}_{\eta f} - I",
 )
-class PeacemanRachford(Algorithm):
+class PeacemanRachford(OneModel):
     """Two reflections, without the average that Douglas and Rachford take.
 
     Args:
@@ -61,14 +56,10 @@ class PeacemanRachford(Algorithm):
     needs = "online"
     notation = {"eta": "step_size", "T": "rounds"}
 
-    def init(self, ctx: Context, oracles: Proximal, start: Tensor) -> Iterate:
-        """Begin anywhere."""
-        return Iterate(ctx.everywhere(start))
-
-    def step(self, ctx: Context, oracles: Proximal, state: Iterate) -> Iterate:
+    def step(self, ctx: Context, oracles: Proximal, state: State) -> State:
         """Reflect at f, the function of client 0, then at g, that of client 1."""
         first = 2 * oracles.at(0).prox(state.w, self.step_size) - state.w
-        return Iterate(2 * oracles.at(1).prox(first, self.step_size) - first)
+        return State(2 * oracles.at(1).prox(first, self.step_size) - first)
 
 
 @algorithm(
@@ -76,7 +67,7 @@ class PeacemanRachford(Algorithm):
     source="Zamani & Glineur 2023, N = 3",
     statement=r"x_{k+1} = x_k - \eta(N+1-k)g_k,\; k = 1..N",
 )
-class Decaying(Algorithm):
+class Decaying(OneModel):
     """Subgradient steps of lengths 3η, 2η and η.
 
     Args:
@@ -87,11 +78,7 @@ class Decaying(Algorithm):
     step_size: Positive = 1.0
     notation = {"eta": "step_size", "T": "rounds", "G": "field_gradient_bound"}
 
-    def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> Iterate:
-        """Begin at the start."""
-        return Iterate(ctx.everywhere(start))
-
-    def step(self, ctx: Context, oracles: GradientField, state: Iterate) -> Iterate:
+    def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One step, shorter than the last."""
         g = oracles.field_grad(state.w, None)
-        return Iterate(state.w - (3 - ctx.t) * self.step_size * g)
+        return State(state.w - (3 - ctx.t) * self.step_size * g)

@@ -1,4 +1,4 @@
-"""Cases of the one-step lemmas: short ones, whose noise is enumerated."""
+"""Cases of several claims: those of the one-step lemmas are short, their noise is enumerated."""
 
 from dataclasses import replace
 from math import pi
@@ -20,6 +20,16 @@ DIFFERENT = BoundedComposition(
     heterogeneity=1.0,
     distance=0.8,
     inner_offset=sweep(0.0, 0.5),
+)
+NOISY = BoundedComposition(
+    clients=3,
+    dim=2,
+    inner_dim=2,
+    inner_curvature=0.5,
+    heterogeneity=1.0,
+    inner_value_noise=0.2,
+    inner_gradient_noise=0.1,
+    outer_gradient_noise=0.3,
 )
 ONE_NOISE = [
     replace(DIFFERENT, inner_value_noise=0.3),

@@ -10,7 +10,6 @@ import numpy as np
 
 from driftproof.synthetic.problems.analytic_maml import AnalyticMAML
 from driftproof.synthetic.problems.bias_amplification import BiasAmplification
-from driftproof.synthetic.problems.bounded_composition import BoundedComposition
 from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
 from driftproof.toolkit.cases import Case, grid
 from driftproof.toolkit.composition import CompositionProblem
@@ -18,18 +17,8 @@ from driftproof.toolkit.parameters import sweep
 from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.claim_types.comparison import comparison
 from driftproof.verifiers.papers._pseudo_code import models
+from driftproof.verifiers.papers.scgdm.claims._cases import NOISY
 from driftproof.verifiers.papers.scgdm.claims._pseudo_code import Lines, steps
-
-NOISY = BoundedComposition(
-    clients=3,
-    dim=2,
-    inner_dim=2,
-    inner_curvature=0.5,
-    heterogeneity=1.0,
-    inner_value_noise=0.2,
-    inner_gradient_noise=0.1,
-    outer_gradient_noise=0.3,
-)
 
 
 def transcribed(

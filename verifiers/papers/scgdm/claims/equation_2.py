@@ -18,17 +18,7 @@ from driftproof.toolkit.parameters import sweep
 from driftproof.toolkit.readings import Erratum, intended, literal
 from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.claim_types.comparison import comparison
-
-NOISY = BoundedComposition(
-    clients=3,
-    dim=2,
-    inner_dim=2,
-    heterogeneity=1.0,
-    inner_curvature=0.5,
-    inner_value_noise=0.2,
-    inner_gradient_noise=0.1,
-    outer_gradient_noise=0.3,
-)
+from driftproof.verifiers.papers.scgdm.claims._cases import NOISY
 
 
 class Method(NamedTuple):

@@ -7,13 +7,12 @@ What is said of u is the last line of (28) before its norm is taken.
 αη is missing, so z_0 weighs up to min(p, 1/(αη)) times as much as (35) allows.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from driftproof.synthetic.problems.bias_amplification import BiasAmplification
-from driftproof.synthetic.problems.bounded_composition import BoundedComposition
 from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
 from driftproof.toolkit.cases import Case, grid
 from driftproof.toolkit.composition import CompositionProblem
@@ -21,18 +20,10 @@ from driftproof.toolkit.parameters import sweep
 from driftproof.toolkit.readings import Erratum, intended, literal
 from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.papers.scgdm.claims._cases import NOISY
 from driftproof.verifiers.papers.scgdm.claims._pseudo_code import steps
 
-NOISY = BoundedComposition(
-    clients=3,
-    dim=2,
-    inner_dim=2,
-    heterogeneity=1.0,
-    inner_curvature=0.5,
-    inner_offset=0.3,
-    inner_value_noise=0.2,
-    outer_gradient_noise=0.3,
-)
+OFFSET = replace(NOISY, inner_offset=0.3, inner_gradient_noise=0.0)
 
 
 @dataclass(frozen=True)
@@ -68,7 +59,7 @@ class Unrolled:
     cases=[
         *grid(BiasAmplification(), LocalSCGDM(local_steps=2, step_factor=0.3), rounds=2),
         *grid(
-            NOISY, LocalSCGDM(local_steps=sweep(3, 5), momentum=3.0, inner_momentum=2.0), rounds=3
+            OFFSET, LocalSCGDM(local_steps=sweep(3, 5), momentum=3.0, inner_momentum=2.0), rounds=3
         ),
     ],
     readings={

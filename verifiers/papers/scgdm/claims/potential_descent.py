@@ -7,6 +7,8 @@ differ are lost. At a stationary point of F, without noise and at t = 0, m_1^(k)
 side falls by (βη/4)(1/K) Σ ‖∇F^(k)‖², the left side does not move if the gradients cancel.
 """
 
+from dataclasses import replace
+
 from sympy import Rational
 
 from driftproof.synthetic.problems.bias_amplification import BiasAmplification
@@ -20,15 +22,9 @@ from driftproof.toolkit.readings import Erratum, Stated, literal, narrower
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.claim_types.terms import Terms
 from driftproof.verifiers.papers.scgdm.claims import assumptions as given
+from driftproof.verifiers.papers.scgdm.claims.potential import NOISY
 
-NOISY = BoundedComposition(
-    clients=sweep(1, 2),
-    inner_curvature=sweep(0.0, 0.5),
-    distance=1.2,
-    inner_value_noise=0.3,
-    inner_gradient_noise=0.3,
-    outer_gradient_noise=0.3,
-)
+SEVERAL = replace(NOISY, clients=sweep(1, 2))
 
 
 def step(c: Letters) -> Expression:
@@ -71,7 +67,7 @@ printed, mended = with_momentum("each_momentum"), with_momentum("mean_momentum")
             LocalSCGDM(local_steps=5, step_factor=sweep(0.1, 5.0)),
             rounds=2,
         ),
-        *grid(NOISY, LocalSCGDM(local_steps=2, step_factor=sweep(0.1, 3.0)), rounds=1),
+        *grid(SEVERAL, LocalSCGDM(local_steps=2, step_factor=sweep(0.1, 3.0)), rounds=1),
         *grid(
             BoundedComposition(clients=4, dim=3, inner_dim=2, heterogeneity=1.0, distance=3.0),
             LocalSCGDM(local_steps=6, step_factor=sweep(0.3, 4.9), inner_momentum=sweep(0.3, 9.0)),
