@@ -22,7 +22,7 @@ from driftproof.verifiers.standalone.of_class import script_of_class
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import script_of
 from driftproof.verifiers.standalone.tex_of_class import tex_of_class
-from driftproof.verifiers.standalone.tex_of_limit import MODE, tex_of_limit
+from driftproof.verifiers.standalone.tex_of_limit import is_linear, tex_of_limit
 
 
 def script_of_own(
@@ -85,7 +85,7 @@ def script_of_own(
             f"{file} shows what refutes it",
         )
     remedy = f"driftproof counterexample {file} --tex writes it as LaTeX"
-    if not any(MODE.match(row.reason) for _, row in pairs):
+    if not any(is_linear(row) for _, row in pairs):
         remedy = (
             f"driftproof verify {file} shows the case that refutes it, and pytest --driftproof "
             f"{file} prints lines of Python that repeat it"

@@ -6,7 +6,7 @@ second time from the LaTeX alone (``read_back``): what the two do not agree on i
 
 import inspect
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from fractions import Fraction
 from operator import gt
@@ -45,10 +45,11 @@ from driftproof.verifiers.standalone.terms import (
     term,
 )
 from driftproof.verifiers.standalone.told import Line, Told
+from driftproof.verifiers.worst_case.on_paper.inequalities import words
 
 MOST_NUMBERS = 2_000
 """Coordinates of all clients after all steps, at most."""
-ROWS, LONGEST = 48, 20_000
+ROWS, LONGEST = 64, 20_000
 """Lines of a part, of which more are left out in the middle, and letters of a text, at most."""
 
 
@@ -313,6 +314,42 @@ def of_method(
     *first, last = said or [""]
     with_ = f" with {', '.join(first)}{' and ' * bool(first)}{last}" if said else ""
     return f"{latex_text(type(method).__name__)}{with_}"
+
+
+def update_of(method: Any) -> list[str]:
+    """Return a method's update as it is published, unless a word among its parameters alters it."""
+    altered = any(not isinstance(x, int | float) for x in method.changed().values())
+    return [rf"\[ {method.stated} \]"] * bool(method.stated and not altered)
+
+
+def kind_of(classes: Mapping[str, Mapping[str, Any]], *, operator: bool = False) -> str:
+    """Return what a function is, by the conditions of its class and their constants.
+
+    >>> print(kind_of({"convex": {}, "bounded-gradients": {"G": "1"}}))
+    convex and such that no gradient is longer than $1$
+    """
+    numbers = {kind: [Fraction(x) for x in of.values()] for kind, of in classes.items()}
+    said = [words(kind, of, number_text, operator=operator) for kind, of in numbers.items()]
+    return " and ".join(said) or "any function"
+
+
+def linear(of: Sequence[Sequence[Fraction]], saddle: bool, shift: Sequence[Any] = (0, 0)) -> str:
+    """Return the function, the saddle function or the operator with a linear field."""
+    if len(of) == 1:
+        return multiples([(of[0][0] / 2, "x^{2}")])
+    (p, b), (c, r), (s, u) = *of, shift
+    if saddle:
+        square = [(p / 2, "x^{2}"), (b, "x y"), (-r / 2, "y^{2}")]
+        return multiples([*square, (s, "x"), (-u, "y")])
+    return (
+        f"({multiples([(p, 'x'), (b, 'y'), (s, '')])}, {multiples([(c, 'x'), (r, 'y'), (u, '')])})"
+    )
+
+
+def multiples(terms: Iterable[tuple[Any, str]]) -> str:
+    """Return a sum of multiples of letters; "" stands for 1."""
+    made = (Term(Fraction(c), bare=True) * Term(Fraction(1), x, bare=not x) for c, x in terms)
+    return sum(made, NOTHING).text
 
 
 def of_draws(method: Any, clients: int) -> list[str]:
