@@ -31,7 +31,7 @@ from driftproof.toolkit.tolerances import STORED
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.judges.assumptions import relation_of
 from driftproof.verifiers.judges.enclosed import MOST
-from driftproof.verifiers.standalone.formulas import Curves, Piece
+from driftproof.verifiers.standalone.formulas import Curves, Piece, value_at
 from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.right import means_of
@@ -140,6 +140,14 @@ def _stars(curves: Curves, least: list[Term], clients: int) -> list[Line]:
     if len(least) == 1 and len(parts) == clients:
         text = rf"\frac{{{' + '.join(parts)}}}{{{clients}}}" if clients > 1 else ""
         lines.append(Line("F'(x^{*})", text, NOTHING, said="$F$ is least there"))
+    values = [
+        Term(value_at(of, least[0].value), f"{name}(x^{{*}})")
+        for name, of in curves.used.items()
+        if name[-1] != "'"
+    ]
+    if len(least) == 1 and len(values) == clients:
+        mean = sum(values, NOTHING) / Term(Fraction(clients), bare=True)
+        lines.append(Line("F^{*}", mean.text, settled(mean)))
     return lines
 
 
@@ -283,6 +291,7 @@ def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]]) -> str
             *[f"The assumptions are met: {'; '.join(map(_assumption, assumed))}{met}"]
             * bool(assumed),
             *aligned(rows["met"]),
+            *rounding_of(method),
             "",
         ]
     )
@@ -310,16 +319,36 @@ def of_method(
         if number and type(value) is int and named.endswith("s"):
             said.append(f"{number} {named if value > 1 else named[:-1]}")
         else:
-            said.append(f"{named} {number or latex_text(str(value))}")
+            said.append(f"{named} {number or latex_text(_plain(value))}")
     *first, last = said or [""]
     with_ = f" with {', '.join(first)}{' and ' * bool(first)}{last}" if said else ""
     return f"{latex_text(type(method).__name__)}{with_}"
+
+
+def _plain(value: Any) -> str:
+    """Return a parameter that is no number as a reader knows it, and not as Python does.
+
+    >>> _plain((Fraction(1, 2), 0.25)), _plain(sorted), _plain("alternating")
+    ('(1/2, 1/4)', 'sorted', 'alternating')
+    """
+    if isinstance(value, tuple | list):
+        return f"({', '.join(map(_plain, value))})"
+    number = isinstance(value, float | Fraction)
+    return str(decimal(value)) if number else getattr(value, "__name__", str(value))
 
 
 def update_of(method: Any) -> list[str]:
     """Return a method's update as it is published, unless a word among its parameters alters it."""
     altered = any(not isinstance(x, int | float) for x in method.changed().values())
     return [rf"\[ {method.stated} \]"] * bool(method.stated and not altered)
+
+
+def rounding_of(method: Any) -> list[str]:
+    """Return a sentence on a method's numbers that are no short fractions, if it has some."""
+    known = len(INEXACT)
+    numbers = [decimal(x) for x in method.values().values() if type(x) is float] if method else []
+    said = "Numbers of the method that are no short fractions are rounded; all is exact of those"
+    return [f"{said} written here."] * (len(INEXACT) > known and bool(numbers))
 
 
 def kind_of(classes: Mapping[str, Mapping[str, Any]], *, operator: bool = False) -> str:

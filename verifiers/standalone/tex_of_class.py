@@ -31,6 +31,7 @@ from driftproof.verifiers.standalone.tex import (
     linear,
     of_draws,
     of_method,
+    rounding_of,
     row_of,
     update_of,
 )
@@ -127,6 +128,7 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
             *aligned([*rows, rf"{LEFT} &> {RIGHT}"]),
             *[f"${about.x}^{{*}} = 0$, as are coordinates that are not listed."] * (dimension > 1),
             *_exist(found, drawn, about),
+            *rounding_of(about.method),
             "",
         ]
     )
@@ -323,14 +325,14 @@ def _exist(found: dict[str, Any], drawn: dict[str, list[Piece]], about: About) -
         said = (rf"${of[0]} \le {name}'' \le {of[1]}$" for name, of in texts.items())
         return [f"Each is of its class, since {' and '.join(said)}{kink}."]
     if found["fields"]:
-        said, saddle = [], isinstance(found["vectors"], dict)
+        those, saddle = list[str](), isinstance(found["vectors"], dict)
         for name, field in found["fields"].items():
             of = [[*map(Fraction, row)] for row in field["matrix"]]
             text = linear(of, saddle, [*map(Fraction, field["shift"])])
             called = _name(name.replace("A", "f") if saddle else name)
             field_of = rf" with ${_name(name)} = (\nabla_x {called}, -\nabla_y {called})$" * saddle
-            said.append(f"${called}(x, y) = {text}${field_of}")
-        return [f"They are those of {' and '.join(said)}."]
+            those.append(f"${called}(x, y) = {text}${field_of}")
+        return [f"They are those of {' and '.join(those)}."]
     pair, *others = set(ends.values())
     if pair is None or others or pair[0] == pair[1]:
         return [f"They exist, by the interpolation conditions of their classes ({SOURCE})."]

@@ -21,6 +21,7 @@ from driftproof.verifiers.standalone.tex import (
     linear,
     multiples,
     of_method,
+    rounding_of,
     update_of,
 )
 from driftproof.verifiers.worst_case.on_quadratics import Mode
@@ -68,7 +69,7 @@ def tex_of_limit(claim: Any, row: Row) -> str:
             *_functions(mode, case.problem.function_class, case.problem.term),
             *_round(mode),
             f"There is an initial state from which {end}",
-            *["The irrational numbers of the method are rounded to those shown."] * mode.rounded,
+            *rounding_of(method),
             "",
         ]
     )
