@@ -140,13 +140,10 @@ def _stars(curves: Curves, least: list[Term], clients: int) -> list[Line]:
     if len(least) == 1 and len(parts) == clients:
         text = rf"\frac{{{' + '.join(parts)}}}{{{clients}}}" if clients > 1 else ""
         lines.append(Line("F'(x^{*})", text, NOTHING, said="$F$ is least there"))
-    values = [
-        Term(value_at(of, least[0].value), f"{name}(x^{{*}})")
-        for name, of in curves.used.items()
-        if name[-1] != "'"
-    ]
-    if len(least) == 1 and len(values) == clients:
-        mean = sum(values, NOTHING) / Term(Fraction(clients), bare=True)
+    of = {name: pieces for name, pieces in curves.used.items() if name[-1] != "'"}
+    if len(least) == 1 and len(of) == clients:
+        at = (Term(value_at(of[x], least[0].value), f"{x}(x^{{*}})") for x in of)
+        mean = sum(at, NOTHING) / Term(Fraction(clients), bare=True)
         lines.append(Line("F^{*}", mean.text, settled(mean)))
     return lines
 
@@ -326,11 +323,7 @@ def of_method(
 
 
 def _plain(value: Any) -> str:
-    """Return a parameter that is no number as a reader knows it, and not as Python does.
-
-    >>> _plain((Fraction(1, 2), 0.25)), _plain(sorted), _plain("alternating")
-    ('(1/2, 1/4)', 'sorted', 'alternating')
-    """
+    """Return a parameter that is no number as a reader knows it, and not as Python does."""
     if isinstance(value, tuple | list):
         return f"({', '.join(map(_plain, value))})"
     number = isinstance(value, float | Fraction)
@@ -352,11 +345,7 @@ def rounding_of(method: Any) -> list[str]:
 
 
 def kind_of(classes: Mapping[str, Mapping[str, Any]], *, operator: bool = False) -> str:
-    """Return what a function is, by the conditions of its class and their constants.
-
-    >>> print(kind_of({"convex": {}, "bounded-gradients": {"G": "1"}}))
-    convex and such that no gradient is longer than $1$
-    """
+    """Return what a function is, by the conditions of its class and their constants."""
     numbers = {kind: [Fraction(x) for x in of.values()] for kind, of in classes.items()}
     said = [words(kind, of, number_text, operator=operator) for kind, of in numbers.items()]
     return " and ".join(said) or "any function"

@@ -9,21 +9,12 @@ from driftproof.synthetic.classes.conditions import FunctionClass
 from driftproof.toolkit.balls.tensor import fraction
 from driftproof.toolkit.rationals import rounded
 from driftproof.toolkit.verdict import Evidence, Row
-from driftproof.verifiers.claim_types.limit import LimitClaim, converges
+from driftproof.verifiers.claim_types.limit import converges
 from driftproof.verifiers.judges.limits import slowest_of
 from driftproof.verifiers.judges.worst_cases import right_side
+from driftproof.verifiers.standalone import tex
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.terms import number_text
-from driftproof.verifiers.standalone.tex import (
-    counted,
-    heading,
-    kind_of,
-    linear,
-    multiples,
-    of_method,
-    rounding_of,
-    update_of,
-)
 from driftproof.verifiers.worst_case.on_quadratics import Mode
 
 DIGITS = 6
@@ -41,7 +32,7 @@ def tex_of_limit(claim: Any, row: Row) -> str:
     Raises:
         NoScriptError: something else refutes it.
     """
-    classes = claim.classes if isinstance(claim, LimitClaim) and is_linear(row) else ()
+    classes = claim.classes if is_linear(row) else ()
     case = next((case for case in classes if case.key == row.case["key"]), None)
     form = next(form for form in claim.forms if form.key == row.form_key)
     mode = slowest_of(claim, case, form) if case else None
@@ -52,38 +43,26 @@ def tex_of_limit(claim: Any, row: Row) -> str:
     limit = f"is $O({claim.rate})$" if claim.rate else limit
     end = f"{goes}, while the claim says that it {limit}."
     if carried := re.search(r"≤ (\S+)·m$", row.reason):
-        end = (
-            f"{goes}. After a round it is at most ${carried[1]}\\,m$, $m$ being what the claim "
-            f"measures,\nof which it says that it {limit}."
-        )
-    method = case.algorithm
-    notation = {**method.notation, **claim.letters}
-    first, _, *rest = heading(claim, row.form_key)
-    return "\n".join(
-        [
-            first,
-            *rest,
-            f"Run {of_method(method, notation=notation)} on"
-            f" {counted(case.problem.clients, 'client')}:",
-            *update_of(method),
-            *_functions(mode, case.problem.function_class, case.problem.term),
-            *_round(mode),
-            f"There is an initial state from which {end}",
-            *rounding_of(method),
-            "",
-        ]
-    )
+        most = rf"After a round it is at most ${carried[1]}\,m$, $m$ being what the claim measures,"
+        end = f"{goes}. {most}\nof which it says that it {limit}."
+    method, clients = case.algorithm, tex.counted(case.problem.clients, "client")
+    first, _, *made = tex.heading(claim, row.form_key)
+    called = tex.of_method(method, notation={**method.notation, **claim.letters})
+    made += [f"Run {called} on {clients}:", *tex.update_of(method)]
+    made += [*_functions(mode, case.problem.function_class, case.problem.term), *_round(mode)]
+    made += [f"There is an initial state from which {end}", *tex.rounding_of(method), ""]
+    return "\n".join([first, *made])
 
 
 def _functions(mode: Mode, of: FunctionClass, term: FunctionClass | None) -> list[str]:
     """Return the functions or operators, of which class they are, and where the solution is."""
     turns = len(mode.clients[0]) > 1
     at, name = ("(x, y)", "f" if mode.saddle else "A") if turns else ("(x)", "f")
-    made = [linear(matrix, mode.saddle) for matrix in mode.clients]
+    made = [tex.linear(matrix, mode.saddle) for matrix in mode.clients]
     said = [f"{name}_{{{k}}}{at} = {text}" for k, text in enumerate(made, 1)]
     if len(set(made)) == 1:
         said = [f"{name}{'_{i}' * (len(made) > 1)}{at} = {made[0]}"]
-    kind = kind_of({one.name: one.constants for one in of.conditions}, operator=turns)
+    kind = tex.kind_of({one.name: one.constants for one in of.conditions}, operator=turns)
     if turns:
         field = r"A = (\nabla_x f, -\nabla_y f)" if mode.saddle else "A"
         kind = f"the field ${field}$, along which steps go, is {kind}"
@@ -100,17 +79,13 @@ def _round(mode: Mode) -> list[str]:
     k, z = len(mode.recurrence), "z" if len(mode.clients[0]) > 1 else "x"
     powers = [f"{z}_{{t+{j}}}" if j else f"{z}_{{t}}" for j in range(k)]
     terms = reversed([*zip(mode.recurrence, powers, strict=True)])
-    obeyed = rf"\[ {z}_{{t+{k}}} = {multiples(terms)}. \]"
+    obeyed = rf"\[ {z}_{{t+{k}}} = {tex.multiples(terms)}. \]"
     if z == "x" or not mode.step:
         return [rf"The iterates ${z}_{{t}}$ after $t$ rounds obey", obeyed]
-    rows = [multiples(zip(row, ("x_{t}", "y_{t}"), strict=True)) for row in mode.step]
+    rows = [tex.multiples(zip(row, ("x_{t}", "y_{t}"), strict=True)) for row in mode.step]
     made = [f"{name}_{{t+1}} = {row}" for name, row in zip("xy", rows, strict=True)]
-    return [
-        r"A round takes $z_{t} = (x_{t}, y_{t})$ to",
-        rf"\[ {made[0]}, \quad {made[1]}, \]",
-        "so that",
-        obeyed,
-    ]
+    step = rf"\[ {made[0]}, \quad {made[1]}, \]"
+    return [r"A round takes $z_{t} = (x_{t}, y_{t})$ to", step, "so that", obeyed]
 
 
 def _goes(mode: Mode, low: Fraction, high: Fraction, *, converging: bool) -> tuple[str, str]:

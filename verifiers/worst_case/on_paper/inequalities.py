@@ -70,6 +70,8 @@ def words(
     """Return what a function of a class is; ``number`` writes its constants."""
     if kind == "smooth-strongly-convex" and vanishes(constants[1]):
         kind, constants = "smooth-convex", constants[:1]
+    if kind == "strongly-monotone" and vanishes(constants[0]):
+        return "monotone"
     numbers = [f"${number(c)}$" for c in constants]
     if kind == "smooth-strongly-convex":
         return f"{numbers[1]}-strongly convex and {numbers[0]}-smooth"
