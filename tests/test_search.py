@@ -322,6 +322,20 @@ def test_shrinking_keeps_what_breaks():
     assert (simple.algorithm.local_steps, simple.algorithm.step_size) == (3, 1.0)
 
 
+@pytest.mark.parametrize(("room", "digits"), [(0.1, 2), (0.01, 3), (2e-5, 6)])
+@pytest.mark.parametrize("most", np.random.default_rng(0).uniform(0.1, 1, 5))
+def test_a_number_that_is_as_large_as_it_may_be_is_rounded_towards_0(most, room, digits):
+    """As η = 1/L is, where half of the roundings to the nearest number are no steps."""
+    case = Case(PiecewiseComposition(clients=1), ComFedL(step_size=float(most)), 1)
+
+    def breaks(tried):
+        return most * (1 - room) <= tried.algorithm.step_size <= most
+
+    simple = shrunk(case, breaks, 500)
+    assert breaks(simple)
+    assert len(repr(simple.algorithm.step_size)) <= 2 + digits
+
+
 @pytest.mark.parametrize("size", [0, 1, 5])
 def test_a_climb_finds_a_maximum(size):
     climbed = climb(

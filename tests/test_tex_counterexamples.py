@@ -10,10 +10,19 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from flint import arb
+import torch
+from sympy import Rational, sqrt
 
-from driftproof import Assumption, average, bound, each, grid, smallest, sq
-from driftproof.synthetic.classes import over, similar, smooth_strongly_convex, start_within
+from driftproof import Assumption, average, bound, each, grid, limit, smallest, sq
+from driftproof.synthetic.classes import (
+    monotone_lipschitz,
+    over,
+    similar,
+    smooth_convex,
+    smooth_strongly_convex,
+    start_within,
+    strongly_convex_concave,
+)
 from driftproof.synthetic.problems import (
     BoundedComposition,
     PiecewiseBilevel,
@@ -21,7 +30,17 @@ from driftproof.synthetic.problems import (
     PiecewiseLosses,
     PiecewiseMinimax,
 )
-from driftproof.toolkit.algorithms import ComFedL, FedAvg, FedNest, FedProx, LocalSCGDM, Scaffold
+from driftproof.toolkit.algorithms import (
+    ComFedL,
+    Extragradient,
+    FedAvg,
+    FedAvgS,
+    FedNest,
+    FedProx,
+    HeavyBall,
+    LocalSCGDM,
+    Scaffold,
+)
 from driftproof.toolkit.balls.tensor import ball
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.federation import run_exactly
@@ -39,7 +58,6 @@ from driftproof.verifiers.standalone.tex import tex_of
 from driftproof.verifiers.standalone.tex_of_class import About, _exist, _name, tex_of_class
 from driftproof.verifiers.standalone.tex_of_limit import tex_of_limit
 from driftproof.verifiers.verify import Settings, judge, select
-from driftproof.verifiers.worst_case.on_quadratics import Mode
 from tests.commands import driftproof
 
 STEEP, SHALLOW = ((-1.0, -4.0), (1.0, 4.0)), ((2.0, -1.0), (4.0, 1.0))
@@ -441,8 +459,10 @@ def off(view):
 def test_a_limit_that_a_quadratic_refutes_is_written_and_the_script_points_to_it(tmp_path):
     (tmp_path / "mine.py").write_text(LIMIT)
     made = driftproof("counterexample", "mine.py", "--tex", cwd=tmp_path)
-    assert r"x_{t+2} = \frac{4}{3} x_{t+1} - \frac{4}{9} x_t" in made.stdout, made.stderr
-    assert r"$t^2 \rho^t$ with $\rho$ about $0.444444$" in made.stdout
+    assert r"x_{t+2} = \frac{4}{3} \cdot x_{t+1} - \frac{4}{9} \cdot x_{t}" in made.stdout, (
+        made.stderr
+    )
+    assert r"$t^{2} \rho^{t}$ with $\rho = \frac{4}{9}$" in made.stdout
     made = driftproof("counterexample", "mine.py", cwd=tmp_path)
     assert made.returncode == 2
     assert "no run is computed" in made.stderr
@@ -563,39 +583,108 @@ def test_what_a_claim_does_not_bound_is_no_assumption_and_a_mean_is_of_outcomes(
     assert "for one round on 2 clients" in text
 
 
-TURNS = ((Fraction(1, 2), Fraction(-1)), (Fraction(1), Fraction(1, 2)))
-ONE, OTHER = ((Fraction(1),),), ((Fraction(2, 3),),)
-STILL = ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))
+def off(view):
+    parts = [view.mean(name) for name in ("w", "x", "y") if name in view.state._fields]
+    x = torch.cat(parts) if len(parts) > 1 else parts[0]
+    return each("round", "local_step", sq(x - view.minimiser)) if view.last else None
 
 
-@pytest.mark.parametrize("clients", [(TURNS,), (ONE,), (ONE, OTHER), (STILL,)])
-@pytest.mark.parametrize(
-    ("obeyed", "goes"),
-    [
-        ("1/2", r"$\rho^t$ with $\rho$ about $0.25$"),
-        ("-1/4 1", r"$t^2 \rho^t$ with $\rho$ about $0.25$"),
-        ("-1 2", "like $t^2$"),
-        ("-1", "does not go to 0"),
-        ("1/1000", r"$1 \cdot 10^{-6}$"),
-    ],
-)
-def test_all_that_a_mode_says_is_written_in_ascii(clients, obeyed, goes):
-    recurrence = [*map(Fraction, obeyed.split())]
-    size = abs(np.roots([1, *(-float(q) for q in reversed(recurrence))])).max() ** 2
-    size = arb(float(size), 1e-6) if size > 0.9 else arb(round(float(size), 6))
-    carried = "\n  so it is REFUTED of it, m, since after a round ‖w − x*‖² ≤ 2e+06·m"
-    for saddle in (False, True):
-        mode = Mode(clients, saddle, tuple(recurrence), size, False)
-        for more in ("", carried):
-            row = {"form_key": "printed", "rhs": 0.1, "case": {"label": "it"}}
-            row |= {"reason": f"{mode}{more}", "series": mode.said}
-            text = tex_of_limit(descent, SimpleNamespace(**row))
-            assert text.isascii()
-            assert goes in text
-            assert ("after a round" in text) == bool(more)
-    row |= {"reason": "something else", "series": None}
+def gap(view):
+    return each("round", "local_step", view.gap(view.mean("w"))) if view.last else None
+
+
+STEEP_ONE, SADDLE = smooth_strongly_convex(L=25, mu=1), strongly_convex_concave(L=1, mu=0.1)
+RATE = lambda of: lambda c: Rational(of)  # noqa: E731
+GDA = {"inner_step_size": 0.5, "outer_step_size": 0.5}
+LIMITS = [  # conditions, method, right side, what is measured
+    ([SADDLE], FedAvgS(inner_step_size=0.05, outer_step_size=0.03), RATE("0.994"), off),
+    ([SADDLE], FedAvgS(**GDA), None, off),
+    ([SADDLE], FedAvgS(local_steps=2, **GDA), RATE(1), off),
+    ([SADDLE], FedAvgS(inner_step_size=2.1, order="alternating"), None, off),
+    ([SADDLE], Extragradient(step_size=1.0), None, off),
+    ([monotone_lipschitz(L=1, mu=0.1)], FedAvg(step_size=0.5), None, off),
+    ([STEEP_ONE], HeavyBall(step_size=1 / 9, momentum=4 / 9), lambda c: c.mu * 4 / 9, off),
+    ([STEEP_ONE], FedAvg(step_size=0.04), lambda c: (1 - c.eta * c.mu) ** 4, off),
+    ([STEEP_ONE], FedAvg(step_size=0.04), lambda c: 1 - sqrt(c.eta * 2), gap),
+    ([STEEP_ONE], FedAvg(local_steps=2, step_size=0.0801), None, off),
+    ([smooth_convex(L=25)], FedAvg(step_size=0.08), None, gap),
+]
+
+
+@pytest.mark.parametrize("number", range(len(LIMITS)))
+def test_a_limit_is_refuted_by_the_functions_the_round_and_the_rates_that_its_text_has(number):
+    conditions, method, right, left = LIMITS[number]
+    claim = limit(
+        name="tests/limit",
+        source="tests",
+        statement="s",
+        classes=over(conditions, method, clients=1 + (method.local_steps > 1)),
+        **({"right": right} if right else {}),
+    )(left)
+    (row,) = judge([claim], Settings())
+    text = tex_of_limit(claim, row)
+    assert text.isascii()
+    assert not re.search(r"Fraction|_size=|\(L = |\br\b", text)
+    (functions,) = re.findall(r"\[ (?:f|A|f_\{i\})\((?:x|x, y)\) = (.*), \\\]", text)
+    (obeyed,) = re.findall(r"([xz])_\{t\+(\d)\} = (.*)\. \\\]", text)
+
+    def at(of, **where):
+        return Reading({name: Fraction(x) for name, x in where.items()}).value(of)
+
+    if obeyed[0] == "z":  # the round, by hand, of what the text says of the functions
+        if conditions[0] is SADDLE:
+            of = [[at(functions, x=x, y=y) for x, y in ((1, 0), (0, 1), (1, 1))]][0]
+            p, r, b = 2 * of[0], -2 * of[1], of[2] - of[0] - of[1]
+            M = np.array([[p, b], [-b, r]])
+        else:
+            rows = functions[1:-1].split(", ")
+            M = np.array([[at(row, x=x, y=1 - x) for x in (1, 0)] for row in rows])
+        steps = np.diag([Fraction(str(x)) for x in step_sizes(method)])
+        one = np.eye(2, dtype=int) - steps @ M
+        if getattr(method, "order", "") == "alternating":
+            assert M[0, 1] == 0  # so the order makes no difference
+        if isinstance(method, Extragradient):
+            one = np.eye(2, dtype=int) - steps @ M @ one
+        one = np.linalg.matrix_power(one, method.local_steps)
+        printed = re.findall(r"[xy]_\{t\+1\} = ([^\\\\]*(?:\\(?!quad)[^\\\\]*)*?), ?\\", text)
+        told = [[at(row, **{"x_{t}": x, "y_{t}": 1 - x}) for x in (1, 0)] for row in printed]
+        assert told == one.tolist()
+        sizes = np.abs(np.linalg.eigvals(one.astype(float)))
+    else:
+        k = int(obeyed[1])
+        q = [
+            at(obeyed[2], **{f"x_{{t{f'+{j}' * (j > 0)}}}": j == n for j in range(k)})
+            for n in range(k)
+        ]
+        sizes = np.abs(np.roots([1, *(-float(c) for c in reversed(q))]))
+        curvature = 2 * at(functions, x=1)
+        eta = Fraction(step_sizes(method)[0]).limit_denominator(10**4)
+        own = (1 - eta * curvature) ** method.local_steps
+        assert q == ([own] if k == 1 else [Fraction(-4, 9), 1 - eta * curvature + Fraction(4, 9)])
+    size = max(sizes) ** 2
+    rho, a = (re.findall(rf"\${x} (?:=|\\[lg]e) (.*?)\$", text) for x in (r"\\rho", "a"))
+    if rho:
+        assert float(at(rho[0])) <= size * (1 + 1e-9)
+        assert float(at(rho[0])) == pytest.approx(size, rel=1e-5)
+    else:
+        assert size == pytest.approx(1)
+    if a:
+        ours = float(row.rhs)
+        assert ours * (1 - 1e-12) <= float(at(a[0])) < ours * (1 + 1e-5)
+        assert at(a[0]) < at(rho[0]) or (at(a[0]) == at(rho[0]) and "t^{2}" in text)
+    assert ("m$ being what the claim" in text) == (left is gap)
+
+
+def step_sizes(method):
+    return (getattr(method, "outer_step_size", 0) or method.step_size), (
+        getattr(method, "inner_step_size", 0) or method.step_size
+    )
+
+
+def test_what_else_refutes_a_limit_has_no_linear_gradients():
+    row = SimpleNamespace(reason="a cycle", evidence="class", case={"key": ""}, form_key="printed")
     with pytest.raises(NoScriptError, match="no functions to write down"):
-        tex_of_limit(descent, SimpleNamespace(**row))
+        tex_of_limit(descent, row)
 
 
 LONG = """

@@ -103,6 +103,8 @@ class Algorithm(Parameters, ABC):
     """
 
     notation: ClassVar[Mapping[str, str]] = {}
+    stated: ClassVar[str] = ""
+    """The update, as ``@algorithm`` is told it."""
     needs: ClassVar[str] = "field"
     """Which oracles it asks: "field" (a gradient field), "losses", "composition", "bilevel", …"""
     iterate: ClassVar[str] = "w"
@@ -255,10 +257,10 @@ def algorithm(*, name: str, source: str, statement: str) -> Callable[[type[A]], 
         DriftproofError: the class does not derive from Algorithm, or lacks something that Algorithm
             asks for; a parameter has no annotation or no default; or no problem has what it needs.
     """
-    return partial(_declared, name)
+    return partial(_declared, name, statement)
 
 
-def _declared(name: str, cls: type[A]) -> type[A]:
+def _declared(name: str, statement: str, cls: type[A]) -> type[A]:
     from driftproof.toolkit.oracles import OFFERS  # and torch, which whoever runs this has
 
     needs = getattr(cls, "needs", "field")
@@ -269,6 +271,7 @@ def _declared(name: str, cls: type[A]) -> type[A]:
         )
     if issubclass(cls, Algorithm):  # else that is told
         _check_signatures(cls)
+        cls.stated = statement
     return declared("algorithm", Algorithm, name, cls)
 
 

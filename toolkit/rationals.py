@@ -1,5 +1,6 @@
 """Doubles as the fractions that they stand for."""
 
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 from math import isqrt, ulp
@@ -53,6 +54,16 @@ def decimal(value: Any) -> Any:
             return near
     INEXACT.append(value)
     return Fraction(repr(value))
+
+
+def rounded(of: Fraction, digits: int, *, up: bool) -> str:
+    """Return a number in so many digits, not below it, or not above.
+
+    >>> rounded(Fraction(1, 3), 3, up=True), rounded(Fraction(1, 3), 3, up=False)
+    ('0.334', '0.333')
+    """
+    with localcontext(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR):
+        return f"{(Decimal(of.numerator) / of.denominator).normalize():f}"
 
 
 def root(of: Fraction) -> Fraction:

@@ -28,6 +28,7 @@ from driftproof.toolkit.cases import Case
 from driftproof.toolkit.errors import DriftproofError, UndecidableError
 from driftproof.toolkit.gram.tensor import NotLinearError
 from driftproof.toolkit.measure import Reduction, Steps, each, sq
+from driftproof.toolkit.rationals import rounded
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Form
@@ -88,9 +89,7 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
     whole = case.problem
     assert isinstance(whole, FunctionClassProblem)
     only_converges = form.right is converges
-    mode = None  # of steps that calculate with t
-    with suppress(*[NotLinearError] * bool(claim.rate)):
-        mode = slowest(case.algorithm, whole, None if only_converges else right.high)
+    mode = slowest_of(claim, case, form)
     bounded = not only_converges and right.low == 1  # no more than that is said
     least = float(mode.factor.lower()) if mode else None
     facts: dict[str, Any] = {
@@ -138,6 +137,16 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
         tried = f"of {lengths[0]} to {lengths[-1]} rounds was found" if lengths else "was sought"
         why += f"; no cycle {tried}"
     return row(undecided(), why + f"; {declare}" * bool(declare), **facts)
+
+
+def slowest_of(claim: LimitClaim, case: Case, form: Form) -> Mode | None:
+    """Return the mode that breaks a limit, if one does, else the slowest; None: there is none."""
+    factor = None
+    if form.right is not converges:
+        factor = worst_cases.right_side(claim, case, form).high
+    with suppress(*[NotLinearError] * bool(claim.rate)):  # steps that calculate with t
+        return slowest(case.algorithm, case.problem, factor)
+    return None
 
 
 def _in_t(claim: LimitClaim, case: Case, form: Form, facts: dict[str, Any]) -> Row:
@@ -279,7 +288,7 @@ def _carried(
     files = {f"measure-{k}": text for k, (_, text) in enumerate(found, 1)}
     return replace(
         made,
-        reason=f"{reason}{sides[0]} ≤ {float(max(found)[0]):.6g}·{sides[1]}",
+        reason=f"{reason}{sides[0]} ≤ {rounded(max(found)[0], 6, up=True)}·{sides[1]}",
         proofs={**made.proofs, **_named(claim, case, form, files)},
     )
 

@@ -6,6 +6,7 @@ they make all else cheaper; numbers are rounded last.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,10 @@ from driftproof.toolkit.cases import Case
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.parameters import constraints
 
-DIGITS = (1, 2, 3)
+DIGITS = (1, 2, 3, 6)
+DOWN = (2, 3, 6)
+"""Digits to which a parameter is rounded towards 0 too: one that is as large as is assumed, as
+η = 1/L, may not be rounded up."""
 STEPS = 200
 """Steps of a run that take as long as everything else that is done with a case, about."""
 
@@ -112,6 +116,8 @@ def _rounder(case: Case) -> Iterator[Change]:
         for name, value in of.values().items():
             for digits in DIGITS:
                 yield partial(_round, part=part, name=name, digits=digits, path=None)
+                if digits in DOWN:
+                    yield partial(_round, part=part, name=name, digits=digits, path=None, down=True)
             if isinstance(value, tuple):
                 for path in _leaves(value):
                     for digits in (0, *DIGITS):
@@ -124,19 +130,20 @@ def _parts(case: Case) -> list[tuple[str, Any]]:
     return [(name, part) for name, part in parts if part is not None]
 
 
-def rounded(value: Any, digits: int) -> Any:
-    """Return a value, its numbers with so many significant digits (0: 0).
+def rounded(value: Any, digits: int, down: bool = False) -> Any:
+    """Return a value, its numbers with so many significant digits (0: 0), or no larger with them.
 
-    >>> rounded(0.01234, 2), rounded((-1234.0, 5), 1), rounded(5.0, 0)
-    (0.012, (-1000.0, 5), 0.0)
+    >>> rounded(0.01234, 2), rounded((-1234.0, 5), 1), rounded(5.0, 0), rounded(0.77, 1, down=True)
+    (0.012, (-1000.0, 5), 0.0, 0.7)
     """
     if isinstance(value, tuple):
-        return tuple(rounded(x, digits) for x in value)
+        return tuple(rounded(x, digits, down) for x in value)
     if not isinstance(value, float):
         return value
     if digits == 0 or value == 0 or not np.isfinite(value):
         return 0.0 if digits == 0 else value
-    return float(f"{value:.{digits - 1}e}")
+    rounding = ROUND_DOWN if down else ROUND_HALF_EVEN
+    return float(Context(prec=digits, rounding=rounding).create_decimal(repr(float(value))))
 
 
 def _set(case: Case, part: str, name: str, value: Any) -> Case | None:
@@ -161,11 +168,11 @@ def _plain(case: Case, part: str, name: str, value: Any, before: list[Any]) -> C
 
 
 def _round(
-    case: Case, part: str, name: str, digits: int, path: tuple[int, ...] | None
+    case: Case, part: str, name: str, digits: int, path: tuple[int, ...] | None, down: bool = False
 ) -> Case | None:
     now = getattr(getattr(case, part), name)
     if path is None:
-        return _set(case, part, name, rounded(now, digits))
+        return _set(case, part, name, rounded(now, digits, down))
     try:
         number = _at(now, path)
     except (IndexError, TypeError):

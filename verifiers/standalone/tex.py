@@ -6,7 +6,7 @@ second time from the LaTeX alone (``read_back``): what the two do not agree on i
 
 import inspect
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from fractions import Fraction
 from operator import gt
@@ -32,7 +32,7 @@ from driftproof.toolkit.tolerances import STORED
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.judges.assumptions import relation_of
 from driftproof.verifiers.judges.enclosed import MOST
-from driftproof.verifiers.standalone.formulas import Curves, Piece
+from driftproof.verifiers.standalone.formulas import Curves, Piece, value_at
 from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.right import means_of
@@ -46,10 +46,11 @@ from driftproof.verifiers.standalone.terms import (
     term,
 )
 from driftproof.verifiers.standalone.told import Line, Told
+from driftproof.verifiers.worst_case.on_paper.inequalities import words
 
 MOST_NUMBERS = 2_000
 """Coordinates of all clients after all steps, at most."""
-ROWS, LONGEST = 48, 20_000
+ROWS, LONGEST = 64, 20_000
 """Lines of a part, of which more are left out in the middle, and letters of a text, at most."""
 
 
@@ -140,6 +141,11 @@ def _stars(curves: Curves, least: list[Term], clients: int) -> list[Line]:
     if len(least) == 1 and len(parts) == clients:
         text = rf"\frac{{{' + '.join(parts)}}}{{{clients}}}" if clients > 1 else ""
         lines.append(Line("F'(x^{*})", text, NOTHING, said="$F$ is least there"))
+    of = {name: pieces for name, pieces in curves.used.items() if name[-1] != "'"}
+    if len(least) == 1 and len(of) == clients:
+        at = (Term(value_at(of[x], least[0].value), f"{x}(x^{{*}})") for x in of)
+        mean = sum(at, NOTHING) / Term(Fraction(clients), bare=True)
+        lines.append(Line("F^{*}", mean.text, settled(mean)))
     return lines
 
 
@@ -283,6 +289,7 @@ def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]]) -> str
             *[f"The assumptions are met: {'; '.join(map(_assumption, assumed))}{met}"]
             * bool(assumed),
             *aligned(rows["met"]),
+            *rounding_of(method),
             "",
         ]
     )
@@ -310,8 +317,56 @@ def of_method(
         if number and type(value) is int and named.endswith("s"):
             said.append(f"{number} {named if value > 1 else named[:-1]}")
         else:
-            said.append(f"{named} {number or latex_text(str(value))}")
+            said.append(f"{named} {number or latex_text(_plain(value))}")
     return latex_text(type(method).__name__) + f" with {listed(said)}" * bool(said)
+
+
+def _plain(value: Any) -> str:
+    """Return a parameter that is no number as a reader knows it, and not as Python does."""
+    if isinstance(value, tuple | list):
+        return f"({', '.join(map(_plain, value))})"
+    number = isinstance(value, float | Fraction)
+    return str(decimal(value)) if number else getattr(value, "__name__", str(value))
+
+
+def update_of(method: Any) -> list[str]:
+    """Return a method's update as it is published, unless a word among its parameters alters it."""
+    altered = any(not isinstance(x, int | float) for x in method.changed().values())
+    return [rf"\[ {method.stated} \]"] * bool(method.stated and not altered)
+
+
+def rounding_of(method: Any) -> list[str]:
+    """Return a sentence on a method's numbers that are no short fractions, if it has some."""
+    known = len(INEXACT)
+    numbers = [decimal(x) for x in method.values().values() if type(x) is float] if method else []
+    said = "Numbers of the method that are no short fractions are rounded; all is exact of those"
+    return [f"{said} written here."] * (len(INEXACT) > known and bool(numbers))
+
+
+def kind_of(classes: Mapping[str, Mapping[str, Any]], *, operator: bool = False) -> str:
+    """Return what a function is, by the conditions of its class and their constants."""
+    numbers = {kind: [Fraction(x) for x in of.values()] for kind, of in classes.items()}
+    said = [words(kind, of, number_text, operator=operator) for kind, of in numbers.items()]
+    return " and ".join(said) or "any function"
+
+
+def linear(of: Sequence[Sequence[Fraction]], saddle: bool, shift: Sequence[Any] = (0, 0)) -> str:
+    """Return the function, the saddle function or the operator with a linear field."""
+    if len(of) == 1:
+        return multiples([(of[0][0] / 2, "x^{2}")])
+    (p, b), (c, r), (s, u) = *of, shift
+    if saddle:
+        square = [(p / 2, "x^{2}"), (b, "x y"), (-r / 2, "y^{2}")]
+        return multiples([*square, (s, "x"), (-u, "y")])
+    return (
+        f"({multiples([(p, 'x'), (b, 'y'), (s, '')])}, {multiples([(c, 'x'), (r, 'y'), (u, '')])})"
+    )
+
+
+def multiples(terms: Iterable[tuple[Any, str]]) -> str:
+    """Return a sum of multiples of letters; "" stands for 1."""
+    made = (Term(Fraction(c), bare=True) * Term(Fraction(1), x, bare=not x) for c, x in terms)
+    return sum(made, NOTHING).text
 
 
 def of_draws(method: Any, clients: int) -> list[str]:

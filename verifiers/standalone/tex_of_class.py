@@ -28,9 +28,13 @@ from driftproof.verifiers.standalone.tex import (
     cases,
     counted,
     heading,
+    kind_of,
+    linear,
     of_draws,
     of_method,
+    rounding_of,
     row_of,
+    update_of,
 )
 from driftproof.verifiers.standalone.told import Line
 
@@ -47,10 +51,6 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
     """
     found = json.loads(counterexample)
     drawn, _ = _slopes(found)
-    if found["fields"] and not drawn:
-        saddle = "the script has the matrix (p, b; −b, r) of f = (p/2)x² + bxy − (r/2)y²"
-        turns = "its operators turn: they are no functions with values"
-        raise NoScriptError(saddle if "convex-concave" in str(found["about"]) else turns)
     vectors, ending, about = found["coordinates"], found["conclusion"], About(claim, found)
     if "start-anywhere" in found["about"]:
         if about.sizeless:
@@ -68,18 +68,13 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
         _name(name, j, dimension): Fraction(x)
         for name, of in vectors.items()
         for j, x in enumerate(of)
+        if Fraction(x) or dimension == 1
     }
     given |= {_name(name): Fraction(x) for name, x in found["numbers"].items()}
 
     def total(of: dict[str, str], j: int | None = None) -> Term:
-        names = {name: _name(name, j, dimension) for name in of}
-        return sum(
-            (
-                Term(Fraction(c), bare=True) * Term(given[names[name]], names[name])
-                for name, c in of.items()
-            ),
-            NOTHING,
-        )
+        names = {_name(name, j, dimension): Term(Fraction(c), bare=True) for name, c in of.items()}
+        return sum((c * Term(given[x], x) for x, c in names.items() if x in given), NOTHING)
 
     def quadratic(of: dict[str, Any]) -> Term:
         products = (
@@ -92,13 +87,16 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
     lines = []
     for function, of in found["functions"].items():
         for label, point in of["points"].items():
-            here = [(label, point["x"]), (f"∇{function}({label})", point["g"])]
+            slope = f"{'∇' * (function[0] != 'A')}{function}({label})"  # an operator has no values
+            here = [(label, point["x"]), (slope, point["g"])]
             parts = [
                 (_name(name, j, dimension), total(x, j))
                 for name, x in here
                 for j in range(dimension)
             ]
-            parts.append((_name(f"{function}({label})"), total(point["f"])))
+            parts = [part for part in parts if part[1].value or dimension == 1]
+            if function[0] != "A" and "normal-cone" not in of["classes"]:
+                parts.append((_name(f"{function}({label})"), total(point["f"])))
             lines += [Line(name, x.text, Term(x.value)) for name, x in parts if name not in given]
     for name, condition in found["assumptions"].items():
         x, limit = quadratic(condition), condition.get("at_most", condition.get("equals"))
@@ -127,13 +125,15 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
         [
             *heading(claim, form),
             *about.told(away),
-            f"Let {_classes(found, about)}, with",
+            f"Let {_classes(found)}, with{about.least * _valued(found)}",
             *aligned([*rows, rf"{LEFT} &> {RIGHT}"]),
+            *[f"${about.x}^{{*}} = 0$, as are coordinates that are not listed."] * (dimension > 1),
             *_exist(found, drawn, about),
+            *rounding_of(about.method),
             "",
         ]
     )
-    if (len(rows) > ROWS and not drawn) or len(text) > LONGEST:
+    if (len(rows) >= ROWS and not drawn) or len(text) > LONGEST:
         raise NoScriptError(f"it takes {len(rows)} lines, of functions in {dimension} dimensions")
     return text
 
@@ -156,14 +156,6 @@ def _own(name: str, letters: Container[str]) -> str:
     return "Delta_0" if "Delta" in letters else "Delta"
 
 
-CLASSES = {
-    "smooth": "${L}$-smooth",
-    "smooth-convex": "${L}$-smooth and convex",
-    "smooth-strongly-convex": "${L}$-smooth and ${mu}$-strongly convex",
-    "strongly-convex": "${mu}$-strongly convex",
-    "bounded-gradients": "of subgradients no longer than ${G}$",
-}
-"""What a file calls the class of a function, and the field's words for it."""
 BOUNDED = {
     "start-distance": r"\|x_{0} - x^{*}\|^{2}",
     "start-gap": r"F(x_{0}) - F^{*}",
@@ -184,6 +176,10 @@ NUMBERED = (
 )
 
 
+X = r"\bx(?=[_^])"
+"""Where the variable is named."""
+
+
 class About:
     """What a file says of the run, and what of that the claim says too."""
 
@@ -192,6 +188,7 @@ class About:
         conditions, _, self.moment = conditions.partition("; moment: ")
         self.conditions, self.vectors = conditions.split("; "), found["coordinates"]
         self.points = {point for of in found["functions"].values() for point in of["points"]}
+        self.x = "z" if "z*" in self.points else "x"  # of saddle functions z = (x, y)
         self.cycle = "recurs()" in self.conditions
         self.functions = [*map(_name, found["functions"])]
         of = dict(part.split(": ", 1) for part in before.split("; ") if ": " in part)
@@ -201,6 +198,8 @@ class About:
         self.notation = {**getattr(self.method, "notation", {}), **getattr(claim, "letters", {})}
         stated = [str(part) for x in cases for part in x.problem.conditions] or self.conditions
         self.stated = {re.split(r"\W", part)[0] for part in stated}
+        star, gap = "x*" in self.points, "start-gap" in conditions
+        self.least = rf" $F^{{*}} = {'F(x^{*}) = ' * star}0$ and" * (star or gap)
         self.sizeless = "start-anywhere()" in stated or (self.cycle and "start" not in self.stated)
 
     def _called(self, method: Any) -> bool:
@@ -231,8 +230,14 @@ class About:
             return f"m - {measured}", f"at most $0$: $m$ is the smallest, ${measured}$ one of them"
         if kind == "start-anywhere" and not any(of.startswith("c_") for of in self.vectors):
             kind = "start-distance"
-        bounded = BOUNDED.get(kind, rf"\text{{{latex_text(name)}}}")
+        called, _, number = name.rstrip(")").partition(", (")
+        if called == "line search":
+            said = "$g$ is the gradient where a line search ends, $d$ its direction"
+            return rf"\langle g, d \rangle_{{{number}}}", f"equal to $0$: {said}"
+        number = f"_{{{number}}}" * bool(number)
+        bounded = BOUNDED.get(kind, rf"\text{{{latex_text(called)}}}{number}")
         bounded = bounded.replace("{n}", f"{{{self.clients}}}")
+        bounded = re.sub(X, self.x, bounded)
         if name in ("start", "similar") and name not in self.stated:
             return bounded, "of these functions; no condition of the claim bounds it"
         return bounded, f"{'at most' if most else 'equal to'} {limit}"
@@ -248,11 +253,15 @@ class About:
         if self.clients > 1:
             of = rf"\frac{{1}}{{{self.clients}}} \sum_{{i}} {of[0]}_{{i}}"
         mean = " + ".join([of, *(name for name in others if "_" not in name)])
-        shared = f"{counted(self.clients, 'client')}, with $F = {mean}$"
-        made = [f"Run {method} for {counted(self.rounds, 'round')} on {shared}."]
+        shared = (
+            f"{counted(self.clients, 'client')}, with ${'A' if mean[0] == 'A' else 'F'} = {mean}$"
+        )
+        update = update_of(self.method) if self.method else []
+        run = f"Run {method} for {counted(self.rounds, 'round')} on {shared}"
+        made = [run + (":" if update else "."), *update]
         made += of_draws(self.method, self.clients) if self.method else []
         if len(self.points) > 2:  # beside x* and x_0
-            made.append(NUMBERED)
+            made.append(re.sub(X, self.x, NUMBERED))
         if not self.cycle:
             when = "taken " * self.moment.startswith("after") + latex_text(self.moment)
             return [*made, f"The left side is {when}."] if self.moment else made
@@ -284,17 +293,12 @@ class About:
         return made
 
 
-def _classes(found: dict[str, Any], about: About) -> str:
+def _classes(found: dict[str, Any]) -> str:
     """Return which classes the functions are of, those of one class together."""
     alike: dict[str, list[str]] = {}
     for name, of in found["functions"].items():
-        kinds = []
-        for kind, letters in of["classes"].items():
-            numbers = {letter: number_text(Fraction(x)) for letter, x in letters.items()}
-            others = ", ".join(f"${_letter_of_class(a, about)} = {x}$" for a, x in numbers.items())
-            other = latex_text(kind) + f" ({others})" * bool(others)
-            kinds.append(CLASSES[kind].format(**numbers) if kind in CLASSES else other)
-        alike.setdefault(", ".join(kinds), []).append(f"${_name(name)}$")
+        kind = kind_of(of["classes"], operator=name[0] == "A")
+        alike.setdefault(kind, []).append(f"${_name(name)}$")
     return "; ".join(f"{listed(names)} be {kinds}" for kinds, names in alike.items())
 
 
@@ -321,6 +325,15 @@ def _exist(found: dict[str, Any], drawn: dict[str, list[Piece]], about: About) -
         kink = " (on both sides of a kink)" * any(len(of) > 1 for of in drawn.values())
         said = [rf"${of[0]} \le {name}'' \le {of[1]}$" for name, of in texts.items()]
         return [f"Each is of its class, since {listed(said)}{kink}."]
+    if found["fields"]:
+        those, saddle = list[str](), isinstance(found["vectors"], dict)
+        for name, field in found["fields"].items():
+            of = [[*map(Fraction, row)] for row in field["matrix"]]
+            text = linear(of, saddle, [*map(Fraction, field["shift"])])
+            called = _name(name.replace("A", "f") if saddle else name)
+            field_of = rf" with ${_name(name)} = (\nabla_x {called}, -\nabla_y {called})$" * saddle
+            those.append(f"${called}(x, y) = {text}${field_of}")
+        return [f"They are those of {listed(those)}."]
     pair, *others = set(ends.values())
     if pair is None or others or pair[0] == pair[1]:
         return [f"They exist, by the interpolation conditions of their classes ({SOURCE})."]

@@ -68,6 +68,7 @@ class Mode:
         factor: |z|² of the largest root, enclosed: by how much ‖x_t‖² changes in a round.
         rounded: whether a number of the algorithm is a decimal for lack of a short fraction.
         root: Re z and Im z, about.
+        step: the matrix of a round, if it takes iterates to iterates (empty: they remember more).
     """
 
     clients: tuple[Linear, ...]
@@ -76,6 +77,7 @@ class Mode:
     factor: Any
     rounded: bool
     root: tuple[float, ...] = ()
+    step: Linear = ()
 
     def exceeds(self, factor: Fraction | None) -> bool:
         """Tell whether ‖x_t‖² is no O(factor^t); of None, whether it does not go to 0."""
@@ -96,6 +98,18 @@ class Mode:
         # p(z)p(−z) is a polynomial in z², whose roots over the square are on the unit circle
         squares = fmpq_poly(even) ** 2 - fmpq_poly([0, 1]) * fmpq_poly(odd) ** 2
         return bool(square) and is_on_circle(squares(fmpq_poly([0, rational(square)])))
+
+    @cached_property
+    def short_factor(self) -> Fraction | None:
+        """``factor``, if it is a short fraction."""
+        near = Fraction(float(self.factor.mid())).limit_denominator(10**6)
+        return near if self.reaches(near) and self.has_root(near) else None
+
+    @property
+    def has_largest_twice(self) -> bool:
+        """Tell whether the largest root is a double one, of a short |z|²."""
+        size = self.short_factor
+        return not self.rounded and size is not None and self.has_root(size, double=True)
 
     @cached_property
     def _polynomial(self) -> Any:
@@ -120,8 +134,7 @@ class Mode:
         obeyed = combined(reversed(terms)) if any(self.recurrence) else "0"
         size, one = float(self.factor.mid()), self.reaches(Fraction(1))
         how = "does not go to 0" if one else f"goes like {size:.6g}^t"
-        near = Fraction(size).limit_denominator(10**6)
-        if not self.rounded and size and self.has_root(near, double=True):
+        if self.has_largest_twice:
             how = "goes like t²" if one else f"goes like t²·{size:.6g}^t"
         return Recurrence(*self._functions, f"x_(t+{k}) = {obeyed}", how, self.root)
 
@@ -349,19 +362,21 @@ def squares_in_doubles(problem: Any, algorithm: Algorithm, rounds: int, of: int)
 
 def _mode(done: _Round, clients: tuple[Linear, ...], whole: FunctionClassProblem) -> Mode | None:
     """Return the slowest mode of a member; None if the state alone does not say what follows."""
-    obeyed = _recurrence(done, clients)
-    if obeyed is None:
+    found = _recurrence(done, clients)
+    if found is None:
         return None
+    obeyed, step = found
     scale = lcm(*(q.denominator for q in obeyed))
     roots: Any = fmpz_poly([*(int(-q * scale) for q in obeyed), scale]).complex_roots()
     largest, root = max(((abs(z), z) for z, _ in roots), key=lambda of: float(of[0].mid()))
     where = float(root.real.mid()), abs(float(root.imag.mid()))
     saddle = whole.function_class.saddle
-    return Mode(clients, saddle, tuple(obeyed), largest * largest, done.rounded, where)
+    size = largest * largest
+    return Mode(clients, saddle, tuple(obeyed), size, done.rounded, where, step)
 
 
-def _recurrence(done: _Round, clients: tuple[Linear, ...]) -> list[Fraction] | None:
-    """Return q_0, …, q_{k−1}; None if the state alone does not say what follows."""
+def _recurrence(done: _Round, clients: tuple[Linear, ...]) -> tuple[list[Fraction], Linear] | None:
+    """Return q_0, …, q_{k−1} and ``Mode.step``; None if the state does not say what follows."""
     parts, count = len(clients[0]), len(done.asked.vectors)
 
     def rows(vectors: Iterable[Vector]) -> Any:
@@ -387,7 +402,10 @@ def _recurrence(done: _Round, clients: tuple[Linear, ...]) -> list[Fraction] | N
         dependent = null_space(stacked.transpose())
         if dependent.ncols():
             found = [dependent[j, 0] for j in range(len(powers))]
-            return [fraction(-c / found[-1]) for c in found[:-1]]
+            obeyed = [fraction(-c / found[-1]) for c in found[:-1]]
+            moved = _solved(*(of.transpose() for of in powers[:2]))
+            rows_of = moved.transpose().tolist() if moved is not None else []
+            return obeyed, tuple(tuple(map(fraction, row)) for row in rows_of)
 
 
 def _multiple(of: Fraction, parts: int) -> Linear:

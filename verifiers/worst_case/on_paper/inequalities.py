@@ -64,17 +64,21 @@ _OTHERS: dict[str, Callable[..., str]] = {
 }
 
 
-def words(kind: str, constants: Sequence[Any], printer: Printer, *, operator: bool) -> str:
-    """Return what a function of a class is."""
+def words(
+    kind: str, constants: Sequence[Any], number: Callable[[Any], str], *, operator: bool
+) -> str:
+    """Return what a function of a class is; ``number`` writes its constants."""
     if kind == "smooth-strongly-convex" and vanishes(constants[1]):
         kind, constants = "smooth-convex", constants[:1]
-    numbers = [f"${printer.number(c)}$" for c in constants]
+    if kind == "strongly-monotone" and vanishes(constants[0]):
+        return "monotone"
+    numbers = [f"${number(c)}$" for c in constants]
     if kind == "smooth-strongly-convex":
         return f"{numbers[1]}-strongly convex and {numbers[0]}-smooth"
     if kind == "cocoercive":
         L, mu = constants
         field = "" if vanishes(mu) else f" plus {numbers[1]} times the identity"
-        return f"${printer.number(1 / (L - mu))}$-cocoercive{field}"
+        return f"${number(1 / (L - mu))}$-cocoercive{field}"
     what = "value" if operator else "gradient"
     said = {
         "smooth-convex": "convex and {}-smooth",

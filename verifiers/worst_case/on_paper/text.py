@@ -242,7 +242,9 @@ class OnPaper(Words):
         alike: dict[str, list[str]] = {}
         for function, kinds in self.it.constants.items():
             operator = function[0] == "A"
-            said = [words(kind, c, self.printer, operator=operator) for kind, c in kinds.items()]
+            said = [
+                words(kind, c, self.printer.number, operator=operator) for kind, c in kinds.items()
+            ]
             own = self.names("f", function, "x*")[1].partition("(")[0]
             alike.setdefault(" and ".join(said) or "any function", []).append(f"${own}$")
         return [f"Let {listed(names)} be {said}." for said, names in alike.items()]
