@@ -2,6 +2,7 @@
 
 import csv
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -153,7 +154,9 @@ def at_the_end(view):
 def test_a_claim_that_is_measured_once_a_case_is_drawn_over_what_varies(monkeypatch):
     """It had nothing to draw; of as many cases at two step sizes, those that fail by more."""
     judged = verify(at_the_end)
-    monkeypatch.setattr(plotted, "select", lambda _: [at_the_end])
+    leaf = SimpleNamespace(name=at_the_end.name, module="mine", typed="mine")
+    monkeypatch.setattr(plotted, "select", lambda _: [leaf])
+    monkeypatch.setattr(plotted, "loaded", lambda _: at_the_end)
     plots = plotted.of_claim("mine", judged_before={(at_the_end.name, None, "quick"): judged.rows})
     assert list(plots) == ["S", "eta"]
     steps = plots["S"].points

@@ -682,7 +682,7 @@ def step_sizes(method):
 
 
 def test_what_else_refutes_a_limit_has_no_linear_gradients():
-    row = SimpleNamespace(reason="a cycle", evidence="class", case={"key": ""}, form_key="printed")
+    row = SimpleNamespace(reason="a cycle", series=None, case={"key": ""}, form_key="printed")
     with pytest.raises(NoScriptError, match="no functions to write down"):
         tex_of_limit(descent, row)
 

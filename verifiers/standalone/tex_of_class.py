@@ -325,9 +325,9 @@ def _exist(found: dict[str, Any], drawn: dict[str, list[Piece]], about: About) -
         kink = " (on both sides of a kink)" * any(len(of) > 1 for of in drawn.values())
         said = [rf"${of[0]} \le {name}'' \le {of[1]}$" for name, of in texts.items()]
         return [f"Each is of its class, since {listed(said)}{kink}."]
-    if found["fields"]:
+    if fields := {name: of for name, of in found["fields"].items() if "matrix" in of}:
         those, saddle = list[str](), isinstance(found["vectors"], dict)
-        for name, field in found["fields"].items():
+        for name, field in fields.items():
             of = [[*map(Fraction, row)] for row in field["matrix"]]
             text = linear(of, saddle, [*map(Fraction, field["shift"])])
             called = _name(name.replace("A", "f") if saddle else name)
