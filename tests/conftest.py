@@ -26,6 +26,9 @@ BENCHMARKS = Path(__file__).parent / "benchmarks"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--benchmark", action="store_true", help="Run the benchmarks, and only them.")
+    parser.addoption(
+        "--part", default="0/1", help="K/N: of the files of tests each Nth, from K on."
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -37,6 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is no benchmark: of a doctest without a line pytest cannot say "skipped"."""
     thorough.mark(config, items)
+    thorough.keep_part(config, items)
     if config.getoption("--benchmark"):
         timed = [item for item in items if "benchmark" in getattr(item, "fixturenames", ())]
         config.hook.pytest_deselected(items=[item for item in items if item not in timed])

@@ -11,11 +11,17 @@ ROOT = Path(__file__).parents[1]
 CONFTEST = """
 import pytest
 from tests import thorough
-thorough.LEFT = (thorough.Left("tests/test_law", "x", sample=True),)
+thorough.LEFT = (
+    thorough.Left("tests/test_law", "x", sample=True),
+    thorough.Left("tests/test_other.py::test_beside", "x"),
+)
 thorough.DECIDED = ("tests/test_law.py::test_law[u",)
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     thorough.mark(config, items)
+    thorough.keep_part(config, items)
+def pytest_addoption(parser):
+    parser.addoption("--part", default="0/1")
 """
 LAW = """
 import pytest
@@ -39,6 +45,7 @@ def test_of_a_law_a_sample_runs_and_what_is_left_out_runs_by_its_marker_or_name(
         ("thorough", ours),
         ("conftest", CONFTEST),
         ("test_law", LAW),
+        ("test_other", LAW),
     ):
         (tmp_path / "tests" / f"{name}.py").write_text(text, encoding="utf-8")
 
@@ -53,13 +60,15 @@ def test_of_a_law_a_sample_runs_and_what_is_left_out_runs_by_its_marker_or_name(
         assert made.returncode == 0, made.stdout + made.stderr
         return made.stdout
 
-    assert "5/7 tests collected" in found()
+    assert "11/14 tests collected" in found()
     left = found("-m", "thorough")
-    assert {"test_law[v-y]", "test_law[v-z]"} == {
+    assert {"test_law[v-y]", "test_law[v-z]", "test_beside"} == {
         line.split("::")[1] for line in left.splitlines() if "::" in line
     }
-    assert "5/7 tests collected" in found("-m", "thorough or decided")
+    assert "6/14 tests collected" in found("-m", "thorough or decided")
     assert "7 tests collected" in found("tests/test_law.py")
+    halves = [found("-m", "thorough or decided", f"--part={k}/2").splitlines() for k in (0, 1)]
+    assert [len([line for line in half if "::" in line]) for half in halves] == [5, 1]
 
 
 def test_what_is_said_to_be_left_out_or_decided_is_there():
@@ -72,6 +81,6 @@ def test_the_gate_runs_both_with_kernels_that_are_not_the_processor_s_own():
     gate = (ROOT / ".ci/run").read_text(encoding="utf-8")
     (repeated,) = [line for line in gate.splitlines() if "OPENBLAS_CORETYPE" in line]
     assert repeated.startswith("OPENBLAS_CORETYPE=$kernel ")
-    assert repeated.endswith('-m "thorough or decided"')
+    assert '-m "thorough or decided"' in repeated
     assert "*Haswell* | *Zen*) kernel=Nehalem" in gate
     assert "*) kernel=Haswell" in gate

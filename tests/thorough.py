@@ -1,7 +1,8 @@
 """What ``make test`` leaves to ``make test-thorough``, and what two BLAS kernels have to decide.
 
-Nothing is lost: ``.ci/run`` runs both, and a file or a test that is named on the command line runs
-whole. To leave something out, add a line to ``LEFT`` with its reason.
+Nothing is lost: ``make test-thorough`` runs all of it, ``.ci/run`` one half of its files on odd
+days and the other on even ones, and a file or a test that is named on the command line runs whole.
+To leave something out, add a line to ``LEFT`` with its reason.
 """
 
 from __future__ import annotations
@@ -165,6 +166,18 @@ def mark(config: pytest.Config, items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.thorough(line.why))
         if item.nodeid.startswith(DECIDED):
             item.add_marker("decided")
+
+
+def keep_part(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep each Nth file with marked tests, from the Kth on, as ``--part=K/N`` says."""
+    start, size = map(int, config.getoption("--part").split("/"))
+    marked = sorted(
+        {x.path for x in items if {"thorough", "decided"} & {m.name for m in x.own_markers}}
+    )
+    kept = set(marked[start::size])
+    if size > 1:
+        config.hook.pytest_deselected(items=[item for item in items if item.path not in kept])
+        items[:] = [item for item in items if item.path in kept]
 
 
 def line_of(item: pytest.Item) -> Left | None:
