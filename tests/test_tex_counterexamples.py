@@ -593,13 +593,16 @@ def gap(view):
     return each("round", "local_step", view.gap(view.mean("w"))) if view.last else None
 
 
+def rate(of):
+    return lambda c: Rational(of)
+
+
 STEEP_ONE, SADDLE = smooth_strongly_convex(L=25, mu=1), strongly_convex_concave(L=1, mu=0.1)
-RATE = lambda of: lambda c: Rational(of)  # noqa: E731
 GDA = {"inner_step_size": 0.5, "outer_step_size": 0.5}
 LIMITS = [  # conditions, method, right side, what is measured
-    ([SADDLE], FedAvgS(inner_step_size=0.05, outer_step_size=0.03), RATE("0.994"), off),
+    ([SADDLE], FedAvgS(inner_step_size=0.05, outer_step_size=0.03), rate("0.994"), off),
     ([SADDLE], FedAvgS(**GDA), None, off),
-    ([SADDLE], FedAvgS(local_steps=2, **GDA), RATE(1), off),
+    ([SADDLE], FedAvgS(local_steps=2, **GDA), rate(1), off),
     ([SADDLE], FedAvgS(inner_step_size=2.1, order="alternating"), None, off),
     ([SADDLE], Extragradient(step_size=1.0), None, off),
     ([monotone_lipschitz(L=1, mu=0.1)], FedAvg(step_size=0.5), None, off),

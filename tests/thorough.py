@@ -171,13 +171,14 @@ def mark(config: pytest.Config, items: list[pytest.Item]) -> None:
 def keep_part(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep each Nth file with marked tests, from the Kth on, as ``--part=K/N`` says."""
     start, size = map(int, config.getoption("--part").split("/"))
+    if size == 1:
+        return
     marked = sorted(
         {x.path for x in items if {"thorough", "decided"} & {m.name for m in x.own_markers}}
     )
     kept = set(marked[start::size])
-    if size > 1:
-        config.hook.pytest_deselected(items=[item for item in items if item.path not in kept])
-        items[:] = [item for item in items if item.path in kept]
+    config.hook.pytest_deselected(items=[item for item in items if item.path not in kept])
+    items[:] = [item for item in items if item.path in kept]
 
 
 def line_of(item: pytest.Item) -> Left | None:

@@ -110,13 +110,13 @@ def drawn(name: str, which: str = "", **options: Any) -> Drawn:
         sheet = panels.drawn(known[which], panels.colours_of(known.values()))
         return known[which]["title"], sheet, panels.points(known[which])
     plots = of_claim(name, **{"judged_before": judged, **options})
-    every = [row for rows in judged.values() for row in rows]
-    for row in every if not (plots or which) else ():
-        if isinstance(row.series, Recurrence) and row.series.root[1]:
-            return spiral(f"{row.claim}, {row.form_key}: {row.verdict}", row.series)
-    files = [text for row in every for text in row.proofs.values()]
-    if files and not plots and not which:
-        return picture(files[0])
+    if not (plots or which):
+        every = [row for rows in judged.values() for row in rows]
+        for row in every:
+            if isinstance(row.series, Recurrence) and row.series.root[1]:
+                return spiral(f"{row.claim}, {row.form_key}: {row.verdict}", row.series)
+        if files := [text for row in every for text in row.proofs.values()]:
+            return picture(files[0])
     if not plots:
         raise DriftproofError(
             f"{name}, of which no row has a curve",

@@ -16,15 +16,6 @@ LETTERS = {
     "T": "steps",
 }
 """Of a method with local steps on sampled clients."""
-OF_FIELD = {
-    "L": "objective_smoothness",
-    "F_gap": "initial_gap",
-    "mu": "strong_convexity",
-    "G": "field_gradient_bound",
-    "sigma": "field_gradient_noise",
-    "ell": "field_smoothness",
-}
-"""Of what its gradients are."""
 ON_ONE_MACHINE = {
     "n": "clients",
     "T": "rounds",

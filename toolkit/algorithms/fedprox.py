@@ -8,7 +8,8 @@ from typing import Literal
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Context, algorithm, descended
-from driftproof.toolkit.algorithms._one_model import LETTERS, OF_FIELD, Anchored, WithAnchor
+from driftproof.toolkit.algorithms._one_model import Anchored, WithAnchor
+from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.around import Around, Radii
 from driftproof.toolkit.oracles import GradientField
 from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt, Share
@@ -53,7 +54,7 @@ class FedProx(WithAnchor):
     participation: Share = 1.0
     weighting: Literal["uniform", "samples"] = "uniform"
 
-    notation = LETTERS | OF_FIELD | {"mu": "proximity"}
+    notation = {**FedAvg.notation, "mu": "proximity"}
     in_mean = True
 
     @classmethod
