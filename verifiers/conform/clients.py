@@ -25,8 +25,9 @@ class Client:
     point has that of the first question that is still open, and no noise if none is.
 
     Args:
-        turn: by how much the algorithm's questions at one point are turned round, if their draws
-            are independent and have one law.
+        turn: by how much the algorithm's draws at one point are turned round, by their names, if
+            they are independent and have one law. Draws of one name keep their order: a path that
+            comes back to a point asks there twice, and what lies between depends on the first.
 
     Attributes:
         number: its place among all clients, the same in every round.
@@ -77,7 +78,9 @@ class Client:
             )
         near = [q for q in self._questions if q.name == name and not self._apart(q, points)]
         if len(near) > 1 and self._exchangeable(near):
-            near = near[self._turn :] + near[: self._turn]
+            names = list(dict.fromkeys(q.source[1] for q in near))
+            names = names[self._turn :] + names[: self._turn]
+            near.sort(key=lambda q: names.index(q.source[1]))  # steps stay in order
         still_open = [q for q in self.open if q.name == name]
         meant = next((q for q in near if q in still_open), None)
         self.found |= set([meant] if meant else [q for q in near if q in self.elsewhere][:1])
