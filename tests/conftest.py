@@ -27,7 +27,7 @@ BENCHMARKS = Path(__file__).parent / "benchmarks"
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--benchmark", action="store_true", help="Run the benchmarks, and only them.")
     parser.addoption(
-        "--part", default="0/1", help="K/N: of the files of tests each Nth, from K on."
+        "--part", default="0/1", help="K/N: of the tests that are marked each Nth, from K on."
     )
 
 
