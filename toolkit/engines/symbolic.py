@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,10 @@ from driftproof.toolkit.gram.exact import DIVISORS, GramForm, Vector, is_positiv
 from driftproof.toolkit.gram.tensor import (
     LARGEST,
     REFUSED,
+    SIZES,
     GramForms,
     GramVector,
+    Unknown,
     entries_of,
     refused,
     sizes,
@@ -49,6 +52,12 @@ ROUNDS = (*range(40), 97, 98, 10**6)
 """The rounds that are replayed of a run that stands for all rounds, one after the other."""
 FAR = 10 * ROUNDS[-1]
 """How many rounds a step is told that there are where it may not depend on that."""
+
+
+REPLAYED: dict[Any, None] = {}
+"""What was replayed: a text, with what it is compared with; and with a measure."""
+KEPT = 100
+"""The most that is kept of that: one limit needs some ten."""
 
 
 class _Place(int):
@@ -227,8 +236,13 @@ def run_symbolically(
             "divide by t + 1 or t + 3, say",
         )
     if not any(isinstance(value, Ratio) for value in algorithm.values().values()):
-        run.replay_generically()
-        _raise_what_was_refused()
+        said = run.said() if run.all_rounds else []  # of so many rounds that it is worth it
+        if not said or said[-1] not in REPLAYED:
+            run.replay_generically()
+            _raise_what_was_refused()
+        REPLAYED.update(dict.fromkeys(said))
+        while len(REPLAYED) > KEPT:
+            del REPLAYED[next(iter(REPLAYED))]
     return made
 
 
@@ -363,6 +377,24 @@ class _Run:
             self.replay,
             remembers,
         )
+
+    def said(self) -> list[Any]:
+        """Return what a replay runs and compares: the text, and the text with its measure.
+
+        A limit is judged by many runs of one round. What a replay shows of one of them it shows of
+        each in which the text says the same; a measure of ours is not compared.
+        """
+        of = type(self.algorithm)
+        exact = self.init[0].calls, self.init[1:], self.asks.calls, self.first, self.last
+        numbers = self.algorithm.values(), self.rounds, self.chances, SIZES
+        text = (
+            *(getattr(of, name) for name in ("init", "anywhere", "step")),
+            repr((numbers, _contents(exact))),
+        )
+        if self.ours:
+            return [text]
+        taken = [(where, r.value, *r.parts.values()) for where, r, _ in self.taker.taken]
+        return [text, (text, _text(self.left), repr(_contents((taken, self.looks.calls))))]
 
     def rounds_from(
         self,
@@ -561,6 +593,38 @@ class _Doubles:
         if not run.ours:
             self._looks.end()
         return taker.taken, state
+
+
+@dataclass(frozen=True, eq=False)
+class _Itself:
+    """One object, equal to itself alone, kept so that no other one takes its place."""
+
+    of: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and other.of is self.of
+
+    def __hash__(self) -> int:
+        return id(self.of)
+
+
+def _text(of: Any) -> Any:
+    """Return what a function is made of: its code, and what it encloses."""
+    if not isinstance(of, FunctionType):
+        return of if isinstance(of, int | str) else _Itself(of)
+    enclosed = (cell.cell_contents for cell in of.__closure__ or ())
+    return of.__code__, repr((of.__defaults__, of.__kwdefaults__)), *map(_text, enclosed)
+
+
+def _contents(of: Any) -> Any:
+    """Return exact entries and numbers in place of tensors; of a function there is nothing."""
+    if isinstance(of, tuple | list):
+        return [_contents(x) for x in of]
+    if isinstance(of, Unknown):
+        return type(of).__name__, of.shape, of.entries.tolist()
+    if isinstance(of, Tensor):
+        return of.tolist()
+    return None if callable(of) else of
 
 
 def _unknowns(asked: Any) -> Unknowns:

@@ -91,9 +91,11 @@ class Unknown(Carrier):
 
     Attributes:
         open: whether it has the dimension's axis, the last but one; that of ``entries`` has size 1.
+        in_doubles: its coefficients as a replay has them, once it has (``engines.replay``).
     """
 
     open: bool
+    in_doubles: list[Any] | None = None
 
     @staticmethod
     def __new__(cls, entries: np.ndarray, open: bool) -> Unknown:

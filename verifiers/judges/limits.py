@@ -188,9 +188,8 @@ def _check(claim: LimitClaim, case: Case, form: Form) -> tuple[WorstCase, str]:
     begin = [counted()] * bool(claim.rate and whole.function_class.solvable)
     conditions = (*whole.conditions, *begin)
     declare = check_rounds(f"limit {claim.name}", case.algorithm, conditions, whole.clients)
-    stated, wanted = (
-        _measured(case, conditions, left) for left in (form.left or claim.left, _distance(case))
-    )
+    stated = _measured(case, conditions, form.left or claim.left)
+    wanted = _measured(case, conditions, _distance(case), ours=True)
     if [of.parts.get(OFF) for of in stated] != [of.objective for of in wanted]:
         parts = [
             f'view.mean("{x}")' for x in fields_of_iterate(case.algorithm, whole.function_class)
@@ -218,7 +217,9 @@ def _distance(case: Case) -> Callable[[Steps], Reduction | None]:
     return left
 
 
-def _measured(case: Case, conditions: Sequence[Any], left: Any) -> list[WorstCase]:
+def _measured(
+    case: Case, conditions: Sequence[Any], left: Any, ours: bool = False
+) -> list[WorstCase]:
     """Return what a measure is after a round from any state, with the distance beside it."""
     begin = () if counted() in conditions else (any_state(),)
     whole = replace(case.problem, conditions=(*conditions, *begin))
@@ -230,7 +231,7 @@ def _measured(case: Case, conditions: Sequence[Any], left: Any) -> list[WorstCas
             return made
         return replace(made, parts={OFF: off.value})
 
-    return build(case.algorithm, whole, rounds=1, left=beside)
+    return build(case.algorithm, whole, rounds=1, left=beside, ours=ours)
 
 
 def _carried(
