@@ -755,3 +755,39 @@ def test_an_interval_of_a_long_run_agrees_with_the_judge_within_its_width():
     other = {key: 2 * x for key, x in row.lhs.items()}
     with pytest.raises(NoScriptError, match="not the judge's numbers"):
         agreed_tex(rest, rest.forms[0], case, other, row.rhs)
+
+
+def off_both(view):
+    x, y = view.mean("x") - view.minimiser, view.mean("y") - view.lower_minimiser
+    return each("round", "local_step", (sq(x) + sq(y)).sqrt()) if view.last else None
+
+
+BENT = PiecewiseMinimax(
+    clients=1,
+    plain=((((0.0, -1.0), (1.0, 0.0)),),),
+    lower=((((0.0, -2.0), (1.0, 0.0), (2.0, 1.0)),),),
+    coupling=((0.0,),),
+    tails="linear",
+)
+"""h'(x) = x − 1, and k' bends at its zero: Newton's steps to y* ask on both sides."""
+both = bound(
+    name="tex/both",
+    source="a draft",
+    statement=r"\|z_T - z^*\| \le \tfrac1{10} (1 - \alpha\mu)^{T/2} R",
+    cases=[Case(BENT, FedAvgS(), 3)],
+    right=lambda c: (1 - c.alpha * c.mu) ** (c.T / 2) * c.R / 10,
+    letters={"R": "initial_distance_of_both", "mu": "field_monotonicity", "T": "steps"},
+)(off_both)
+
+
+def test_what_x_star_alone_decides_is_an_upper_end_and_half_a_step_is_a_root():
+    """‖z_0 − z*‖ = √2, and the right side is 0.1 · 0.9^{3/2} √2."""
+    (case,) = both.cases
+    row = judged(both, both.forms[0], case, 0)
+    text = agreed_tex(both, both.forms[0], case, row.lhs, row.rhs)
+    most = Fraction(re.search(r"  R &\\le ([\d.]+) &&", text)[1])
+    right = Fraction(re.search(r"right} &= .* \\le ([\d.]+) ", text)[1])
+    assert 0 < most**2 - 2 <= Fraction(1, 10**9)
+    assert 0 < right**2 - 2 * Fraction(9, 10) ** 3 / 100 <= Fraction(1, 10**9)
+    assert r"k'(y) &= \begin{cases} 2 \cdot y - 2 & y \le 1 \\ y - 1 & 1 \le y" in text
+    assert "k'(x)" not in text

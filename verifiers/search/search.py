@@ -278,6 +278,8 @@ def _search(
         if result["status"] == CANDIDATE:
             candidate = result
         done = result["status"] in (CONFIRMED, VERIFIED)
+        if not done and form.form != "sibling":
+            told(f"{claim.name}: that is no violation: {result['reason'] or result['status']}")
         return ended(**result) if done or (candidate and not claim.measures) else None
 
     own: list[tuple[float, dict[str, Any], OwnCase]] = []

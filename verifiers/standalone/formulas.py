@@ -74,7 +74,13 @@ class Curves:
             for name, one in declared(type(problem)).items()
             if isinstance(one, Curve)
         ]
+        below = [one.letter for name, one in declared(type(problem)).items() if name == "lower"]
+        self._of_y = tuple(f"{x}{end}" for x in below for end in ("", "_", "'", "{"))
         self.used: dict[str, list[Piece]] = {}
+
+    def variable(self, name: str) -> str:
+        """Return the variable of a function: y on the lower level."""
+        return "y" if name in self._of_y or name.startswith(self._of_y[1:]) else "x"
 
     @contextmanager
     def named(self) -> Iterator[None]:
@@ -142,8 +148,9 @@ class Curves:
             if known.knots.equal(of.knots) and known.values.equal(of.values)
         )
         name = next(same, None)
-        if not isinstance(x, Balls) or name is None or x.shape[:2] != of.knots.shape[:2]:
-            return original(of, x)
+        own = isinstance(x, Balls) and any(isinstance(v, Term) for v in lift(x).flat)
+        if not own or name is None or x.shape[:2] != of.knots.shape[:2]:
+            return original(of, x)  # of no step: Newton's, to y*(x)
         values, areas = np.empty(x.shape, object), np.empty(x.shape, object)
         for k, i, r in np.ndindex(*x.shape):
             called, to = self._index(name, of, k, i), term(lift(x)[k, i, r])

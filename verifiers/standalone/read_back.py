@@ -18,7 +18,7 @@ from typing import Any
 
 from driftproof.toolkit.balls.tensor import ball
 from driftproof.verifiers.standalone.refusal import NoScriptError
-from driftproof.verifiers.standalone.terms import around, on_values, root
+from driftproof.verifiers.standalone.terms import around, on_values, power, root
 
 LEFT, RIGHT = r"\text{left}", r"\text{right}"
 """How the sides are called."""
@@ -54,22 +54,26 @@ class Reading:
         self._words: list[str] = []
 
     def read(self, rows: list[str]) -> None:
-        """Read rows ``letter &= formula = … = number``: all that one row says equal has to be so.
+        r"""Read rows ``letter &= formula = … = number``: what one row says has to be so.
+
+        A row that ends in ``\le number``, or begins ``letter &\le``, says the most that it is.
 
         Raises:
             NoScriptError: it is not, or a formula cannot be read.
         """
         for row in rows:
-            subject, _, said = row.partition(" &&")[0].partition(" &= ")
-            if subject.endswith("(x)"):
+            subject, _, said = re.split(r" &(=|\\le) ", row.partition(" &&")[0], maxsplit=1)
+            if subject.endswith(("(x)", "(y)")):
                 inside = re.sub(r"\\(begin|end)\{cases\}", "", said).split(r" \\ ")
                 pieces = [piece.partition(" & ") for piece in inside]
-                self.functions[subject.removesuffix("(x)")] = [(p[0], p[2]) for p in pieces]
+                self.functions[subject[: -len("(x)")]] = [(p[0], p[2]) for p in pieces]
                 continue
-            *computed, last = map(self.value, said.split(" = "))
+            said, below, most = said.partition(r" \le ")
+            *computed, last = map(self.value, [*said.split(" = "), *[most] * bool(below)])
             if subject.partition("(")[0] in self.functions:  # it is computed too, as f'(x_1)
                 computed.append(self.value(subject))
-            if not all(_agree(x, last) for x in computed):
+            holds = _below if below else _agree
+            if not all(holds(x, last) for x in computed):
                 raise NoScriptError(f"its LaTeX does not say what was computed ({row[:80]})")
             self.letters[subject] = last
 
@@ -109,8 +113,7 @@ class Reading:
     def _power(self) -> Any:
         made = self._atom()
         while self._next("^"):
-            times = self._group()
-            made = on_values(lambda x, n=int(times): x**n, made)
+            made = power(made, self._group())
         return made
 
     def _group(self) -> Any:
@@ -146,13 +149,17 @@ class Reading:
         words, before = self._words, self.letters
         try:
             for text, where in self.functions[function]:
-                self.letters = before | {"x": x}
+                self.letters = before | {"x": x, "y": x}
                 ends = [self.value(part) for part in where.split(r"\le")] if where else []
                 if all(on_values(operator.le, *pair) for pair in pairwise(ends)):
                     return self.value(text)
         finally:
             self._words, self.letters = words, before
         raise NoScriptError(f"its LaTeX does not say on which piece of {function} an x lies")
+
+
+def _below(one: Any, other: Any) -> bool:
+    return bool(on_values(operator.le, one, other))
 
 
 def _agree(one: Any, other: Any) -> bool:

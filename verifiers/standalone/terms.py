@@ -166,6 +166,14 @@ def root(x: Any) -> Any:
     return ball(x).sqrt()
 
 
+def power(x: Any, times: Any) -> Any:
+    """Return x^n: of whole and half n a fraction if it is one."""
+    if isinstance(times, Fraction) and times.denominator <= 2:
+        of = x if times.denominator == 1 else root(x)
+        return on_values(lambda x: x**times.numerator, of)
+    return ball(x) ** ball(times)
+
+
 def _made(of: Callable[..., Any], text: str, binds: int, *xs: Term) -> Term:
     return Term(on_values(of, *(x.value for x in xs)), text, binds, all(x.bare for x in xs))
 

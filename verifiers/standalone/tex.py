@@ -17,15 +17,16 @@ import sympy
 
 from driftproof.synthetic.building_blocks.curves import Curve, Number
 from driftproof.synthetic.building_blocks.piecewise_family import declared
+from driftproof.toolkit.at_optimum import AT_OPTIMUM
 from driftproof.toolkit.balls import RefusedError, precision
 from driftproof.toolkit.balls.operations import hull
-from driftproof.toolkit.balls.tensor import Balls, ball, lift
+from driftproof.toolkit.balls.tensor import Balls, ball, fraction, lift
 from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.constants import ROLES, RUN_ROLES, Letters, expressed, latex
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.engines.balls import run_in_balls
 from driftproof.toolkit.problem import with_overrides
-from driftproof.toolkit.rationals import INEXACT, decimal
+from driftproof.toolkit.rationals import INEXACT, decimal, rounded
 from driftproof.toolkit.report.latex_text import latex_text
 from driftproof.toolkit.report.listed import listed
 from driftproof.toolkit.tolerances import STORED
@@ -52,6 +53,8 @@ MOST_NUMBERS = 2_000
 """Coordinates of all clients after all steps, at most."""
 ROWS, LONGEST = 64, 20_000
 """Lines of a part, of which more are left out in the middle, and letters of a text, at most."""
+MOST_DIGITS = 12
+"""Of what is an upper end."""
 
 
 def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float, float]:
@@ -168,10 +171,11 @@ def _right(claim: Any, case: Case, form: Form, curves: Curves, least: list[Term]
             size = abs(*apart) if len(apart) == 1 else sum((x**2 for x in apart), NOTHING).sqrt()
         else:
             continue
-        lines[symbol] = replace(line, text=size.text, value=settled(size))
+        lines[symbol] = replace(line, text=size.text, value=settled(size), most=False)
     text = latex(expression)
     value = Reading({line.subject: line.value.value for line in lines.values()}).value(text)
-    return [*lines.values(), Line(RIGHT, text, settled(value))]
+    most = any(line.most for line in lines.values())
+    return [*lines.values(), Line(RIGHT, text, _most(value) if most else settled(value), most=most)]
 
 
 def _letters(claim: Any, case: Case, symbols: Iterable[Any]) -> dict[Any, Line]:
@@ -182,8 +186,15 @@ def _letters(claim: Any, case: Case, symbols: Iterable[Any]) -> dict[Any, Line]:
         proven = role in case.problem.constants or role == "initial_gap"
         says = ROLES.get(role) or RUN_ROLES.get(role) or role.replace("_", " ")
         value = _letter(roles[role], proven=proven)
-        lines[symbol] = Line(latex(symbol), "", value, said=latex_text(says))
+        most = role in AT_OPTIMUM and not isinstance(value.value, Fraction)  # an upper end
+        value = _most(value.value) if most else value
+        lines[symbol] = Line(latex(symbol), "", value, said=latex_text(says), most=most)
     return lines
+
+
+def _most(value: Any) -> Term:
+    """Return a short number that is not below another one."""
+    return Term(Fraction(rounded(fraction(ball(value).upper()), MOST_DIGITS, up=True)))
 
 
 def _met(claim: Any, form: Form, case: Case) -> list[Line]:
@@ -227,7 +238,11 @@ def _rows(
     known = {*(line.subject for line in sides)}
     own = {name: Line(name, "", x) for name, x in letters.items() if name in said}
     return {
-        "functions": [rf"{name}(x) &= {cases(of)}" for name, of in curves.used.items()],
+        "functions": [
+            rf"{name}({x}) &= {cases(of, x)}"
+            for name, of in curves.used.items()
+            for x in [curves.variable(name)]
+        ],
         "letters": [row_of(line) for line in own.values()],
         "steps": [row_of(line) for line in steps],
         "sides": [row_of(line) for line in sides if line.text or line.subject not in own],
@@ -240,12 +255,13 @@ def row_of(line: Line) -> str:
     parts = [part for part in (line.text, line.value.text) if part]
     said = line.said or (line.chance != 1 and f"with probability ${number_text(line.chance)}$")
     remark = rf" && \text{{{said}}}" if said else ""
-    return f"{line.subject} &= {' = '.join(dict.fromkeys(parts))}{remark}"
+    first, last = ("=", " = ") if not line.most else ("=" if line.text else r"\le", r" \le ")
+    return f"{line.subject} &{first} {last.join(dict.fromkeys(parts))}{remark}"
 
 
-def cases(pieces: list[Piece]) -> str:
-    """Return a piecewise polynomial."""
-    x = Term(Fraction(2), "x")
+def cases(pieces: list[Piece], of: str = "x") -> str:
+    """Return a piecewise polynomial of x, or of another variable."""
+    x = Term(Fraction(2), of)
     texts, ends = [], [None, *(end for end, _ in pieces)]
     for (end, coefficients), start in zip(pieces, ends, strict=False):
         made = NOTHING
@@ -254,7 +270,7 @@ def cases(pieces: list[Piece]) -> str:
             made = made + Term(coefficients[n], bare=True) * power
         low = "" if start is None else rf"{number_text(start)} \le "
         high = "" if end is None else rf" \le {number_text(end)}"
-        texts.append(f"{made.text} & {low}x{high}")
+        texts.append(f"{made.text} & {low}{of}{high}")
     if len(pieces) == 1:
         return texts[0].partition(" & ")[0]
     return r"\begin{cases} " + r" \\ ".join(texts) + r" \end{cases}"
@@ -265,7 +281,8 @@ def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]]) -> str
     method, problem = case.algorithm, case.problem
     assert method is not None
     start = ", ".join(number_text(decimal(x)) for x in problem.start().tolist())
-    step = (inspect.getdoc(type(method)) or type(method).__name__).partition("\n")[0]
+    step = (inspect.getdoc(type(method)) or "").partition("\n")[0]
+    step *= not step.startswith(f"{type(method).__name__}(")  # Python's own, where there is none
     for name, role in method.notation.items():
         step = step.replace(f"``{role}``", f"${latex(sympy.Symbol(name))}$")
     step = latex_text(step.replace("`", "").rstrip(".")) if "$" not in step else step.rstrip(".")
@@ -278,7 +295,7 @@ def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]]) -> str
             *heading(claim, form.key),
             f"Let there be {counted(problem.clients, 'client')}{_family(problem)}, where",
             *aligned(rows["functions"]),
-            f"Run {of_method(method, told, notation)} ({step}) from ${start}$"
+            f"Run {of_method(method, told, notation)}{f' ({step})' * bool(step)} from ${start}$"
             f" for {counted(case.rounds, 'round')}" + (", with" if rows["letters"] else "."),
             *aligned(rows["letters"]),
             *of_draws(method, problem.clients),
@@ -415,7 +432,7 @@ def _family(problem: Any) -> str:
         said = f"{latex_text(name)} $"
         if (name, problem.dim, getattr(problem, "rare", 0)) == ("noise", 1, 0.5):
             said = r"a sampled gradient being, with either sign as likely, the true one $\pm "
-        size = number_text(decimal(value)) if isinstance(value, float) else str(value)
+        size = number_text(decimal(value)) if isinstance(value, float) else _plain(value)
         numbers.append(f"{said}{size}$")
     known = leaves("problem").get(getattr(problem, "leaf_name", ""))
     stated = known.metadata["statement"] if known else ""

@@ -34,6 +34,7 @@ class Line:
         value: what it comes to.
         chance: the probability, where it differs between outcomes.
         said: a remark, as LaTeX.
+        most: whether the value is the most that the number can be.
     """
 
     subject: str
@@ -41,6 +42,7 @@ class Line:
     value: Term
     chance: Fraction = Fraction(1)
     said: str = ""
+    most: bool = False
 
 
 class Told:
