@@ -34,6 +34,7 @@ from driftproof.classes import (
     monotone_lipschitz,
     over,
     plus,
+    polyak_step,
     shared_minimiser,
     smooth,
     smooth_convex,
@@ -54,6 +55,8 @@ LOSSES = [LIPSCHITZ, plus(indicator(for_all("0 < D")))]
 NONEXPANSIVE = cocoercive(L=2)
 MU, ANY, SHORT = for_all("0 < mu"), for_all("0 < eta"), for_all("0 < eta <= 1/L")
 CONTRACTING, LONG = for_all("0 < eta <= 2/(L + mu)"), for_all("2/(L + mu) <= eta <= 2/L")
+POLYAK, MIDDLE = for_all("1/L <= eta <= 1/mu"), for_all("1/L <= eta <= (2*L - mu)/L**2")
+OF_VALUES = polyak_step(2 * L * MIDDLE * (2 - L * MIDDLE))
 alone = partial(over, clients=1)
 
 
@@ -189,6 +192,24 @@ bound(
     right=lambda c: (1 - c.eta * c.mu) ** 2 * c.g**2,
     letters={"g": "initial_gradient"},
 )(gradient)
+
+bound(
+    name="pepit/polyak-distance",
+    source="Barré, Taylor & d'Aspremont 2020; PEPit: adaptive, polyak_steps_in_distance_to_optimum",
+    statement=r"\|x_1 - x^*\|^2 \le \frac{(\eta L - 1)(1 - \eta\mu)}{\eta(L + \mu) - 1} R^2"
+    r",\quad \eta\|\nabla F(x_0)\|^2 = 2(F(x_0) - F^*)",
+    classes=alone([STRONG, polyak_step(), NEAR], FedAvg(step_size=POLYAK), rounds=1),
+    right=lambda c: (c.eta * c.L - 1) * (1 - c.eta * c.mu) / (c.eta * (c.L + c.mu) - 1) * c.R**2,
+)(distance)
+
+bound(
+    name="pepit/polyak-gap",
+    source="Barré, Taylor & d'Aspremont 2020; PEPit: adaptive, polyak_steps_in_function_value",
+    statement=r"F(x_1) - F^* \le (\eta L-1)(\eta L(3-\eta(L+\mu))-1)(F(x_0) - F^*)"
+    r",\quad \|\nabla F(x_0)\|^2 = 2L(2 - \eta L)(F(x_0) - F^*)",
+    classes=alone([STRONG, OF_VALUES, GAP], FedAvg(step_size=MIDDLE), rounds=1),
+    right=lambda c: (c.eta * c.L - 1) * (c.eta * c.L * (3 - c.eta * (c.L + c.mu)) - 1) * c.F_gap,
+)(gap)
 
 bound(
     name="pepit/accelerated-simplified",

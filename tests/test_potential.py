@@ -28,11 +28,11 @@ from driftproof.algorithms import (
 )
 from driftproof.classes import (
     bounded_gradients,
-    bounded_steps,
     convex,
     equal,
     for_all,
     plus,
+    polyak_step,
     potential,
     recurs,
     shared_minimiser,
@@ -592,7 +592,7 @@ def test_runs_on_quadratics_obey_it(name, shares, minimiser):
         (FedAvg(), [bounded_gradients(convex(), G=1)], 1, "has a size"),
         *(
             (FedAvg(), [CLASS, of], 1, "need not hold in later rounds")
-            for of in (start_within(R=1), start_at_minimiser(), recurs(), bounded_steps(G=1))
+            for of in (start_within(R=1), start_at_minimiser(), recurs(), polyak_step())
         ),
         (FedAvg(step_size=for_all("0 < eta < 1")), [CLASS], 1, "wanted: numbers"),
     ],

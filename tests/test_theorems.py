@@ -525,7 +525,7 @@ def test_closed_forms_of_the_literature_are_proved(tmp_path):
     made = driftproof("verify", str(FILE), *words)
     assert made.returncode == 0, made.stderr
     rows = {row["claim"].removeprefix("pepit/"): row for row in json.loads(made.stdout)["results"]}
-    assert len(rows) == 46
+    assert len(rows) == 48
     assert {row["verdict"] for row in rows.values()} == {"SUPPORTED"}
     assert {of for of, row in rows.items() if row["evidence"] != "theorem"} == NUMBERS
     assert {of for of, row in rows.items() if row["ratio"] < 1 - 1e-5} == LOOSE

@@ -322,6 +322,16 @@ EXAMPLES = [
         gap, 0.03489376863,
     ),
     stated(
+        "polyak-distance", 1, 0.6694214876,
+        "adaptive_methods.polyak_steps_in_distance_to_optimum",
+        {"L": 1, "mu": 0.1, "gamma": 2 / 1.1}, L=1, R=1, mu=Fraction(1, 10), eta=Fraction(20, 11),
+    ),
+    stated(
+        "polyak-gap", 1, 0.6694214876, "adaptive_methods.polyak_steps_in_function_value",
+        {"L": 1, "mu": 0.1, "gamma": 2 / 1.1}, L=1, F_gap=1, mu=Fraction(1, 10),
+        eta=Fraction(20, 11),
+    ),
+    stated(
         "accelerated-simplified", 5, 0.03571428594,
         f"{UNCONSTRAINED}.accelerated_gradient_convex_simplified", {"mu": 0, "L": 1, "n": 5},
         L=1, R=1, eta=1,

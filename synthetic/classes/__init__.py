@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from driftproof.synthetic.classes.relations import equal as equal
     from driftproof.synthetic.classes.relations import lower_level as lower_level
     from driftproof.synthetic.classes.relations import minima_apart as minima_apart
+    from driftproof.synthetic.classes.relations import polyak_step as polyak_step
     from driftproof.synthetic.classes.relations import recurs as recurs
     from driftproof.synthetic.classes.relations import shared_minimiser as shared_minimiser
     from driftproof.synthetic.classes.relations import similar as similar

@@ -20,6 +20,7 @@ from driftproof.synthetic.classes.oracles import CompositionOfClass, FieldOfClas
 from driftproof.synthetic.classes.relations import (
     OF_CLIENTS,
     OF_MINIMISERS,
+    OF_PLAIN,
     Relation,
     any_state,
     bounded_below,
@@ -109,13 +110,13 @@ class FunctionClassProblem(Problem):
                 "functions and a term, both convex, or two operators",
                 "write [smooth_convex(L), plus(convex())], or [cocoercive(L), plus(monotone())]",
             )
-        own = [kind for kind in kinds if kind in ("minima-apart", "bounded-steps")]
+        own = [kind for kind in kinds if kind in OF_PLAIN]
         plain = any(of.conditions[0].values) and not of.saddle and not of.composed
         if own and (not plain or len(parts) > 1 or "recurs" in kinds):
             raise DriftproofError(
                 f"{own[0]} beside {', '.join(map(str, self.conditions))}",
                 "clients' functions of one variable, without a term and without recurs()",
-                "write [smooth_strongly_convex(L=1, mu=0.5), minima_apart(Gamma=1), …]",
+                f"write [smooth_strongly_convex(L=1, mu=0.5), {own[0].replace('-', '_')}(…), …]",
             )
         apart = "start-apart" in kinds
         unmet: tuple[str, ...] = OF_MINIMISERS if apart or not of.solvable else ()

@@ -26,6 +26,7 @@ class InterpolationProblem(Unknowns):
         regretted: the times whose losses are measured against those at x*.
         steps: for each step of an algorithm the points that clients' gradients were asked at,
             [clients, replicates] each.
+        moves: for each step the iterate before and after it, likewise.
         chances: of each replicate, once the run has ended.
         beyond_gradients: whether anything but clients' gradients was asked.
         needs: that of the algorithm, which says what its implicit steps are of.
@@ -67,6 +68,7 @@ class InterpolationProblem(Unknowns):
         self._line_steps = line_steps
         self.term = len(classes) if term else None
         self.steps: list[np.ndarray] = []
+        self.moves: list[list[np.ndarray]] = []
         self.chances: list[Fraction] = []
         self.beyond_gradients, self.needs, self.without_term = False, "", False
         self.counted = False  # whether steps may calculate with t

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+import numpy as np
+
 from driftproof.synthetic.classes.conditions import Constraint
 from driftproof.synthetic.classes.functions import positive
 from driftproof.synthetic.classes.interpolation import InterpolationProblem
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm
 from driftproof.toolkit.letters import shown
+from driftproof.toolkit.ratios import vanishes
 
 Kind = Literal[
     "equal",
@@ -29,6 +32,7 @@ Kind = Literal[
     "recurs",
     "minima-apart",
     "bounded-steps",
+    "polyak-step",
     "start-apart",
 ]
 OF_MINIMISERS = (
@@ -38,10 +42,13 @@ OF_MINIMISERS = (
     "start-at-minimiser",
     "start-anywhere",
     "minima-apart",
+    "polyak-step",
 )
 """Relations that speak of x*."""
 OF_CLIENTS = ("equal", "shared-minimiser", "similar", "similar-everywhere", "minima-apart")
 """Relations that bound how far clients differ."""
+OF_PLAIN = ("minima-apart", "bounded-steps", "polyak-step")
+"""Relations of plain functions of one variable, whose gradients a run asks for."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +114,19 @@ def bounded_steps(G: float) -> Relation:
     sampled; nothing is said of others. So it goes with no proximal step, ``at(i)`` or ``recurs``.
     """
     return Relation("bounded-steps", {"G": positive("G", G)})
+
+
+def polyak_step(factor: float = 2) -> Relation:
+    """γ‖∇F(x)‖² = factor·(F(x) − F*) at each x from which a step x⁺ = x − γ∇F(x) is taken.
+
+    So γ is what Polyak's rule gives there: his of 1969 has factor = 1, for subgradients too; Barré,
+    Taylor & d'Aspremont (2020) take 2 of smooth functions, which x* alone meets unless 1/L ≤ γ ≤
+    1/μ. Their rule for values, ‖∇F(x)‖² = 2L(2 − Lγ)(F(x) − F*), has factor = 2Lγ(2 − Lγ).
+
+    γ is read off the run. An algorithm with other steps is refused, and so are several functions, a
+    term, and functions that may have no x*.
+    """
+    return Relation("polyak-step", {"factor": positive("factor", factor)})
 
 
 def start_within(R: float) -> Relation:
@@ -216,6 +236,26 @@ def _bounded_steps(asked: InterpolationProblem, G: Fraction) -> Iterator[Constra
         yield Constraint(f"bounded, ({number})", sum(parts, GramForm()), G**2)
 
 
+def _polyak_step(asked: InterpolationProblem, factor: Fraction) -> Iterator[Constraint]:
+    several, made = asked.functions > 1, dict[GramForm, None]()  # clients may meet at one point
+    along = len(asked.steps) == len(asked.moves) > 0 and not (several or asked.beyond_gradients)
+    for points, (before, after) in zip(asked.steps, asked.moves, strict=True) if along else ():
+        for place, point in np.ndenumerate(points):
+            at, moved = asked.at(place[0], point), (point - after[place]).bare
+            shares = (moved.coefficients.get(j, 0) / c for j, c in at.gradient.coefficients.items())
+            step = next(shares, 0)
+            along &= not vanishes(step) and moved == at.gradient * step and point == before[place]
+            made[at.gradient * at.gradient * step - at.value * factor] = None
+    if not along:
+        raise DriftproofError(
+            f"polyak_step(…) beside {'several functions' if several else 'other steps'}",
+            "one function, and steps x − γ∇F(x) with one gradient each",
+            "take FedAvg(step_size=γ) with clients=1, or with equal()",
+        )
+    for number, quantity in enumerate(made):
+        yield Constraint(f"Polyak, ({number})", quantity, equality=True)
+
+
 def _start_distance(asked: InterpolationProblem, R: Fraction) -> Iterator[Constraint]:
     yield Constraint("start", asked.start * asked.start, R**2)
 
@@ -266,4 +306,5 @@ MAKERS: Mapping[str, Callable[..., Iterator[Constraint]]] = {
     "start-gradient": _start_gradient,
     "minima-apart": _minima_apart,
     "bounded-steps": _bounded_steps,
+    "polyak-step": _polyak_step,
 }

@@ -429,6 +429,9 @@ class _Run:
                 if written(kept, before):
                     raise in_place(method)
                 asked.following, ctx.horizon = False, horizon
+                both = [getattr(of, method.iterate, None) for of in (before, state)]
+                ends = [of.entries[:, 0] for of in both if isinstance(of, GramVector)]
+                asked.moves += [ends] * (len(ends) == len(both))
                 after = begin._replace(state=state, local_step=j + 1)
                 taker.take(("round", "local_step"), after, f"after {where}")
                 moment = after._replace(before=before, previous=previous)

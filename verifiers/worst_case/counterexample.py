@@ -23,7 +23,7 @@ from driftproof.verifiers.worst_case.program import Matrices, Solved, matrices
 from driftproof.verifiers.worst_case.scaling import units
 from driftproof.verifiers.worst_case.sdp import Line, WorstCase
 from driftproof.verifiers.worst_case.solve import solve_matrices
-from driftproof.verifiers.worst_case.witness import Witness, at_gram
+from driftproof.verifiers.worst_case.witness import Witness, at_gram, give_values, with_equalities
 
 SHARE = 0.5
 """How much of the way from the bound to the worst case the counterexample has to go."""
@@ -44,7 +44,7 @@ def simple(case: WorstCase, solved: Solved, bound: Fraction) -> Witness | None:
 
     None is returned where none was found, and where the conditions are only necessary.
     """
-    if case.loose or (not case.lines and any(relation.equality for relation in case.relations)):
+    if case.loose or not (case.lines or give_values(case)):
         return None
     clear = bound + CLEAR * (Fraction(solved.value) - bound)
     if not case.lines and (known := curves_above(case, clear) or curves_above(case, bound)):
@@ -149,14 +149,18 @@ def _values(program: Matrices, columns: np.ndarray) -> np.ndarray | None:
     from scipy.optimize import linprog
 
     room = program.bounds - np.tensordot(program.gram, columns @ columns.T)
-    of_values = np.any(program.values != 0, axis=1)
-    if room[~(of_values | program.equal)].min(initial=0.0) < 0:
+    valued = np.any(program.values != 0, axis=1)
+    if room[~(valued | program.equal)].min(initial=0.0) < 0:
         return None
     count = program.values.shape[1]
+    rows = np.column_stack([program.values, ~program.equal])
+    most, equal = valued & ~program.equal, valued & program.equal
     made = linprog(
         np.append(np.zeros(count), -1.0),
-        np.column_stack([program.values, np.ones(len(room))])[of_values],
-        room[of_values],
+        rows[most],
+        room[most],
+        rows[equal],
+        room[equal],
         bounds=[(None, None)] * count + [(0, np.abs(columns).max() ** 2)],
     )
     return made.x[:count] if made.status == 0 else None
@@ -170,6 +174,10 @@ def _exact(
         tuple(sum((a * b for a, b in zip(u, v, strict=True)), Fraction(0)) for v in coordinates)
         for u in coordinates
     )
+    if give_values(case):
+        equal = (of for of in case.relations if of.equality)
+        apart = ((of.quantity, at_gram(of.quantity, gram, values) - of.bound) for of in equal)
+        values = with_equalities(((of.values, excess) for of, excess in apart), values)
     for j, share in case.objective.values.items() if len(case.objective.values) == 1 else ():
         over = [of for of in case.constraints if of.quantity.values.get(j, 0) * share > 0]
         if not any(of.quantity.gram for of in over):  # the smallest of several is no less than it

@@ -123,7 +123,8 @@ def curves_above(
         whole = bool(met) and _with_smallest(case, met)
         if not whole or value_on(case.objective, met) <= bound:
             continue
-        if all(value_on(it.quantity, met) <= it.bound for it in case.relations):
+        left = [(it, value_on(it.quantity, met) - it.bound) for it in case.relations]
+        if all(over == 0 if it.equality else over <= 0 for it, over in left):
             return curves, met
     return None
 

@@ -192,7 +192,7 @@ def without_scale(case: WorstCase) -> WorstCase:
     except (UnboundedError, UnsolvedError):
         return case
     kernel = next(kernels(worst), None)
-    if kernel is None or not kernel.pivots:
+    if kernel is None or len(kernel.pivots) in (0, size):  # of all that is free nothing is left
         return case
     rows = cone.coordinates(kernel.basis)
     units = [next(x for x in rows[place] if x) for place in kernel.pivots]

@@ -9,9 +9,10 @@ necessary that shows nothing, and linear fields of the class are tried (``fields
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import compress
 from math import sqrt
 from typing import Any
 
@@ -73,14 +74,15 @@ def witness(
 ) -> Witness | None:
     """Return functions for which the measure is nearly the worst case, exactly.
 
-    None is returned where no point was found, and of functions whose conditions are only necessary.
+    None is returned where no point was found, of functions whose conditions are only necessary, and
+    where equalities do not say what values are (``give_values``).
 
     Args:
         digits: whether to come as near to the worst case as is possible, not as doubles do.
         at: see ``certify``.
     """
     known, case = (case, case.case) if isinstance(case, Exact) else (None, case)
-    if any(relation.equality for relation in case.relations):
+    if not give_values(case):
         return None
     if case.loose:
         return None if case.beyond_points else _of_fields(case)
@@ -97,9 +99,32 @@ def witness(
     return None
 
 
+def give_values(case: WorstCase) -> bool:
+    """Tell whether each equality gives one value, each another one."""
+    given = [of.quantity.values for of in case.relations if of.equality]
+    return all(len(of) == 1 for of in given) and len(set().union(*given)) == len(given)
+
+
+def with_equalities(equal: Iterable[tuple[Mapping[int, Any], Any]], values: Any) -> list[Any]:
+    """Return values, changed so that equalities hold: factor of its one value, and the excess."""
+    made = list(values)
+    for of, over in equal:
+        ((j, a),) = of.items()
+        made[j] -= over / a
+    return made
+
+
+def _exactly(exact: Exact, factor: fmpq_mat, values: Sequence[fmpq]) -> list[fmpq]:
+    """Return values with which equalities hold exactly."""
+    over = zip(exact.rows, exact.on(factor, values), strict=False)
+    return with_equalities(((row.values, x) for row, x in over if row.equality), values)
+
+
 def _towards(inside: Inside, exact: Exact, at: Optimum) -> Witness | None:
     """Return a point a short step from an optimum to one with room, if it meets all conditions."""
-    excess = [float(x) for x in exact.on(at.factor, at.values)[:-1]]
+    at = replace(at, values=_exactly(exact, at.factor, at.values))
+    bent = [not row.equality for row in exact.rows]
+    excess = [float(x) for x in compress(exact.on(at.factor, at.values), bent)]
     over = np.maximum(excess, 0.0) + (0.0 if at.solved else np.finfo(float).eps)
     step = float((over / (over + inside.room)).max(initial=0.0))
     for times in TIMES if step < LONGEST else ():
@@ -130,7 +155,7 @@ def _at_edge(exact: Exact) -> Witness | None:
     turned = np.linalg.qr((directions[:, large] * np.sqrt(sizes[large])).T)[1].T
     for largest in SIMPLE:
         factor = fmpq_mat([[_rounded(x, largest) for x in row] for row in turned])
-        values = [_rounded(x, largest) for x in least.values]
+        values = _exactly(exact, factor, [_rounded(x, largest) for x in least.values])
         left = exact.on(factor, values)
         if all(x <= 0 for x in left[:-1]):
             return Witness(
@@ -166,7 +191,7 @@ def _of_fields(case: WorstCase) -> Witness | None:
 
 @dataclass(frozen=True)
 class Inside:
-    """A point at which every condition has room, and how much."""
+    """A point at which every inequality has room, and how much; equalities hold."""
 
     factor: fmpq_mat
     values: list[fmpq]
@@ -174,7 +199,7 @@ class Inside:
 
 
 def _inside(exact: Exact, tolerance: float) -> Inside | None:
-    """Return the point at which the Gram matrix and every condition have the most room, if any.
+    """Return the point at which the Gram matrix and every inequality have the most room, if any.
 
     The room ε is one more value, with G − εI instead of G.
     """
@@ -185,7 +210,7 @@ def _inside(exact: Exact, tolerance: float) -> Inside | None:
         found = solve_matrices(
             replace(
                 program,
-                values=np.concatenate([program.values, 1 + traces[:, None]], 1),
+                values=np.column_stack([program.values, traces + ~program.equal]),
                 objective=(np.zeros((size, size)), np.append(np.zeros(count), 1.0)),
             ),
             tolerance=tolerance,
@@ -198,8 +223,9 @@ def _inside(exact: Exact, tolerance: float) -> Inside | None:
     sizes, directions = np.linalg.eigh(found.gram + room * np.eye(size))
     factor = directions * np.sqrt(np.maximum(sizes, max(room, 0.0) / 2))
     entries = fmpq_mat(size, size, rationals(factor))
-    values = rationals(found.values[:-1])
-    rooms = [-float(x) for x in exact.on(entries, values)[:-1]]
+    values = _exactly(exact, entries, rationals(found.values[:-1]))
+    left = zip(exact.rows, exact.on(entries, values), strict=False)
+    rooms = [-float(x) for row, x in left if not row.equality]
     return Inside(entries, values, rooms) if min(rooms, default=1.0) > 0 else None
 
 

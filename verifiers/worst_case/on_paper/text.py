@@ -115,7 +115,7 @@ class OnPaper(Words):
         return whole_one._replace(products=[*whole_one.products, (-1 / (2 * (L - mu)), u, u)])
 
     def rows(self) -> tuple[list[str], dict[str, list[str]], list[Any]]:
-        """Return the inequalities' forms, what each number multiplies, and these numbers."""
+        """Return the inequalities' forms, what each number multiplies, and those of a sign."""
         forms: dict[str, str] = {}
         used: dict[str, list[str]] = {}
         numbers, left = [], dict(self.multipliers)
@@ -123,6 +123,7 @@ class OnPaper(Words):
             if key not in left:
                 continue
             times, (kind, name, *points) = left.pop(key), key
+            equal = kind == "assumption" and self.it.assumptions[name].equality
             if kind == "assumption":
                 text = self.printer.sum(self.terms(self.it.assumptions[name]))
             else:
@@ -135,7 +136,7 @@ class OnPaper(Words):
                     points.sort(key=lambda at: (at[-1] != "*", at))
                 text = f"{self._form(forms, form.text, name)}_{{{self._at(name, points)}}}"
             used.setdefault(self.printer.number(times), []).append(text)
-            numbers.append(times)
+            numbers += [] if equal else [times]
         return list(forms.values()), used, numbers
 
     def _at(self, function: str, points: list[str]) -> str:
@@ -183,7 +184,8 @@ class OnPaper(Words):
         factors = f"${'$, $'.join(signs)}$ {'are' if signs[1:] else 'is'}"
         why = f", since in the region {factors} not negative" if signs else ""
         last = ["the last term"] * (not vanishes(gap))
-        signed = ["the multipliers", *["the numbers before the squares"] * bool(rest), *last]
+        many = "the multipliers" + " of inequalities" * any(of.equality for of in stated)
+        signed = [many, *["the numbers before the squares"] * bool(rest), *last]
         every = " of each function $c$" * (len(self.it.triples) > 1)
         smooth = any(key[0] in CURVED for key in self.multipliers)
         source = " (Taylor, Hendrickx and Glineur 2017)" * smooth
