@@ -9,7 +9,8 @@ are linear, which no rate may undercut; fixed points that are not x*; potentials
 the smallest that is found; a V ≥ 0 that falls by m ≥ 0 in each round, so that m → 0 also where no
 linear rate holds; such a V that is c‖x − x*‖² for each of several x*, so that x_t goes to one of
 them; cycles of a few lengths. A class without minimisers has quadratics and such a V.
-Of a rate in t that a claim states, a V_t is sought in place of all that comes after the first.
+Of a rate in t that a claim states, a V_t is sought in place of all that comes after the first; if
+none is found, the reason has worst cases after a few rounds, which decide nothing.
 """
 
 import json
@@ -30,6 +31,7 @@ from driftproof.synthetic.classes.relations import (
     recurs,
     shared_minimiser,
     start_anywhere,
+    start_within,
 )
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.errors import DriftproofError, UndecidableError
@@ -72,6 +74,8 @@ MOST_GRADIENTS = 40
 """Of a cycle of several rounds that is tried; a program of more takes minutes."""
 ABOVE = 1e-6
 """By how much a run in doubles may exceed what is certified, relatively."""
+FEW, FEW_GRADIENTS = (1, 2, 4), 8
+"""Rounds after which worst cases are measured where no rate is proved, and gradients at most."""
 DIGITS = 2, 4
 """Of ρ, where the smallest is sought: a method that needs the second is slow."""
 OFF = "distance"
@@ -175,7 +179,25 @@ def _in_t(claim: LimitClaim, case: Case, form: Form, facts: dict[str, Any]) -> R
         facts["proofs"] = _named(claim, case, form, files)
         said += f"\n  {worst_cases.REPLAYED}"
         return worst_cases.row(claim, case, form, settled(True), said, **facts)
+    why += _after_few_rounds(case, left, n) if whole.function_class.solvable else ""
     return worst_cases.row(claim, case, form, undecided(), why, **facts)
+
+
+def _after_few_rounds(case: Case, left: Any, n: int) -> str:
+    """Return how large t^n·m is at most after a few rounds ("": this is not known)."""
+    whole, made = case.problem, dict[int, str]()
+    begun = replace(whole, conditions=(*whole.conditions, start_within(R=1)))
+    most = FEW_GRADIENTS // (whole.clients * int(case.algorithm.local_steps))
+    for t in (t for t in FEW if t <= most):
+        with suppress(DriftproofError):
+            one = build(case.algorithm, begun, rounds=t, left=left)[-1]
+            start = next(of.quantity for of in one.relations if of.name == "start")
+            if found := at_most(one, one.objective * t**n, start):
+                made[t] = rounded(found[0], 3, up=True)
+    times, sizes = (", ".join(map(str, of)) for of in (made, made.values()))
+    of, x = f"t^{n}·m" if n > 1 else "t·m", name_of_iterate(case.algorithm, whole.function_class)
+    said = f"; measured at t = {times}: {of} is at most {sizes} times ‖{x}_0 − x*‖²"
+    return f"{said}; this says nothing of larger t" * bool(made)
 
 
 def _named(claim: LimitClaim, case: Case, form: Form, of: Mapping[str, str]) -> dict[str, str]:
