@@ -58,7 +58,7 @@ from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.oracles import OFFERS
 from driftproof.verifiers.judges.decide import settled
-from driftproof.verifiers.judges.limits import OFF, _carried, _check, _cycle
+from driftproof.verifiers.judges.limits import OFF, _carried, _check, _cycle, _nearer_to_all
 from driftproof.verifiers.worst_case.check import check
 from driftproof.verifiers.worst_case.check_counterexample import functions_of
 from driftproof.verifiers.worst_case.on_quadratics import (
@@ -69,6 +69,7 @@ from driftproof.verifiers.worst_case.on_quadratics import (
     is_on_circle,
     slowest,
 )
+from driftproof.verifiers.worst_case.potential import descent
 
 CLASS = smooth_strongly_convex(L=10, mu=1)
 STEPS = st.integers(1, 30).map(lambda k: k / 100)
@@ -178,13 +179,61 @@ def test_a_stated_rate_is_the_textbooks_and_none_faster():
     assert row.attained
 
 
-@pytest.mark.parametrize("of", [smooth_convex(L=10), cocoercive(L=10)])
-def test_of_several_minimisers_it_is_refuted_or_open(of):
+FLAT = smooth_convex(L=10)
+
+
+@pytest.mark.parametrize("of", [FLAT, cocoercive(L=10)])
+def test_of_several_minimisers_a_step_of_two_over_l_is_refuted(of):
     row = row_of([of], FedAvg(step_size=0.2))
     assert (row.verdict, row.evidence) == ("REFUTED", "enclosed")
     assert "with λ = 10 the iterates of some run obey x_(t+1) = − x_t" in row.reason
-    row = row_of([of], FedAvg(step_size=0.1))
-    assert row.verdict == "INCONCLUSIVE"
+
+
+@pytest.mark.parametrize(
+    ("conditions", "method", "clients", "verdict"),
+    [
+        ([FLAT], FedAvg(step_size=0.19), 1, "SUPPORTED"),
+        ([FLAT, similar(zeta=1)], FedAvg(step_size=0.1), 2, "SUPPORTED"),
+        ([FLAT, shared_minimiser()], FedAvg(step_size=0.1, local_steps=2), 2, "SUPPORTED"),
+        ([convex()], ProximalPoint(step_size=1.0), 1, "SUPPORTED"),
+        ([FLAT, plus(convex())], ProximalGradient(step_size=0.1), 1, "SUPPORTED"),
+        ([FLAT, plus(indicator())], ProximalGradient(step_size=0.1), 1, "SUPPORTED"),
+        ([cocoercive(L=10)], FedAvg(step_size=0.1), 1, "SUPPORTED"),
+        ([monotone_lipschitz(L=10, mu=0)], Extragradient(step_size=0.05), 1, "SUPPORTED"),
+        # a certificate speaks of means alone, where a run is many paths
+        ([FLAT, shared_minimiser()], FedAvg(step_size=0.1, participation=0.5), 2, "INCONCLUSIVE"),
+    ],
+)
+def test_of_several_minimisers_x_t_goes_to_one(conditions, method, clients, verdict):
+    distance = measured(method, lambda view, x: sq(x - view.minimiser))
+    row = row_of(conditions, method, left=distance, clients=clients)
+    assert row.verdict == verdict
+    if verdict == "SUPPORTED":
+        assert "_t goes to; which one depends on the start:" in row.reason
+        assert row.ratio is None
+        assert len(row.proofs) == 3
+        assert all(check(text) for text in row.proofs.values())
+
+
+@pytest.mark.parametrize(
+    ("conditions", "method", "clients"),
+    [
+        ([FLAT], FedAvg(step_size=0.2), 1),  # it never grows, and cycles
+        ([FLAT, similar(zeta=1)], FedAvg(step_size=0.05, local_steps=2), 2),
+        ([FLAT], HeavyBall(step_size=0.05, momentum=0.2), 1),  # the distance may grow
+        ([monotone_lipschitz(L=10, mu=0), shared_minimiser()], Extragradient(step_size=0.05), 2),
+    ],
+)
+def test_what_does_not_come_nearer_to_every_minimiser_is_left_open(conditions, method, clients):
+    claim = stated(over(conditions, method, clients=clients))
+    assert _nearer_to_all(claim, claim.classes[0], claim.forms[0]) is None
+
+
+def test_fields_that_share_a_solution_may_have_others_in_the_mean():
+    """±J share 0 alone, and their mean is 0 everywhere: a V about what they share says less."""
+    conditions = [monotone_lipschitz(L=10, mu=0), shared_minimiser()]
+    method = Extragradient(step_size=0.05)
+    assert descent(method, conditions, measured(method, gradient), clients=2, distance=True)
 
 
 def test_iterates_that_stay_bounded_need_not_converge():

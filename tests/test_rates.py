@@ -9,12 +9,13 @@ import pytest
 import sympy
 from sympy import Rational, log, sqrt, symbols
 
+from driftproof.synthetic.classes import over, smooth_convex
 from driftproof.synthetic.problems import (
     AveragedComposition,
     CompositionalBilevel,
     QuadraticMinimax,
 )
-from driftproof.toolkit.algorithms import ComFedL, FedDRO, FedNest
+from driftproof.toolkit.algorithms import ComFedL, FedAvg, FedDRO, FedNest
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.engines.second_moments import second_moments
@@ -25,7 +26,9 @@ from driftproof.toolkit.readings import Stated
 from driftproof.toolkit.report.files import write_report
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.algebra.orders import Order, leading
+from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.claim_types.derived import Derived
+from driftproof.verifiers.claim_types.proof import proof
 from driftproof.verifiers.claim_types.rate import Schedule
 from driftproof.verifiers.claim_types.rate import rate as claims_rate
 from driftproof.verifiers.judges import rates, schedule_check
@@ -106,6 +109,22 @@ def test_an_order_in_the_text_that_is_not_the_one_judged_is_refused(statement):
 def test_an_exponent_of_its_own_is_refused():
     with pytest.raises(DriftproofError, match="unknown field of @rate 'exponent'"):
         made(r"x = O(\order)", exponent=-1.0)
+
+
+@pytest.mark.parametrize("field", ["classes", "cases", "full"])
+def test_a_rate_over_a_class_is_written_as_a_limit(field):
+    whole = over([smooth_convex(L=1)], FedAvg(), clients=1)
+    with pytest.raises(DriftproofError) as caught:
+        made(r"O(\order)", **{field: whole})
+    assert 'rate="1/t", classes=over(…)' in caught.value.remedy
+
+
+def test_a_whole_class_is_no_case_of_other_claims():
+    whole = over([smooth_convex(L=1)], FedAvg(), clients=1)
+    fields = {"name": "mine/x", "source": "mine", "statement": "x", "right": lambda c: c.L}
+    for decorate in (bound, proof):
+        with pytest.raises(DriftproofError, match="classes=over"):
+            decorate(cases=whole, **fields)(lambda _: None)
 
 
 @pytest.mark.parametrize("name", RATES)

@@ -99,7 +99,16 @@ def test_classic_rates_have_certificates_for_all_t(conditions, text, left, rate,
     ],
 )
 def test_what_is_false_or_not_shown_is_not_supported(text, left, rate, verdict):
-    assert row_of([SMOOTH], text, left, rate).verdict == verdict
+    row = row_of([SMOOTH], text, left, rate)
+    assert row.verdict == verdict
+    said = "; this says nothing of larger t" in row.reason
+    assert said == (verdict == "INCONCLUSIVE")
+
+
+def test_what_is_not_shown_is_measured_after_a_few_rounds():
+    """F(x_t) − F* is at most L‖x_0 − x*‖²/(4t + 2) (Drori & Teboulle 2014)."""
+    reason = row_of([SMOOTH], FedAvg(step_size=1.0), gap, "1/t^2").reason
+    assert "measured at t = 1, 2, 4: t^2·m is at most 0.167, 0.4, 0.889 times ‖w_0 − x*‖²" in reason
 
 
 def test_a_step_too_short_for_its_rate_is_not_supported():
@@ -129,6 +138,7 @@ def test_a_text_that_does_more_with_t_than_calculate_is_refused(size):
     assert row.verdict == "INCONCLUSIVE"
     assert "t" in row.reason
     assert "V_t" not in row.reason
+    assert "measured at" not in row.reason
 
 
 def test_without_a_rate_in_t_nothing_is_calculated_with_it():

@@ -102,6 +102,8 @@ class Claim(Generic[R]):
     """Whether cases of finite horizons show no more than a trend of it."""
     measures: ClassVar[bool] = False
     """Whether a case is judged by what is measured of a run on it."""
+    of_classes: ClassVar[str] = "write classes=over(…), which @bound and @limit have"
+    """How a statement over a whole class of functions is written."""
     way: ClassVar[str] = "claim"
     kinds: ClassVar[tuple[str, ...]] = ()
     function: ClassVar[str] = "left"
@@ -132,6 +134,8 @@ class Claim(Generic[R]):
 
     def __new__(cls, *args: Any, **fields: Any) -> Self:  # noqa: D102 - checks the fields' names
         known = [entry.name for entry in dataclasses.fields(cls) if entry.init]
+        if "classes" in fields and "classes" not in known:
+            raise cls._over_a_class(f"@{cls.way} with classes")
         check_words(cls.way, args, fields, known, ["name", "source", "statement"])
         return super().__new__(cls)
 
@@ -196,7 +200,13 @@ class Claim(Generic[R]):
                     'write false_siblings=[("half of it", half)]',
                 )
 
+    @classmethod
+    def _over_a_class(cls, got: str) -> DriftproofError:
+        return DriftproofError(got, f"cases of runs for @{cls.way}, as of grid(…)", cls.of_classes)
+
     def _check_cases(self) -> None:
+        if any(case.over_class for case in (*self.cases, *self.full)):
+            raise self._over_a_class(f"@{self.way} {self.name} with a whole class among its cases")
         if not self.cases and self.needs_cases:
             raise DriftproofError(
                 f"claim {self.name} has no cases",

@@ -38,8 +38,8 @@ class LimitClaim(RunClaim):
     ``"1/t^2"`` likewise. A step may then calculate with t, as t/(t + 3).
 
     Attributes:
-        classes: functions with a minimiser x*, and what relates clients (``over``). Of those that
-            may have several, as with μ = 0, it is refuted or left open without a ``rate``.
+        classes: functions with a minimiser x*, and what relates clients (``over``). Of several, as
+            with μ = 0, x* in x_t → x* is the one that x_t goes to, which depends on the start.
         right: ρ, of the letters; 1 says that the iterates stay bounded; without it the claim is
             that they converge.
         rate: in place of ρ, "1/t" or "1/t^2" ("": there is none).

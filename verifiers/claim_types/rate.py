@@ -92,6 +92,11 @@ class RateClaim(Claim[Schedule]):
     """
 
     asymptotic: ClassVar[bool] = True
+    of_classes: ClassVar[str] = (
+        'a rate over a class is a limit: write @limit(rate="1/t", classes=over(…), …) without a '
+        'horizon and right=, above a function that returns each("round", "local_step", '
+        'view.gap(view.mean("w"))) if view.last else None'
+    )
     way: ClassVar[str] = "rate"
     kinds: ClassVar[tuple[str, ...]] = ("rate",)
 

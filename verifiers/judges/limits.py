@@ -7,8 +7,10 @@ is REFUTED: of rates, of → 0 and of what stays bounded no c matters (``_carrie
 Any state may be where a run begins. What is tried, in this order: the slowest mode where gradients
 are linear, which no rate may undercut; fixed points that are not x*; potentials, of the stated ρ or
 the smallest that is found; a V ≥ 0 that falls by m ≥ 0 in each round, so that m → 0 also where no
-linear rate holds; cycles of a few lengths. A class without minimisers has quadratics and such a V.
-Of a rate in t that a claim states, a V_t is sought in place of all that comes after the first.
+linear rate holds; such a V that is c‖x − x*‖² for each of several x*, so that x_t goes to one of
+them; cycles of a few lengths. A class without minimisers has quadratics and such a V.
+Of a rate in t that a claim states, a V_t is sought in place of all that comes after the first; if
+none is found, the reason has worst cases after a few rounds, which decide nothing.
 """
 
 import json
@@ -23,7 +25,14 @@ import numpy as np
 
 from driftproof.synthetic.classes.function_class import FunctionClassProblem, over
 from driftproof.synthetic.classes.functions import smooth_strongly_convex
-from driftproof.synthetic.classes.relations import any_state, counted, recurs, start_anywhere
+from driftproof.synthetic.classes.relations import (
+    any_state,
+    counted,
+    recurs,
+    shared_minimiser,
+    start_anywhere,
+    start_within,
+)
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.errors import DriftproofError, UndecidableError
 from driftproof.toolkit.gram.tensor import NotLinearError
@@ -41,6 +50,7 @@ from driftproof.verifiers.worst_case.builder import (
     fields_of_iterate,
     iterate_of,
     name_of_iterate,
+    round_from_any_state,
 )
 from driftproof.verifiers.worst_case.exact import rational
 from driftproof.verifiers.worst_case.on_quadratics import Mode, runs, slowest
@@ -64,6 +74,8 @@ MOST_GRADIENTS = 40
 """Of a cycle of several rounds that is tried; a program of more takes minutes."""
 ABOVE = 1e-6
 """By how much a run in doubles may exceed what is certified, relatively."""
+FEW, FEW_GRADIENTS = (1, 2, 4), 8
+"""Rounds after which worst cases are measured where no rate is proved, and gradients at most."""
 DIGITS = 2, 4
 """Of ρ, where the smallest is sought: a method that needs the second is slow."""
 OFF = "distance"
@@ -120,15 +132,19 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
         _check_runs(case, whole, found)
         reason = f"{found}\n  {worst_cases.REPLAYED}"
         return row(settled(True), reason, **facts)
+    begun = round_from_any_state(case.algorithm, whole.conditions, whole.clients)
+    one_path = solvable and begun.outcomes == 1
     if only_converges and not one_minimiser:
         if (summed := _summable(claim, case, form)) is not None:
             said, facts["proofs"] = summed
             return worst_cases.row(claim, case, form, settled(True), said, **facts)
         why += "; no V was found that falls by what is measured"
+        if one_path and (nearer := _nearer_to_all(claim, case, form)) is not None:
+            said, facts["proofs"] = nearer
+            return row(settled(True), said, **facts)
     if not solvable and not only_converges:
         why = "where there may be no x*, no rate is sought: leave right out, for m → 0"
-    sampled = case.algorithm.cohort_size(whole.clients) < whole.clients  # a run is many paths
-    if solvable and not bounded and not sampled:
+    if one_path and not bounded:
         each_round = whole.clients * int(case.algorithm.local_steps)
         each_round *= 1 + whole.function_class.saddle  # of x, and of y
         lengths = [n for n in LENGTHS if n * each_round <= MOST_GRADIENTS]
@@ -163,7 +179,25 @@ def _in_t(claim: LimitClaim, case: Case, form: Form, facts: dict[str, Any]) -> R
         facts["proofs"] = _named(claim, case, form, files)
         said += f"\n  {worst_cases.REPLAYED}"
         return worst_cases.row(claim, case, form, settled(True), said, **facts)
+    why += _after_few_rounds(case, left, n) if whole.function_class.solvable else ""
     return worst_cases.row(claim, case, form, undecided(), why, **facts)
+
+
+def _after_few_rounds(case: Case, left: Any, n: int) -> str:
+    """Return how large t^n·m is at most after a few rounds ("": this is not known)."""
+    whole, made = case.problem, dict[int, str]()
+    begun = replace(whole, conditions=(*whole.conditions, start_within(R=1)))
+    most = FEW_GRADIENTS // (whole.clients * int(case.algorithm.local_steps))
+    for t in (t for t in FEW if t <= most):
+        with suppress(DriftproofError):
+            one = build(case.algorithm, begun, rounds=t, left=left)[-1]
+            start = next(of.quantity for of in one.relations if of.name == "start")
+            if found := at_most(one, one.objective * t**n, start):
+                made[t] = rounded(found[0], 3, up=True)
+    times, sizes = (", ".join(map(str, of)) for of in (made, made.values()))
+    of, x = f"t^{n}·m" if n > 1 else "t·m", name_of_iterate(case.algorithm, whole.function_class)
+    said = f"; measured at t = {times}: {of} is at most {sizes} times ‖{x}_0 − x*‖²"
+    return f"{said}; this says nothing of larger t" * bool(made)
 
 
 def _named(claim: LimitClaim, case: Case, form: Form, of: Mapping[str, str]) -> dict[str, str]:
@@ -369,6 +403,49 @@ def _summable(claim: LimitClaim, case: Case, form: Form) -> tuple[str, dict[str,
                 _named(claim, case, form, files),
             )
     return None
+
+
+def _nearer_to_all(claim: LimitClaim, case: Case, form: Form) -> tuple[str, dict[str, str]] | None:
+    """Return why x_t goes to some minimiser, and the certificates (Opial 1967).
+
+    For every x* each round has c‖x⁺ − x*‖² ≤ c‖x − x*‖² − m, m ≥ 0. So ‖x_t − x*‖ has a limit for
+    each x*, and m → 0. x_t is bounded, so it has a limit point. That is an x* if m = F(x_t) − F*,
+    for a lower semicontinuous F, or m = ‖∇F(x_t)‖², for a continuous field ∇F. Then ‖x_t − x*‖,
+    which has a limit, goes to 0 for this x*. F(x⁺) is finite: a certificate holds of maxima of
+    affine functions below F, too.
+
+    Not where a run is many paths, of which a certificate has means alone; nor where clients' fields
+    share an x*, of which alone it speaks: their mean may have other zeros.
+    """
+    whole, x = case.problem, case.algorithm.iterate
+    valued = any(whole.function_class.conditions[0].values)
+    continuous = whole.term is None and "L" in whole.function_class.parameters
+    if not valued and not (continuous and shared_minimiser() not in whole.relations):
+        return None
+
+    def left(view: Steps) -> Reduction | None:
+        if not view.last:
+            return None
+        at = view.mean(x)
+        return each("round", "local_step", view.gap(at) if valued else sq(view.gradient(at)))
+
+    try:
+        found = descent(
+            case.algorithm, whole.conditions, left, clients=whole.clients, distance=True
+        )
+    except DriftproofError:  # the iterate may lie outside of a set
+        return None
+    if found is None or not (c := sum(found[0].values())):  # of V = 0 nothing follows
+        return None
+    what, m = ("minimiser", f"F({x}⁺) − F*") if valued else ("solution", f"‖∇F({x}⁺)‖²")
+    return (
+        f"x* is the {what} that {x}_t goes to; which one depends on the start:\n"
+        f"  a round from any state has V⁺ ≤ V − m for every {what} x*, with\n"
+        f"  V = {float(c):.6g}·‖{x} − x*‖² and m = {m} ≥ 0, so ‖{x}_t − x*‖ has a limit, m → 0,\n"
+        f"  and a limit point of {x}_t is a {what}, which {x}_t then goes to (Opial 1967)\n"
+        f"  {worst_cases.REPLAYED}",
+        _named(claim, case, form, found[1]),
+    )
 
 
 def _cycle(

@@ -181,19 +181,28 @@ def _terms_of(view: Steps, method: Algorithm, gradients: bool, has_values: bool)
 
 
 def descent(
-    algorithm: Algorithm, classes: Sequence[Any], measure: Any, *, clients: int, gradients: bool
+    algorithm: Algorithm,
+    classes: Sequence[Any],
+    measure: Any,
+    *,
+    clients: int,
+    gradients: bool = False,
+    distance: bool = False,
 ) -> tuple[Mapping[str, Fraction], dict[str, str]] | None:
     """Search a V ≥ 0 that falls by what is measured after each round, m ≥ 0; None: none was proved.
 
     Then Σ m ≤ V(s_0), so m → 0. Nothing bounds V at the start, where it is some number; nor has F
-    to have a minimiser.
+    to have a minimiser. With ``distance`` V is c‖x − x*‖² alone, of every x*.
 
     Returns:
         V's weights, and certificates: "decrease" of V(s⁺) − V(s) + m ≤ 0, "above" of −V ≤ 0, "sign"
         of −m ≤ 0.
     """
     whole = FunctionClassProblem(conditions=(*classes, any_state()), clients=clients)
-    one = without_sizes(one_round(algorithm, whole, gradients, True, measure))
+    one = without_sizes(one_round(algorithm, whole, gradients, not distance, measure))
+    if distance:
+        only = [f"{when} ‖{algorithm.iterate}‖²" for when in ("before", "after")]
+        one = replace(one, parts={name: one.parts[name] for name in only if name in one.parts})
     found = not any(one.second) and _proved(one, whole.function_class, Fraction(1), falls=True)
     if not found:
         return None
