@@ -45,6 +45,8 @@ REACHED = {
     ("penalised-dro", "plain_gradient_noise"): {2: 0.5685},
     ("piecewise-composition", "inner_gradient_bound"): {2: 0.963},
     ("piecewise-composition", "inner_smoothness"): {2: 0.8911},
+    ("piecewise-terms", "field_smoothness"): {2: 0.2222},
+    ("piecewise-terms", "objective_smoothness"): {2: 0.2222},
     ("quadratic-bilevel", "lower_sample_smoothness"): {2: 0.9254},
 }
 """(problem, role) → {number of the example: largest found over declared}."""
@@ -67,6 +69,7 @@ REASONS = {
     "logistic-bilevel": f"{SEPARATE}; for deviations: {HALF}",
     "maml": SEPARATE,
     "penalised-dro": f"{FAR}; for deviations: {HALF}; for heterogeneity: {APART}",
+    "piecewise-terms": "the steepest piece lies outside of the box, and L is of the whole line",
     "quadratic-bilevel": "a sum of norms of matrices whose eigenvectors differ",
 }
 """Why, by problem; the problem's own docstring has the derivation."""

@@ -188,7 +188,7 @@ class Assignment:
         return [
             (place, list(of), np.array([self._number(c) for c in of.values()]))
             for place in np.ndindex(entries.shape)
-            if (of := entries[place].coefficients)
+            if (of := cast("Vector", entries[place]).coefficients)
         ]
 
     def _number(self, of: Any) -> float:

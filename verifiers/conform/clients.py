@@ -78,9 +78,9 @@ class Client:
             )
         near = [q for q in self._questions if q.name == name and not self._apart(q, points)]
         if len(near) > 1 and self._exchangeable(near):
-            names = list(dict.fromkeys(q.source[1] for q in near))
-            names = names[self._turn :] + names[: self._turn]
-            near.sort(key=lambda q: names.index(q.source[1]))  # steps stay in order
+            draws = list(dict.fromkeys(q.source[1] for q in near))
+            draws = draws[self._turn :] + draws[: self._turn]
+            near.sort(key=lambda q: draws.index(q.source[1]))  # steps stay in order
         still_open = [q for q in self.open if q.name == name]
         meant = next((q for q in near if q in still_open), None)
         self.found |= set([meant] if meant else [q for q in near if q in self.elsewhere][:1])

@@ -74,13 +74,17 @@ class Curves:
             for name, one in declared(type(problem)).items()
             if isinstance(one, Curve)
         ]
-        below = [one.letter for name, one in declared(type(problem)).items() if name == "lower"]
-        self._of_y = tuple(f"{x}{end}" for x in below for end in ("", "_", "'", "{"))
+        of_y = [
+            re.escape(one.letter)
+            for name, one in declared(type(problem)).items()
+            if isinstance(one, Curve) and name == "lower"
+        ]
+        self._of_y = re.compile(rf"({'|'.join(of_y)})(_|'|$)") if of_y else None
         self.used: dict[str, list[Piece]] = {}
 
     def variable(self, name: str) -> str:
         """Return the variable of a function: y on the lower level."""
-        return "y" if name in self._of_y or name.startswith(self._of_y[1:]) else "x"
+        return "y" if self._of_y is not None and self._of_y.match(name) else "x"
 
     @contextmanager
     def named(self) -> Iterator[None]:
