@@ -464,6 +464,26 @@ def step(view):
 """
 
 
+def test_a_problem_whose_data_are_of_so_many_clients_does_not_end_the_search(tmp_path):
+    """The search varies clients: int; what fails with others alone is left out."""
+    own = SPIKY.replace(
+        "clients or range(self.clients))", "clients or range(self.clients), self.clients)"
+    )
+    own = own.replace("height: float = 1.0", "height: float = 0.0")
+    data = "        self.data = torch.arange(float(total)) + torch.zeros(5)\n"
+    own = own.replace(
+        "def __init__(self, of, dtype, clients):\n",
+        "def __init__(self, of, dtype, clients, total):\n" + data,
+    )
+    assert own.count("total") == 2
+    letter = CLAIM.replace("right=", 'letters={"L": "field_smoothness"}, right=')
+    (tmp_path / "mine.py").write_text(own + letter)
+    made = driftproof("falsify", "mine.py", "--climbs", "12", "--same-problem", cwd=tmp_path)
+    (found,) = json.loads((tmp_path / "report-search-mine" / "search.json").read_text())["findings"]
+    assert found["status"] != "failed", found["reason"]
+    assert found["climbs"] == 12
+
+
 def test_a_spike_in_a_users_problem_is_told(tmp_path):
     (tmp_path / "mine.py").write_text(SPIKY + CLAIM)
     judged = driftproof("verify", "mine.py", "--out", "v", cwd=tmp_path)

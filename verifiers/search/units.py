@@ -185,17 +185,23 @@ class Climb(Unit):
                 generations=self._generations(space),
                 enough=ENOUGH,  # what is a violation is confirmed first, and climbed on from then
             )
+            where = self._place(space, climbed.at, met=climbed.ratio >= 0)
         except (DriftproofError, LackingError, TooManyAtoms) as error:
             return {"ratio": None, "why": in_a_line(error)}
         except Exception as error:
-            if self.structure.family not in FAMILIES:
+            if self.structure.family in FAMILIES:
+                return {"ratio": None, "why": in_a_line(error)}  # it lacks an oracle, say
+            own = loaded(self.claim).cases_for("full")[self.template].problem.clients
+            if own == (tried := self.structure.clients):
                 raise
-            return {"ratio": None, "why": in_a_line(error)}  # it lacks an oracle, say
+            why = f"with clients={tried} instead of {own}: {in_a_line(error)}; if its data are of "
+            why += f"{own} clients alone, write clients: Literal[{own}] = {own}"
+            return {"ratio": None, "why": why}
         return {
             "ratio": climbed.ratio,
             "at": climbed.at.tolist(),
             "evaluations": climbed.evaluations,
-            **self._place(space, climbed.at, met=climbed.ratio >= 0),
+            **where,
         }
 
     def _generations(self, space: BatchedSpace | SingleSpace) -> int:
