@@ -478,7 +478,7 @@ def test_a_problem_whose_data_are_of_so_many_clients_does_not_end_the_search(tmp
     assert own.count("total") == 2
     letter = CLAIM.replace("right=", 'letters={"L": "field_smoothness"}, right=')
     (tmp_path / "mine.py").write_text(own + letter)
-    made = driftproof("falsify", "mine.py", "--climbs", "12", "--same-problem", cwd=tmp_path)
+    driftproof("falsify", "mine.py", "--climbs", "12", "--same-problem", cwd=tmp_path)
     (found,) = json.loads((tmp_path / "report-search-mine" / "search.json").read_text())["findings"]
     assert found["status"] != "failed", found["reason"]
     assert found["climbs"] == 12
