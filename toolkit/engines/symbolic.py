@@ -30,6 +30,7 @@ from driftproof.toolkit.gram.tensor import (
     LARGEST,
     REFUSED,
     SIZES,
+    USUAL,
     GramForms,
     GramVector,
     Unknown,
@@ -50,6 +51,9 @@ SCENARIOS = 64
 
 ROUNDS = (*range(40), 97, 98, 10**6)
 """The rounds that are replayed of a run that stands for all rounds, one after the other."""
+FEW = 3
+"""How many of them are replayed with other sizes than the usual ones: what shows in a later round
+shows with any size."""
 FAR = 10 * ROUNDS[-1]
 """How many rounds a step is told that there are where it may not depend on that."""
 
@@ -481,7 +485,8 @@ class _Run:
         Raises:
             UndecidableError: it does something else than over the class.
         """
-        rounds = ROUNDS if self.all_rounds else (0,)
+        many = len(ROUNDS) if SIZES == USUAL else FEW
+        rounds = ROUNDS[:many] if self.all_rounds else (0,)
         firsts = [k * self.rounds * self.algorithm.local_steps for k in rounds]
         doubles, state = _Doubles(self, firsts), None
         if self.all_rounds:

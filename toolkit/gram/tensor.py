@@ -35,6 +35,8 @@ from driftproof.toolkit.ratios import vanishes
 
 SIZES: dict[str, Any] = {"dimension": 7, "upper": 3, "unit": 1.0}
 """The stand-ins for the dimension, for that of x in a point (x, y), and for the size of vectors."""
+USUAL = dict(SIZES)
+"""Those of the first run; a few more show that it is the same with others."""
 REFUSED: list[Exception] = []
 """What was refused, and what oracles raised: a text that catches it is refused all the same."""
 LARGEST = [0]
