@@ -74,17 +74,16 @@ class Curves:
             for name, one in declared(type(problem)).items()
             if isinstance(one, Curve)
         ]
-        of_y = [
-            re.escape(one.letter)
+        self._of_y = {
+            one.letter
             for name, one in declared(type(problem)).items()
             if isinstance(one, Curve) and name == "lower"
-        ]
-        self._of_y = re.compile(rf"({'|'.join(of_y)})(_|'|$)") if of_y else None
+        }
         self.used: dict[str, list[Piece]] = {}
 
     def variable(self, name: str) -> str:
         """Return the variable of a function: y on the lower level."""
-        return "y" if self._of_y is not None and self._of_y.match(name) else "x"
+        return "y" if name.rstrip("'").partition("_")[0] in self._of_y else "x"
 
     @contextmanager
     def named(self) -> Iterator[None]:
