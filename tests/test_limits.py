@@ -21,6 +21,7 @@ from driftproof.algorithms import (
     FedAvg,
     FedAvgS,
     FedSVRG,
+    GradientTrackingGDA,
     HeavyBall,
     Nesterov,
     ProximalGradient,
@@ -781,6 +782,69 @@ def test_x_and_y_may_be_held_apart(steps, order, left, rate, verdict):
         assert len(row.proofs) == 3 + 2 * (left is moves)
     else:
         assert row.evidence == "enclosed"
+
+
+class Tracked(NamedTuple):
+    x: torch.Tensor
+    y: torch.Tensor
+    of_x: torch.Tensor
+    of_y: torch.Tensor
+
+
+@algorithm(name="tracking-apart", source="tests", statement="GradientTrackingGDA, x and y apart")
+class TrackingApart(GradientTrackingGDA):
+    needs = "minimax"
+    iterate = "x"
+
+    def init(self, ctx, oracles, start):
+        x, y = (ctx.everywhere(of) for of in self.parts(oracles, start))
+        return Tracked(x, y, torch.zeros_like(x), torch.zeros_like(y))
+
+    def parts(self, oracles, of):
+        return of[..., : oracles.upper_dim, :], of[..., oracles.upper_dim :, :]
+
+    def anywhere(self, ctx, oracles, start, own):
+        x, y = (ctx.everywhere(of) for of in self.parts(oracles, start))
+        return Tracked(x, y, *self.parts(oracles, ctx.average(own)[0] - own))
+
+    def step(self, ctx, oracles, state):
+        x, y, *of = state
+        slopes = oracles.upper_grad_x(x, y, None), -oracles.upper_grad_y(x, y, None)
+        if ctx.t % self.local_steps == 0:
+            means = ctx.average(*slopes)
+            of = [mean - slope for mean, slope in zip(means, slopes, strict=True)]
+        x, y = (
+            at - self.step_size * (slope + own)
+            for at, slope, own in zip((x, y), slopes, of, strict=True)
+        )
+        if ctx.t % self.local_steps == self.local_steps - 1:
+            x, y = ctx.average(x, y)
+        return Tracked(x, y, *of)
+
+
+@algorithm(name="tracking-swapped", source="tests", statement="y is given the part of x")
+class TrackingSwapped(TrackingApart):
+    def anywhere(self, ctx, oracles, start, own):
+        state = super().anywhere(ctx, oracles, start, own)
+        return state._replace(of_y=state.of_x)
+
+
+def test_what_is_remembered_of_x_and_y_may_be_held_apart():
+    """And converges as fast as where both are one vector, however much the clients differ."""
+    classes = [strongly_convex_concave(L=1, mu=0.5)]
+    kinds = {
+        GradientTrackingGDA: measured(GradientTrackingGDA, lambda v, z: sq(z - v.minimiser)),
+        TrackingApart: apart,
+    }
+    rows = [
+        row_of(classes, of(local_steps=2, step_size=0.1), left=left, clients=2)
+        for of, left in kinds.items()
+    ]
+    assert {row.verdict for row in rows} == {"SUPPORTED"}
+    assert len({row.lhs["mean"] for row in rows}) == 1
+    assert all("·ζ²" in row.reason for row in rows)
+    row = row_of(classes, TrackingSwapped(local_steps=2, step_size=0.1), left=apart, clients=2)
+    assert row.verdict == "INCONCLUSIVE"
 
 
 class Named(NamedTuple):

@@ -508,15 +508,16 @@ DIFFERENT = {
     "fedavg, sampled": (FedAvg(local_steps=2, step_size=0.1, participation=0.5), 0.1),
     "scaffold": (Scaffold(local_steps=2, step_size=0.075), 0.1),
     "scaffold, sampled": (Scaffold(local_steps=2, step_size=0.075, participation=0.5), 0.1),
+    "scaffold, any clients": (Scaffold(local_steps=2, step_size=0.075), 0.1),
 }
-"""Method → its text, μ of the class with L = 1; two clients, ζ = 1."""
+"""Method → its text, μ of the class with L = 1; two clients, ζ = 1 or, of any clients, any ζ."""
 
 
 @cache
 def of_two(name):
     method, mu = DIFFERENT[name]
     classes = [smooth_strongly_convex(L=1, mu=mu), similar(zeta=1)]
-    return potential(method, classes, clients=2, digits=3)
+    return potential(method, classes[: 2 - name.endswith("any clients")], clients=2, digits=3)
 
 
 def test_the_floor_of_local_steps_is_that_of_the_theorem():
@@ -529,8 +530,9 @@ def test_the_floor_of_local_steps_is_that_of_the_theorem():
 
 
 def test_control_variates_have_no_floor():
-    for name in ("scaffold", "scaffold, sampled"):
+    for name in ("scaffold", "scaffold, sampled", "scaffold, any clients"):
         made = of_two(name)
+        assert made.of_clients == ("ζ² = (1/n) Σ" in str(made)) == name.endswith("any clients")
         assert made.floor == 0 < made.at_start  # they begin at 0, away from ∇f_i(x*)
         assert "mean ‖own_control_i − ∇f_i(x*)‖²" in made.weights
     for name in ("fedavg", "fedavg, sampled"):
@@ -558,19 +560,20 @@ def test_files_of_clients_that_differ_prove_no_less(name):
 
 @pytest.mark.parametrize("name", DIFFERENT)
 @settings(max_examples=10, deadline=None)
-@given(st.lists(st.floats(0, 1), min_size=2, max_size=2), st.floats(-3, 3))
-def test_runs_on_quadratics_obey_it(name, shares, minimiser):
-    """f_i has curvature a_i, and slope ±1 at the minimiser of F, so that ζ = 1."""
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=2), st.floats(-3, 3), st.floats(0, 9))
+def test_runs_on_quadratics_obey_it(name, shares, minimiser, zeta):
+    """f_i has curvature a_i, and slope ±ζ at the minimiser of F."""
     (method, mu), made = DIFFERENT[name], of_two(name)
+    zeta = zeta if made.of_clients else 1.0
     curvatures = [mu + (1 - mu) * share for share in shares]
     problem = PiecewiseLosses(
         gradients=tuple(
             (tuple((minimiser + x, a * x + slope) for x in (-99.0, 99.0)),)
-            for a, slope in zip(curvatures, (1.0, -1.0), strict=True)
+            for a, slope in zip(curvatures, (zeta, -zeta), strict=True)
         )
     )
     away, rho = (minimiser - float(problem.start()[0])) ** 2, float(made.rho)
-    first = float(made.size) * away + float(made.at_start)
+    first = float(made.size) * away + float(made.at_start) * zeta**2
     context = sampled_context(problem, ("potential",), replicates=64)
     for rounds in (1, 2, 5, 30):
         state = run(problem, method, context, rounds=rounds).state

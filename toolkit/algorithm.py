@@ -140,7 +140,8 @@ class Algorithm(Parameters, ABC):
             start: the point that all clients share, [dim, …].
             own: what each client remembers from earlier rounds, [clients, dim, …]. Each parameter
                 that a method adds after it is one more such vector; ``own.mean(0)`` is one that all
-                clients share. A method without memory leaves it out.
+                clients share. A method without memory leaves it out. Of functions of x and y
+                ``own[:, : oracles.upper_dim]`` is what is remembered beside x.
 
         Raises:
             DriftproofError: the algorithm does not say what holds of its states.

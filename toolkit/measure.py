@@ -28,6 +28,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -515,9 +516,11 @@ class Steps(States):
 
     def at_rest(self, algorithm: Any) -> Any:
         """Return the state that rounds tend to by the algorithm's ``limits`` (None: of none)."""
+        if not algorithm.limits:
+            return None
+        sizes = SimpleNamespace(upper_dim=getattr(self.problem, "upper_dim", 0))
         star = self.minimiser
-        of = algorithm.limits and (self._moment.ctx, None, star, self.client_gradients(star))
-        return algorithm.at_rest(*of) if of else None
+        return algorithm.at_rest(self._moment.ctx, sizes, star, self.client_gradients(star))
 
     def round_start(self, name: str) -> Tensor:
         """Return the mean over clients at the start of this round, [dim, replicates]."""

@@ -29,7 +29,7 @@ from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.cases import Case, cases_of
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.exact import GramForm
-from driftproof.toolkit.gram.tensor import SIZES, GramForms, GramVector, SaddleStart, entries_of
+from driftproof.toolkit.gram.tensor import SIZES, GramForms, GramVector, entries_of
 from driftproof.toolkit.parameters import PositiveInt
 from driftproof.toolkit.problem import Problem, Solution
 from driftproof.toolkit.ratios import Ratio
@@ -141,6 +141,11 @@ class FunctionClassProblem(Problem):
     def dim(self) -> int:  # type: ignore[override] # it is asked for once for each run
         """The stand-in for the dimension."""
         return int(SIZES["dimension"])
+
+    @property
+    def upper_dim(self) -> int:
+        """The stand-in for the dimension of x in (x, y)."""
+        return int(SIZES["upper"])
 
     @property
     def function_class(self) -> FunctionClass:
@@ -314,7 +319,7 @@ class FunctionClassProblem(Problem):
     @property
     def unknown_start(self) -> Tensor:
         """x_0, [dim, 1]; (x_0, y_0) where the functions have two variables."""
-        return (SaddleStart if self.asked.saddle else GramVector)(_entries([[self.asked.start]]))
+        return GramVector(_entries([[self.asked.start]]))
 
     @property
     def unknown_own(self) -> tuple[Tensor, ...]:

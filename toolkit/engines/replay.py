@@ -286,7 +286,7 @@ class Assignment:
                 numbers = to[..., min(r, to.shape[-1] - 1)].reshape(len(entries), -1)
                 rows += [[float(v.coefficients.get(j, 0)) for j in own] for v in entries]
                 points += list(numbers if mine == part else numbers[:, part])
-            if own:
+            if own and len(set(map(len, points))) == 1:  # else the comparison below tells
                 matrix, now = np.array(rows), self.vectors[own, part, r]
                 moved = np.linalg.lstsq(matrix, np.array(points) - matrix @ now, rcond=None)[0]
                 self.vectors[own, part, r] = now + moved

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import FunctionType
 from typing import Any
@@ -175,6 +175,8 @@ class SymbolicRun:
         replay: run the text in doubles, with numbers for the unknown vectors, [vectors, dim], and
             values; return the comparisons as ``measures`` has them, in numbers.
         remembers: whether the first state is made of more than x_0.
+        texts: the text, and what it does, to compare with those of other runs; of a run that stands
+            for all rounds the text alone as well, of which all is known then.
     """
 
     problem: Any
@@ -185,6 +187,7 @@ class SymbolicRun:
     inexact: str
     replay: Callable[[Any, Any], list[Comparison]]
     remembers: bool
+    texts: Sequence[Any] = ()
 
 
 def run_symbolically(
@@ -239,15 +242,25 @@ def run_symbolically(
             "polynomials without a coefficient below 0",
             "divide by t + 1 or t + 3, say",
         )
-    if not any(isinstance(value, Ratio) for value in algorithm.values().values()):
-        said = run.said() if run.all_rounds else []  # of so many rounds that it is worth it
-        if not said or said[-1] not in REPLAYED:
-            run.replay_generically()
-            _raise_what_was_refused()
-        REPLAYED.update(dict.fromkeys(said))
-        while len(REPLAYED) > KEPT:
-            del REPLAYED[next(iter(REPLAYED))]
-    return made
+    if any(isinstance(value, Ratio) for value in algorithm.values().values()):
+        return made
+    text, *said = run.said()
+    if not run.all_rounds:
+        run.replay_generically()
+        _raise_what_was_refused()
+        return replace(made, texts=[text])
+    if said[-1] not in REPLAYED:  # of so many rounds that it is worth it
+        run.replay_generically()
+        _raise_what_was_refused()
+    keep(REPLAYED, said)
+    return replace(made, texts=[said[0], text])
+
+
+def keep(table: dict[Any, None], these: Sequence[Any]) -> None:
+    """Add to a table, and leave out of it what was added first, so that it stays short."""
+    table.update(dict.fromkeys(these))
+    while len(table) > KEPT:
+        del table[next(iter(table))]
 
 
 def _raise_what_was_refused() -> None:
@@ -383,22 +396,23 @@ class _Run:
         )
 
     def said(self) -> list[Any]:
-        """Return what a replay runs and compares: the text, and the text with its measure.
+        """Return the text, and what a replay runs and compares: what it does, and with its measure.
 
         A limit is judged by many runs of one round. What a replay shows of one of them it shows of
         each in which the text says the same; a measure of ours is not compared.
         """
         of = type(self.algorithm)
-        exact = self.init[0].calls, self.init[1:], self.asks.calls, self.first, self.last
-        numbers = self.algorithm.values(), self.rounds, self.chances, SIZES
-        text = (
-            *(getattr(of, name) for name in ("init", "anywhere", "step")),
-            repr((numbers, _contents(exact))),
-        )
-        if self.ours:
+        of_class = self.problem.clients, self.problem.asked.saddle
+        numbers = self.algorithm.values(), self.rounds, self.chances, SIZES, of_class
+        text = *(getattr(of, name) for name in ("init", "anywhere", "step")), repr(numbers)
+        if not self.all_rounds:
             return [text]
+        exact = self.init[0].calls, self.init[1:], self.asks.calls, self.first, self.last
+        done = *text, repr(_contents(exact))
+        if self.ours:
+            return [text, done]
         taken = [(where, r.value, *r.parts.values()) for where, r, _ in self.taker.taken]
-        return [text, (text, _text(self.left), repr(_contents((taken, self.looks.calls))))]
+        return [text, done, (done, _text(self.left), repr(_contents((taken, self.looks.calls))))]
 
     def rounds_from(
         self,

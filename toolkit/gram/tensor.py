@@ -29,7 +29,7 @@ from torch import Tensor
 
 from driftproof.toolkit.carrier import Carrier
 from driftproof.toolkit.errors import UndecidableError
-from driftproof.toolkit.gram.exact import GramForm, Vector
+from driftproof.toolkit.gram.exact import GramForm, Second, Vector
 from driftproof.toolkit.rationals import decimal, nearest_fraction
 from driftproof.toolkit.ratios import vanishes
 
@@ -133,8 +133,27 @@ class Unknown(Carrier):
         """Return some of the vectors or numbers, if all their coordinates are there."""
         if self.open and at.shape[-2:-1] == (0,):  # of a bilevel problem, the level that is held
             return torch.empty(at.shape, dtype=torch.float64)
+        if (part := self._part(at)) is not None:
+            return part
         self.numbers(at)
         return super().viewed(at)
+
+    def _part(self, at: Tensor) -> Any:
+        """Return x, or y, of vectors (x, y) that are cut at the size of x (None: they are not)."""
+        upper, width = SIZES["upper"], self.width
+        if self.kind is not GramVector or not at.numel():
+            return None
+        begin = int(at.flatten()[0] % width)
+        number, size = at[..., :1, :] // width, {0: upper, upper: width - upper}.get(begin)
+        if (
+            at.shape[-2:-1] != (size,)
+            or (at != number * width + (begin + torch.arange(size)[:, None])).any()
+        ):
+            return None
+        entries = self.pool.reshape(-1)[number.numpy()]
+        if not any(isinstance(j, Second) for v in entries.flat for j in v.coefficients):
+            return None
+        return GramVector(part_of(entries, second=begin > 0))
 
     def numbers(self, places: Tensor) -> np.ndarray:
         """Return which of the pool stand at places, if dimension and outcomes keep their axes."""
@@ -190,17 +209,6 @@ class GramVector(Unknown):
         return Unknown.__new__(cls, entries, True)  # type: ignore[return-value]
 
     kind = property(lambda _: GramVector)
-
-
-class SaddleStart(GramVector):
-    """A start (x_0, y_0) of two unknown vectors; a slice at the size of x takes one of them."""
-
-    def __getitem__(self, at: Any) -> Any:
-        """Return x_0 of ``[:upper]`` and y_0 of ``[upper:]``."""
-        upper = SIZES["upper"]
-        if at not in (slice(None, upper), slice(upper, None)):
-            raise refused("a part of (x, y) that is neither of the two")
-        return GramVector(part_of(self.entries, second=at.start is not None))
 
 
 class Token(GramVector):

@@ -473,7 +473,7 @@ def _cycle(
             classes=over(conditions, case.algorithm, rounds=length, clients=whole.clients),
         )(left)
         form, over_class = made.forms[0], made.classes[0]
-        measured = worst_cases.measure(made, over_class, [form])
+        measured = worst_cases.measure(made, over_class, [form], any_dimension=True)
         found = worst_cases.judge(made, over_class, form, measured)
         if found.verdict is Verdict.REFUTED:
             what = f"a cycle of {length} rounds" if length > 1 else "a fixed point that is not x*"

@@ -68,20 +68,24 @@ REPLAYED = f"replayed in doubles for {len(ROUNDS)} rounds"
 """Said of a verdict that speaks of all rounds: what its text was seen to do (docs/soundness.md)."""
 
 
-def measure(claim: RunClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any]:
+def measure(
+    claim: RunClaim, case: Case, forms: Sequence[Form], any_dimension: bool = False
+) -> dict[str, Any]:
     """Return the worst case of every comparison, and what it means for each form, as data.
 
     Args:
         forms: those that share a left side.
+        any_dimension: see ``build``.
     """
     left = forms[0].left or claim.left
     assert left is not None
     assert isinstance(case.problem, FunctionClassProblem)
     rights = {form: right_side(claim, case, form) for form in forms}
     comparisons: list[dict[str, Any]] = []
-    for number, program in enumerate(
-        build(case.algorithm, case.problem, rounds=case.rounds, left=left)
-    ):
+    programs = build(
+        case.algorithm, case.problem, rounds=case.rounds, left=left, any_dimension=any_dimension
+    )
+    for number, program in enumerate(programs):
         made: dict[str, Any] = {"moment": program.about["moment"], "value": None, "forms": {}}
         comparisons.append(made)
         known: dict[GramForm, Functions] = {}

@@ -9,7 +9,7 @@ from driftproof.synthetic.classes.conditions import FunctionClass
 from driftproof.synthetic.classes.function_class import FunctionClassProblem
 from driftproof.synthetic.classes.relations import Relation, any_state, counted
 from driftproof.toolkit.algorithm import Algorithm
-from driftproof.toolkit.engines.symbolic import SymbolicRun, run_symbolically
+from driftproof.toolkit.engines.symbolic import SymbolicRun, keep, run_symbolically
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.gram.tensor import sizes
 from driftproof.toolkit.measure import Reduction, Steps, each, sq
@@ -18,6 +18,8 @@ from driftproof.verifiers.worst_case.sdp import WorstCase
 OTHER_SIZES = (1000, 300, 1e6), (2, 1, 1e-6), (1, 0, 1.0)
 """Dimensions, of the whole and of x in (x, y), for which the program has to be the same; and sizes
 of vectors, for which its replay has. A pair (x, y) has no dimension of 1."""
+ALIKE: dict[Any, None] = {}
+"""The texts of which that was seen."""
 
 
 def build(
@@ -28,6 +30,7 @@ def build(
     left: Callable[[Any], Any],
     clients: int = 2,
     ours: bool = False,
+    any_dimension: bool = False,
 ) -> list[WorstCase]:
     """Return the program of every comparison that a measure makes, of one run.
 
@@ -35,6 +38,8 @@ def build(
         classes: one class of functions, and what relates clients and the start.
         left: the measure, as a claim has it.
         ours: whether the measure may know that x* is put at the origin.
+        any_dimension: whether it is known to have no dimension in it, as what is ours; a text of
+            which that is known as well is then not run again.
 
     Raises:
         NotLinearError: the algorithm or the measure leaves what can be followed; it names the line.
@@ -44,17 +49,20 @@ def build(
     whole = classes
     if not isinstance(whole, FunctionClassProblem):
         whole = FunctionClassProblem(conditions=tuple(whole), clients=clients)
-    programs = _built(whole, algorithm, rounds, left, ours)
+    programs, texts = _built(whole, algorithm, rounds, left, ours)
+    if (ours or any_dimension) and texts and texts[0] in ALIKE:
+        return programs
     again = []
     for size in OTHER_SIZES[: 2 if whole.function_class.saddle else 3]:
         with sizes(*size):
-            again.append(_built(whole, algorithm, rounds, left, ours))
+            again.append(_built(whole, algorithm, rounds, left, ours)[0])
     if any(other != programs for other in again):
         raise DriftproofError(
             "a measure, or an algorithm, with the dimension or a shape in it",
             "the same steps in every dimension, since a class has functions in all of them",
             "leave dim, shape and len out, or judge it on cases",
         )
+    keep(ALIKE, texts if whole.of_all_rounds else [])
     return programs
 
 
@@ -96,7 +104,8 @@ def _built(
     rounds: int,
     left: Callable[[Any], Any],
     ours: bool,
-) -> list[WorstCase]:
+) -> tuple[list[WorstCase], Sequence[Any]]:
+    """Return the programs, and the texts of their run."""
     made = run_symbolically(whole, algorithm, rounds=rounds, left=left, ours=ours)
     if not made.measures:
         raise DriftproofError(
@@ -112,7 +121,7 @@ def _built(
             "leave out start_at_minimiser(), or shared_minimiser()",
         )
     relations = tuple(made.problem.constraints())
-    return [
+    programs = [
         WorstCase(
             vectors=tuple(asked.vectors),
             values=tuple(asked.values),
@@ -139,3 +148,4 @@ def _built(
         )
         for where, objective, parts in made.measures
     ]
+    return programs, made.texts

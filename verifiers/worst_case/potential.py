@@ -31,7 +31,7 @@ from flint import fmpq
 
 from driftproof.synthetic.classes.conditions import Constraint, FunctionClass
 from driftproof.synthetic.classes.function_class import FunctionClassProblem
-from driftproof.synthetic.classes.relations import OF_CLIENTS, Relation, any_state, counted
+from driftproof.synthetic.classes.relations import OF_CLIENTS, Relation, any_state, counted, similar
 from driftproof.toolkit.algorithm import MORE_VECTORS, Algorithm
 from driftproof.toolkit.engines.balls import exactly
 from driftproof.toolkit.errors import DriftproofError
@@ -50,7 +50,7 @@ from driftproof.verifiers.worst_case.certificate import SHARP, certify
 from driftproof.verifiers.worst_case.exact import fraction, rational
 from driftproof.verifiers.worst_case.region import letters_of
 from driftproof.verifiers.worst_case.sdp import WorstCase
-from driftproof.verifiers.worst_case.solve import solve
+from driftproof.verifiers.worst_case.solve import UnboundedError, solve
 from driftproof.verifiers.worst_case.statement import combined
 from driftproof.verifiers.worst_case.written import Right, certificate
 
@@ -71,6 +71,8 @@ class Potential:
         constant: c, of V(s⁺) ≤ ρV(s) + c.
         size: C, of V(s_0) ≤ C‖x_0 − x*‖² + c_0 where the algorithm begins at x_0.
         at_start: c_0, which is 0 if no condition has a size.
+        of_clients: whether c_0 is at_start·ζ² instead, with ζ² = (1/n) Σ‖∇f_i(x*)‖²: no condition
+            says how far clients differ.
         weights: the coefficients of V, by the names that ``terms`` gives.
         iterate: the name of x.
         certificates: files that ``driftproof check`` checks: "decrease" of V(s⁺) − ρV(s) ≤ c from
@@ -84,17 +86,22 @@ class Potential:
     weights: Mapping[str, Fraction]
     iterate: str
     certificates: Mapping[str, str]
+    of_clients: bool = False
 
     def __str__(self) -> str:
         x, rho, size, c = self.iterate, float(self.rho), float(self.size), float(self.constant)
-        first = f"{size}·‖{x}_0 − x*‖²" + f" + {float(self.at_start)}" * bool(self.at_start)
+        added = f"{float(self.at_start)}{'·ζ²' * self.of_clients}"
+        first = f"{size}·‖{x}_0 − x*‖²" + f" + {added}" * bool(self.at_start)
         bound = f"({first})·{rho}^t" if self.at_start else f"{size}·{rho}^t·‖{x}_0 − x*‖²"
         floor = f" + {float(self.floor)}·(1 − {rho}^t)" if c else ""
         return (
             f"‖{x}_t − x*‖² ≤ {bound}{floor} after every number t of rounds, since\n"
             f"  at the start V ≤ {first},\n"
             f"  a round from any state has V⁺ ≤ {rho}·V{f' + {c}' * bool(c)},\n"
-            f"  in any state ‖{x} − x*‖² ≤ V, where, with points measured from x*"
+            f"  in any state ‖{x} − x*‖² ≤ V, where, with "
+            + "ζ² = (1/n) Σ‖∇f_i(x*)‖², and "
+            * self.of_clients
+            + "points measured from x*"
             f"{' and lim what limits says' * any('lim' in of for of in self.weights)},\n"
             f"  V = {combined((name, rational(c)) for name, c in self.weights.items())}"
         )
@@ -404,17 +411,27 @@ def potential(
             + f"; {declare}" * bool(declare),
         )
     least, weights, of_decrease, of_above = found
-    rest = FunctionClassProblem(conditions=tuple(classes), clients=clients)
-    begin = one_round(algorithm, rest, gradients, has_values)
+
+    def started(conditions: Sequence[Any]) -> tuple[WorstCase, dict[int, fmpq]]:
+        rest = FunctionClassProblem(conditions=tuple(conditions), clients=clients)
+        begin = one_round(algorithm, rest, gradients, has_values)
+        within = Constraint("start", begin.objective, Fraction(1))
+        relations, first = (*begin.relations, within), summed(begin.parts, "before", weights)
+        proof = certify(replace(begin, objective=first, relations=relations))
+        return begin, dict(proof.multipliers)
+
+    of_clients = False
+    try:
+        begin, of_start = started(classes)
+    except UnboundedError as error:  # by ∇f_i(x*)
+        of_clients = all(getattr(of, "kind", "") not in OF_CLIENTS for of in classes)
+        if not of_clients:
+            raise UnboundedError(error.got, error.wanted, "add similar(zeta)") from error
+        begin, of_start = started((*classes, similar(zeta=1)))  # V is quadratic
     first, length = summed(begin.parts, "before", weights), begin.objective
-    within = Constraint("start", length, Fraction(1))
-    if all(of.kind != "similar" for of in rest.relations):
-        begin = replace(begin, lacking="nothing bounds ∇f_i(x*), where V is 0: add similar(zeta)")
-    proof = certify(replace(begin, objective=first, relations=(*begin.relations, within)))
-    of_start = dict(proof.multipliers)
     size = Fraction(ceil(fraction(of_start.pop(len(begin.constraints), fmpq(0))) * 100), 100)
     constant, at_start = _added(one, of_decrease), _added(begin, of_start)
-    made = Potential(least, constant, size, at_start, weights, x, {})
+    made = Potential(least, constant, size, at_start, weights, x, {}, of_clients)
     before = summed(one.parts, "before", weights)
     files = {
         "decrease": (
