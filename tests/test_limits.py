@@ -450,6 +450,15 @@ def test_shipped_methods_that_remember_nothing_begin_anywhere(conditions, method
     assert row.verdict == verdict, row.reason
 
 
+@pytest.mark.parametrize("of", [smooth_convex(L=1), cocoercive(L=1)])
+def test_local_steps_drift_to_a_fixed_point_that_is_no_minimiser(of):
+    """Of clients that differ, also where there are several minimisers; one local step does not."""
+    row = row_of([of], FedAvg(local_steps=2, step_size=0.5), clients=2)
+    assert row.verdict == "REFUTED"
+    assert "a fixed point that is no minimiser" in row.reason
+    assert row_of([of], FedAvg(step_size=0.5), clients=2).verdict != "REFUTED"
+
+
 def test_what_several_clients_remember_of_several_vectors_has_names_of_its_own():
     """Where one of them is what the others make it, too."""
     apart = [CLASS, similar(zeta=1)]

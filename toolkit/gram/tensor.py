@@ -140,11 +140,11 @@ class Unknown(Carrier):
 
     def _part(self, at: Tensor) -> Any:
         """Return x, or y, of vectors (x, y) that are cut at the size of x (None: they are not)."""
-        upper, width = SIZES["upper"], self.width
+        upper, width = int(SIZES["upper"]), int(self.width)
         if self.kind is not GramVector or not at.numel():
             return None
         begin = int(at.flatten()[0] % width)
-        number, size = at[..., :1, :] // width, {0: upper, upper: width - upper}.get(begin)
+        number, size = at[..., :1, :] // width, {0: upper, upper: width - upper}.get(begin, 0)
         if (
             at.shape[-2:-1] != (size,)
             or (at != number * width + (begin + torch.arange(size)[:, None])).any()

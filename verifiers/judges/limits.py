@@ -117,7 +117,9 @@ def judge(claim: LimitClaim, case: Case, form: Form) -> Row:
     solvable = whole.function_class.solvable
     parts = [of for of in (whole.function_class, whole.term) if of is not None]
     one_minimiser = any(of.parameters.get("mu") for of in parts)
-    if one_minimiser and not bounded and (cycle := _cycle(claim, case, whole, [1])) is not None:
+    smooth = whole.term is None and "L" in whole.function_class.parameters
+    fixed = one_minimiser or (solvable and smooth)  # where ∇F = 0 there is a minimiser
+    if fixed and not bounded and (cycle := _cycle(claim, case, whole, [1])) is not None:
         return row(settled(False), **facts | cycle)
     found, why = None, "no linear rate holds where mu = 0"  # (λ/2)‖x‖² has none for all λ > 0
     if solvable and (one_minimiser or bounded):
@@ -453,16 +455,23 @@ def _cycle(
 ) -> dict[str, Any] | None:
     """Return what a row says of a run that ends in its first state.
 
-    Of one round, its iterate is not x*; of several, the iterate moves.
+    Of one round, its iterate is not x*: ∇F is not 0 there where x* is one of several. Of several
+    rounds, the iterate moves.
     """
+    one_minimiser = whole.function_class.parameters.get("mu") or whole.term is not None
     for length in lengths:
 
         def left(view: Steps, length: int = length) -> Reduction | None:
             start, x = (
                 iterate_of(case.algorithm, whole, of) for of in (view.round_start, view.mean)
             )
-            off = start - (view.minimiser if length == 1 else x)
-            return each("round", "local_step", sq(off)) if view.last else None
+            if length > 1:
+                off = sq(start - x)
+            elif one_minimiser:
+                off = sq(start - view.minimiser)
+            else:
+                off = sq(view.gradient(start))
+            return each("round", "local_step", off) if view.last else None
 
         conditions = [*whole.conditions, start_anywhere(R=1, a=1), recurs()]
         made = BoundClaim(
@@ -476,7 +485,9 @@ def _cycle(
         measured = worst_cases.measure(made, over_class, [form], any_dimension=True)
         found = worst_cases.judge(made, over_class, form, measured)
         if found.verdict is Verdict.REFUTED:
-            what = f"a cycle of {length} rounds" if length > 1 else "a fixed point that is not x*"
+            what = f"a cycle of {length} rounds"
+            if length == 1:
+                what = f"a fixed point that is {'not x*' if one_minimiser else 'no minimiser'}"
             kept = {name: getattr(found, name) for name in ("lhs", "rhs", "proofs", "series")}
             said = found.reason
             points = [json.loads(file)["functions"] for file in found.proofs.values()]
