@@ -45,7 +45,15 @@ from driftproof.verifiers.search.structure import (
     Choices,
     Structure,
 )
-from driftproof.verifiers.search.units import Climb, Confirmation, OwnCase, failure
+from driftproof.verifiers.search.units import (
+    CLEAR_RATIO,
+    PLENTY,
+    Climb,
+    Confirmation,
+    OwnCase,
+    could_be_clearer,
+    failure,
+)
 
 TOGETHER = 2
 """Climbs that a search asks for at once, however many workers there are."""
@@ -247,8 +255,11 @@ def _search(
     nearest = -np.inf, ""  # to the assumptions, where none met them all
     seconds, climbs, evaluations = 0.0, 0, 0
     candidate: dict[str, Any] | None = None
+    unclear: dict[str, Any] | None = None  # confirmed, by so little that more is sought
 
     def ended(**result: Any) -> dict[str, Any]:
+        if unclear is not None and result["status"] not in (CONFIRMED, VERIFIED):
+            result = unclear  # what was found is not lost
         why = {
             at.family: at.useless or at.unmet * (result.get("status") == NOTHING) for at in visited
         }
@@ -264,7 +275,7 @@ def _search(
         check: Task, ratio: float, where: dict[str, Any]
     ) -> Generator[Sequence[Task], list[Result], dict[str, Any] | None]:
         """Have a violation judged; return the finding, if it ends the search."""
-        nonlocal seconds, candidate
+        nonlocal seconds, candidate, unclear
         if form.form != "sibling":
             told(f"{claim.name}: left / right = {ratio:.3g}; it is judged, and made simple")
         try:
@@ -280,6 +291,10 @@ def _search(
         done = result["status"] in (CONFIRMED, VERIFIED)
         if not done and form.form != "sibling":
             told(f"{claim.name}: that is no violation: {result['reason'] or result['status']}")
+        seeks = claim.measures and form.form != "sibling" and not effort.strongest
+        if done and seeks and could_be_clearer(result):
+            unclear = max(filter(None, (unclear, result)), key=lambda of: of["ratio"])
+            return None
         return ended(**result) if done or (candidate and not claim.measures) else None
 
     own: list[tuple[float, dict[str, Any], OwnCase]] = []
@@ -301,10 +316,15 @@ def _search(
             one = replace(one, confirm=True, strongest=effort.strongest, seconds=effort.shown)
             if found := (yield from judged(one, of_own, where)):
                 return found
+            if unclear:
+                break
     met = max((of[:2] for of in own if of[0] < ENOUGH), key=lambda of: of[0], default=best)
 
+    at_home = {case.problem.leaf_name for case in claim.cases_for("full")}
     while (seconds < effort.seconds) if effort.climbs is None else (climbs < effort.climbs):
         open_spaces = [at for at in visited if not at.useless]
+        if unclear and unclear["case"]["problem"]["name"] in at_home:  # elsewhere it is another one
+            open_spaces = [at for at in open_spaces if at.family in at_home]
         if not open_spaces:
             break
         count = TOGETHER if effort.climbs is None else min(TOGETHER, effort.climbs - climbs)
@@ -342,6 +362,7 @@ def _search(
                     int(random.choice(at.space.templates)),
                     int(random.integers(2**31)),
                     again,
+                    PLENTY if unclear else ENOUGH,
                 )
             )
         try:
@@ -370,7 +391,7 @@ def _search(
                 nearest = max(nearest, (ratio, result["unmet"]))
             if best[0] < ratio < ENOUGH:
                 best = ratio, where
-            if ratio >= ENOUGH:
+            if ratio >= (CLEAR_RATIO if unclear else ENOUGH):
                 fields = {name: getattr(unit, name) for name in Climb.__dataclass_fields__}
                 at_end = tuple(result["at"])
                 check = Confirmation(

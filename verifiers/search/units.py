@@ -148,6 +148,7 @@ class Climb(Unit):
         template: the number of the claim's case whose families it takes.
         seed: of the climb and of sampled noise.
         long: whether it goes on for many generations: in structures that look promising.
+        enough: the left / right at which it ends.
     """
 
     claim: Source
@@ -156,6 +157,7 @@ class Climb(Unit):
     template: int
     seed: int
     long: bool = False
+    enough: float = ENOUGH
 
     @property
     def name(self) -> str:
@@ -169,6 +171,7 @@ class Climb(Unit):
             self.template,
             self.seed,
             self.long,
+            self.enough,
         )
         return "\0".join(map(str, parts))
 
@@ -183,7 +186,7 @@ class Climb(Unit):
                 first=space.candidates,
                 seed=self.seed,
                 generations=self._generations(space),
-                enough=ENOUGH,  # what is a violation is confirmed first, and climbed on from then
+                enough=self.enough,  # a violation is confirmed first, and climbed on from then
             )
             where = self._place(space, climbed.at, met=climbed.ratio >= 0)
         except (DriftproofError, LackingError, TooManyAtoms) as error:
@@ -267,7 +270,7 @@ class Confirmation(Climb):
         assert case is not None
         try:
             found = confirmed(claim, form, case, self.seed, left, strongest=self.strongest)
-            if left() <= 0 or not _could_be_clearer(found, self.strongest):
+            if left() <= 0 or not could_be_clearer(found, self.strongest):
                 return found
             climbed = climb(
                 space.ratios,
@@ -286,9 +289,8 @@ class Confirmation(Climb):
             larger = (more["ratio"] or np.inf) > (found["ratio"] or np.inf)
             return more if larger and more["status"] in (CONFIRMED, VERIFIED) else found
         except DriftproofError as error:
-            if self.structure.family not in FAMILIES:
-                raise
-            # its solution is not known as well as a judge wants it, say
+            # its solution is not known as well as a judge wants it, say, or the family has a
+            # parameter of which its own methods know nothing
             return {"status": NOTHING, "reason": in_a_line(error)}
 
 
@@ -372,7 +374,7 @@ def confirmed(
     return result
 
 
-def _could_be_clearer(found: Mapping[str, Any], strongest: bool) -> bool:
+def could_be_clearer(found: Mapping[str, Any], strongest: bool = False) -> bool:
     """Say whether a larger ratio is looked for: of what is confirmed, and not clear."""
     confirmed_ = found["status"] in (CONFIRMED, VERIFIED)
     return confirmed_ and (strongest or (found["ratio"] or np.inf) < CLEAR_RATIO)
