@@ -225,8 +225,9 @@ def _summary(
                 shared.tell(f"    {f.elsewhere}")
             if f.found:
                 shared.tell(f"    script: {script.path or f'none: {script.reason}'}")
-                if script.tex:
-                    shared.tell(f"    text for a review: {script.tex}")
+                if script.tex or script.no_tex:
+                    said = script.tex or f"none: {script.no_tex}"
+                    shared.tell(f"    text for a review: {said}")
             if f.python:
                 click.echo(f"{f.python}\n")  # as it is, to be pasted
             if f.strongest:
