@@ -1,5 +1,6 @@
 """The counterexamples as scripts: each runs on its own, and says what the record says."""
 
+import json
 import re
 import subprocess
 import sys
@@ -131,6 +132,19 @@ def test_the_command_prints_a_script_and_runs_it(tmp_path):
     ran = driftproof("counterexample", FIRST, "--run")
     assert ran.returncode == 0
     assert all(f"{form}: left = " in ran.stdout for form in sides(copy, FIRST))
+
+
+def test_of_two_claims_of_a_search_each_script_has_a_name_of_its_own(tmp_path, capsys):
+    of = {"form": "printed", "tex": None, "no_tex": ""}
+    findings = [of | {"claim": f"mine/{name}", "script": f"{name}.py"} for name in "ab"]
+    (tmp_path / "search.json").write_text(json.dumps({"findings": findings}))
+    for name in "ab":
+        (tmp_path / f"{name}.py").write_text(f"# {name}\n")
+    for form, name, other in (("mine/b", "b", "a"), ("mine/a: printed", "a", "b")):
+        assert status(["counterexample", str(tmp_path), "--form", form]) == 0
+        shown = capsys.readouterr()
+        assert shown.out == f"# {name}\n"
+        assert f"--form 'mine/{other}: printed'" in shown.err
 
 
 def test_the_form_chooses_the_script(tmp_path, monkeypatch, capsys):

@@ -484,6 +484,38 @@ def test_a_problem_whose_data_are_of_so_many_clients_does_not_end_the_search(tmp
     assert found["climbs"] == 12
 
 
+MISTAKEN = """
+from driftproof import Assumption, average, bound, grid, sweep
+from driftproof.algorithms import FedAvg
+from driftproof.problems import PiecewiseLosses
+import sympy
+
+BOWL = PiecewiseLosses(clients=1, gradients=((((0.0, -1.0), (1.0, 0.0)),),))
+CASES = grid(BOWL, FedAvg(local_steps=sweep(1, 4)), rounds=2)
+UNIT = Assumption("unit", "L = 1", relation=lambda c: sympy.Eq(c.L, 1))
+
+@bound(name="mine/ends", source="x", statement="x", right=lambda c: c.F_gap, cases=CASES)
+def ends(view):
+    return average("round", "local_step", view.gap(view.mean("w"))) if view.last else None
+
+@bound(name="mine/unit", source="x", statement="x", right=lambda c: c.F_gap, cases=CASES,
+       assumes=[UNIT])
+def unit(view):
+    return average("round", view.gap(view.mean("w")))
+"""
+
+
+def test_nothing_found_is_not_said_of_what_was_hardly_tried(tmp_path):
+    """A mistake on a case of the claim's own is one; what no candidate meets is told."""
+    (tmp_path / "mine.py").write_text(MISTAKEN)
+    done = driftproof("falsify", "mine.py", "--climbs", "2", "--json", cwd=tmp_path)
+    ends, unit = json.loads(done.stdout)["findings"]
+    assert ends["status"] == "failed"
+    assert "returned None at some moment of an average" in ends["reason"]
+    assert unit["status"] in ("nothing found", "not searched")
+    assert "met every assumption" in unit["reason"]
+
+
 BOWL = """
 import numpy as np, torch
 from driftproof import Problem, Solution, bound, each, grid, problem, sq

@@ -7,8 +7,8 @@ import pytest
 
 from driftproof.commands import _shared as shared
 from driftproof.commands.verify import on_record, summary
-from driftproof.toolkit.groups import Group
-from driftproof.toolkit.report.forms_table import meaning
+from driftproof.toolkit.groups import Group, grouped
+from driftproof.toolkit.report.forms_table import meaning, reasons
 from driftproof.toolkit.report.text_table import lay_out
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.baseline import is_news
@@ -119,6 +119,14 @@ def test_the_summary_names_cases_studies_totals_and_the_record(tmp_path, capsys,
     assert ["two", "1", "1", "0", "0", "0", "1"] in lines
     assert ["all", "3", "2", "1", "0", "0", "1"] in lines
     assert "1 of 4 verdicts on cases differ from the record." in told
+
+
+def test_a_reason_of_one_case_of_several_names_it():
+    several = [replace(row("mine/a", Verdict.SUPPORTED), reason="m ≤ 2·0.5^t")] * 2
+    (groups,) = grouped(several).values()
+    assert reasons(groups)[1] == "    case: Bowl(radius=2.0), Descent(), rounds=3, one of 2"
+    (groups,) = grouped(several[:1]).values()
+    assert len(reasons(groups)) == 1
 
 
 def test_of_many_forms_only_the_news_are_shown_unless_asked_for_all(tmp_path, capsys, monkeypatch):

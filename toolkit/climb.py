@@ -20,11 +20,13 @@ class Climbed:
         ratio: the largest left / right.
         at: where, [size].
         evaluations: candidates that were looked at.
+        inside: how many of them met every assumption.
     """
 
     ratio: float
     at: np.ndarray
     evaluations: int
+    inside: int
 
 
 def climb(
@@ -52,12 +54,12 @@ def climb(
 
     random = np.random.default_rng(seed)
     # the optimiser wants two variables; of one, the second is ignored
-    evaluations, best, at = 0, -np.inf, np.zeros(max(size, 2))
+    evaluations, inside, best, at = 0, 0, -np.inf, np.zeros(max(size, 2))
 
     def looked_at(points: np.ndarray) -> np.ndarray:
-        nonlocal evaluations, best, at
+        nonlocal evaluations, inside, best, at
         values = ratios(points[:size])
-        evaluations += points.shape[1]
+        evaluations, inside = evaluations + points.shape[1], inside + int((values >= 0).sum())
         first = int(np.argmax(values))
         if values[first] > best:
             best, at = float(values[first]), points[:, first].copy()
@@ -73,7 +75,7 @@ def climb(
         looked_at(np.concatenate([begin[:, None], anywhere(first - 1)], 1))
         begin = at
     if size == 0 or best >= enough:
-        return Climbed(best, at[:size], evaluations)
+        return Climbed(best, at[:size], evaluations, inside)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         options = {"popsize": population, "seed": seed + 1, "verbose": -9, "verb_log": 0}
@@ -94,7 +96,7 @@ def climb(
             waited = 0 if best > before + 1e-4 * abs(before) else waited + 1
             if waited >= PATIENCE:
                 break
-    return Climbed(best, at[:size], evaluations)
+    return Climbed(best, at[:size], evaluations, inside)
 
 
 def _compressed(values: np.ndarray) -> np.ndarray:

@@ -641,7 +641,8 @@ class Measure:
             raise DriftproofError(
                 f"{place_of(self._left)} returned None at some moment of an average",
                 "a value at each moment",
-                "take each(…), or a value of 0, which counts in the mean: a factor makes up for it",
+                "take each(…); or 0, which counts in the mean: after each round it is "
+                'average("round", "local_step", view.local_steps * x if view.last else 0 * x)',
             )
         if isinstance(said, Reduction) and (said.how, *said.axes) != self.how:
             raise DriftproofError(

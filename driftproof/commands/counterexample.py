@@ -138,7 +138,12 @@ def _of_search(path: Path, form: str, *, tex: bool) -> tuple[Path, list[str]]:
                 "driftproof counterexample FILE --tex writes LaTeX, FILE being what was verified",
             )
         findings = file["findings"]
-        scripts = [(str(f["form"]), path.parent / Path(f[kind]).name) for f in findings if f[kind]]
+        several = len({f["claim"] for f in findings}) > 1
+        scripts = [
+            (f"{f['claim']}: " * several + str(f["form"]), path.parent / Path(f[kind]).name)
+            for f in findings
+            if f[kind]
+        ]
         reasons = [f["no_tex"] for f in findings if tex and f["no_tex"]]
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise DriftproofError(
@@ -146,7 +151,11 @@ def _of_search(path: Path, form: str, *, tex: bool) -> tuple[Path, list[str]]:
             "the search.json of driftproof falsify",
             "driftproof falsify FILE --out FOLDER writes one",
         ) from None
-    matching = [(key, script) for key, script in scripts if key == form or fnmatchcase(key, form)]
+    matching = [
+        (key, script)
+        for key, script in scripts
+        if form in (key, *key.split(": ", 1)) or fnmatchcase(key, form)
+    ]
     if not scripts and reasons:
         raise DriftproofError(
             f"{path} has no violation as LaTeX: {'; '.join(dict.fromkeys(map(str, reasons)))}",

@@ -218,7 +218,8 @@ def _summary(
         shared.tell(f"{claim} was searched without {family}: {why}")
     for f, script in zip(findings, scripts, strict=True):
         if f.status == FAILED or (
-            (f.found or f.status in (NOT_SEARCHED, CANDIDATE)) and not f.is_control
+            (f.found or f.status in (NOT_SEARCHED, CANDIDATE) or (f.status == NOTHING and f.reason))
+            and not f.is_control
         ):
             shared.tell(f"{f.claim}, {f.form}: {f.reason}")
             if f.elsewhere:

@@ -41,13 +41,17 @@ def notes(group: Group) -> str:
 
 
 def reasons(forms: Iterable[Group]) -> list[str]:
-    """Return lines that say why forms have their verdicts, and on which case one is refuted."""
+    """Return lines that say why forms have their verdicts, and of which case of several."""
     lines = []
     for form in forms:
         if form.reason:
             lines.append(f"{form.claim}, {form.title}: {form.reason}")
-            if form.verdict is Verdict.REFUTED and "problem" in form.deciding.case:
-                lines.append(f"    case: {form.deciding.case['label']}")
+            several = len(form.rows) > 1
+            if "problem" in form.deciding.case and (several or form.verdict is Verdict.REFUTED):
+                of = f", one of {len(form.rows)}" * (
+                    several and form.verdict is not Verdict.REFUTED
+                )
+                lines.append(f"    case: {form.deciding.case['label']}{of}")
     return lines
 
 

@@ -76,9 +76,7 @@ def score(claim: Claim[Any], form: Form, case: Case, seed: int = 0) -> float:
     """Return a judge's score of a case: above 1 is a violation (``OUTSIDE``: it says nothing)."""
     judge = judge_named(claim.searched)
     try:
-        if outside(claim, case, form) is not None:
-            return OUTSIDE
-        return judge.score(claim, form, case, seed)
+        return scored(claim, form, case, seed)
     except (DriftproofError, Drew, ArithmeticError, ValueError, RuntimeError, IndexError):
         # no such constant, no number on the right side, a side that is none, noise where the
         # statement speaks of a run without, or a shape that the claim's function was not made for
@@ -87,3 +85,10 @@ def score(claim: Claim[Any], form: Form, case: Case, seed: int = 0) -> float:
         if not judge.elsewhere:
             raise
         return OUTSIDE  # its function computes both sides, by solvers that may fail far away
+
+
+def scored(claim: Claim[Any], form: Form, case: Case, seed: int) -> float:
+    """Return the score, or raise what keeps it from being known."""
+    if outside(claim, case, form) is not None:
+        return OUTSIDE
+    return judge_named(claim.searched).score(claim, form, case, seed)

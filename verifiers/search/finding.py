@@ -87,21 +87,25 @@ def elsewhere(finding: Finding, claim: Claim[Any]) -> str:
     """
     case = remade(finding, claim)
     found, own = case.problem, {type(of.problem): of.problem for of in claim.cases_for("full")}
-    if type(found) in own:
-        new = [f"{name} = {value!r}" for name, value in _unnamed(finding, claim, case).items()]
+    new = [f"{name} = {value!r}" for name, value in _unnamed(finding, claim, case).items()]
+    said = []
+    if new:
         what = f"{' and '.join(new)}: no case has that, and no assumption or right side reads it"
-        return f"{what}. A claim about its cases' values takes an Assumption more" if new else ""
-    names = ", ".join(kind.__name__ for kind in own)
-    roles = sorted(set.intersection(*(set(x.constants) for x in own.values())) - {*found.constants})
-    how = (
-        f"roles=({roles[0]!r},)"
-        if roles
-        else f"applies=lambda case: isinstance(case.problem, ({names},))"
-    )
-    return (
-        f"no case has a {type(found).__name__}, but no assumption excludes it. A claim about "
-        f"{names} alone takes one more: Assumption(…, {how}). --same-problem searches it alone"
-    )
+        said.append(f"{what}. A claim about its cases' values takes an Assumption more")
+    if type(found) not in own:
+        names = ", ".join(kind.__name__ for kind in own)
+        every = (set(x.constants) for x in own.values())
+        roles = sorted(set.intersection(*every) - {*found.constants})
+        how = (
+            f"roles=({roles[0]!r},)"
+            if roles
+            else f"applies=lambda case: isinstance(case.problem, ({names},))"
+        )
+        said.append(
+            f"no case has a {type(found).__name__}, but no assumption excludes it. A claim about "
+            f"{names} alone takes one more: Assumption(…, {how}). --same-problem searches it alone"
+        )
+    return "; ".join(said)
 
 
 def _unnamed(finding: Finding, claim: Claim[Any], case: Case) -> dict[str, float]:
@@ -113,15 +117,19 @@ def _unnamed(finding: Finding, claim: Claim[Any], case: Case) -> dict[str, float
     named = letters_of(assumes, notation) | roles_in(form.right, notation)
     named |= Conditions(assumes, case.algorithm, case.rounds, roles_of(case)).read
     every = claim.cases_for("full")
-    new: dict[str, float] = {}
+    new = dict[str, float]()
     for part, own in (
         (case.problem, [of.problem for of in every]),
         (case.algorithm, [of.algorithm for of in every]),
     ):
         alike = [of.values() for of in own if type(of) is type(part)]
-        for name, value in part.values().items():
+        kinds = (float, int) if part is case.algorithm else float  # small counts are simpler
+        for name, value in part.values().items() if alike else ():
             known = name in named or value in [of[name] for of in alike]
-            new |= {name: value} if isinstance(value, float) and not known else {}
+            is_number = isinstance(value, kinds) and not isinstance(value, bool)
+            new |= {name: value} if is_number and not known else {}
+    if not {"rounds", "steps"} & named and case.rounds not in {of.rounds for of in every}:
+        new["rounds"] = case.rounds
     return new
 
 

@@ -71,6 +71,8 @@ DRAWS = 100
 """Structures that are drawn until one may meet the assumptions, by its counts alone."""
 MOST_CLIENTS = 12
 """Clients of a structure, where no fewer meet the assumptions."""
+FEW = 0.01
+"""Below which share of candidates that meet every assumption that is told."""
 GROWTH = 1.6
 """By how much the longest run of a space grows with each of its climbs."""
 Job = Generator[Sequence[Task], list[Result], Finding]
@@ -253,7 +255,7 @@ def _search(
     visited = [_Visited(space) for space in spaces]
     best: tuple[float, dict[str, Any]] = (-np.inf, {})
     nearest = -np.inf, ""  # to the assumptions, where none met them all
-    seconds, climbs, evaluations = 0.0, 0, 0
+    seconds, climbs, evaluations, inside = 0.0, 0, 0, 0
     candidate: dict[str, Any] | None = None
     unclear: dict[str, Any] | None = None  # confirmed, by so little that more is sought
 
@@ -381,7 +383,7 @@ def _search(
                 at.fail(result["why"])
                 nearest = max(nearest, (-np.inf, result["why"]))
                 continue
-            evaluations += result["evaluations"]
+            evaluations, inside = evaluations + result["evaluations"], inside + result["inside"]
             of = unit.structure
             work = result["evaluations"] * max(1, of.rounds * of.local_steps)
             at.new, at.changed = at.new + (not unit.long) * work, at.changed + unit.long * work
@@ -409,7 +411,11 @@ def _search(
         reason = (unmet if tried else "") + (nearest[1] or "no climb was made")
         return ended(reason=reason, ratio=met[0] if met[0] >= 0 else None)
     best = max(met, best, key=lambda of: of[0])
-    return ended(status=NOTHING, ratio=max(best[0], 0.0), **best[1])
+    few = ""
+    if inside < FEW * (drawn := evaluations - len(own)):
+        few = f"of {drawn:,} candidates {inside:,} met every assumption: nearly nothing was tried. "
+        few += "An equality between constants, as L = 1, is met by luck; say L ≤ 1, or leave it out"
+    return ended(status=NOTHING, ratio=max(best[0], 0.0), **best[1], reason=few)
 
 
 def begins_with_own(source: Source, form: Form) -> bool:

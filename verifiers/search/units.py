@@ -15,14 +15,15 @@ import numpy as np
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.climb import climb
 from driftproof.toolkit.draws import TooManyAtoms
-from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.engines.enumerated import Drew
+from driftproof.toolkit.errors import DriftproofError, UndecidableError
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.sources import Source, blaming, loaded, users_file
 from driftproof.verifiers.judges import assumptions
 from driftproof.verifiers.judges.audit_gate import rests_on_constants
 from driftproof.verifiers.judges.judge import OUTSIDE, judge_named
-from driftproof.verifiers.judges.scores import score
+from driftproof.verifiers.judges.scores import score, scored
 from driftproof.verifiers.search.batched_space import ENOUGH, BatchedSpace
 from driftproof.verifiers.search.equalities import kept
 from driftproof.verifiers.search.families import FAMILIES
@@ -124,7 +125,10 @@ class OwnCase(Unit):
         return "\0".join(map(str, (type(self).__name__, self.claim.name, *of)))
 
     def _result(self) -> dict[str, Any]:
-        """Return the ratio and the place, or what ``confirmed`` does; an error costs it alone."""
+        """Return the ratio and the place, or what ``confirmed`` does.
+
+        What nothing decides costs it alone; a mistake in the claim is told, as ``verify`` does.
+        """
         claim = loaded(self.claim)
         form, case = claim.forms[self.form], claim.cases_for("full")[self.number]
         try:
@@ -132,8 +136,12 @@ class OwnCase(Unit):
                 if self.confirm:
                     left = within(self.seconds)
                     return confirmed(claim, form, case, self.seed, left, strongest=self.strongest)
-                return {"ratio": score(claim, form, case, self.seed), "place": place(case)}
-        except DriftproofError as error:
+                try:
+                    found = scored(claim, form, case, self.seed)
+                except (UndecidableError, Drew, ArithmeticError):
+                    found = OUTSIDE
+                return {"ratio": found, "place": place(case)}
+        except UndecidableError as error:
             return {"ratio": OUTSIDE, "place": {}, "status": NOTHING, "reason": failure(error)}
 
 
@@ -204,6 +212,7 @@ class Climb(Unit):
             "ratio": climbed.ratio,
             "at": climbed.at.tolist(),
             "evaluations": climbed.evaluations,
+            "inside": climbed.inside,
             **where,
         }
 
