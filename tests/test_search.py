@@ -306,6 +306,23 @@ def test_an_identity_is_searched_on_its_own_family():
     assert not any(f.found for f in findings), "of an identity, a person has to look"
 
 
+def test_a_simpler_problem_keeps_steps_as_large_beside_its_smoothness():
+    """ητL ≥ 4 of slopes of 1,500: in units of its own, or with defaults, the steps go along."""
+    steep = ((0.0, -3.1), (0.0071, 7.55))
+    problem = PiecewiseLosses(clients=1, gradients=((steep,),), tails="linear")
+    case = Case(problem, FedAvg(local_steps=20, step_size=1.4e-4), 1)
+
+    def breaks(tried):
+        L = tried.problem.constants["field_smoothness"]
+        return 3.8 <= tried.algorithm.step_size * tried.algorithm.local_steps * L <= 4.4
+
+    assert breaks(case)
+    simple = shrunk(case, breaks, 500)
+    assert breaks(simple)
+    assert simple.problem.constants["field_smoothness"] < 20
+    assert sum(map(str.isdigit, str(simple))) < 10
+
+
 def test_shrinking_keeps_what_breaks():
     wide = PiecewiseComposition(
         clients=3, inner=(((((0.123456, 2.0), (1.0, 3.0))),),) * 3, value_noise=0.5

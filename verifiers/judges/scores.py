@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ def in_total_expectation(left: Callable[..., Any] | None) -> Callable[..., Any]:
     """Return a measure that takes its expectations over the whole run, not given the past."""
     assert left is not None
 
+    @wraps(left)
     def whole(view: Any) -> Reduction | None:
         reduction: Reduction | None = left(view)
         if isinstance(reduction, Reduction) and reduction.how == "given past":

@@ -5,16 +5,19 @@ they make all else cheaper; numbers are rounded last.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context
 from functools import partial
-from typing import Any
+from math import inf
+from typing import Any, cast
 
 import numpy as np
 
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.parameters import constraints
+from driftproof.verifiers.search.structure import real
 
 DIGITS = (1, 2, 3, 6)
 DOWN = (2, 3, 6)
@@ -44,18 +47,37 @@ def shrunk(
     changed = True
     while changed:
         changed = False
-        for step in (_counts, partial(_plainer, own=own), _rounder):
+        for step in (_counts, partial(_plainer, own=own), _rescaled, _rounder):
             for simpler in list(step(case)):
                 simple = simpler(case)
-                tried = None if simple is None else kept(simple)
-                if tried is None or tried == case:
-                    continue
-                left -= 1 + steps_of(tried) // STEPS
-                if left <= 0 or late():
-                    return case
-                if breaks(tried):
-                    case, changed = tried, True
+                for other in (simple, _in_step(case, simple)):
+                    tried = None if other is None else kept(other)
+                    if tried is None or tried == case:
+                        continue
+                    left -= 1 + steps_of(tried) // STEPS
+                    if left <= 0 or late():
+                        return case
+                    if breaks(tried):
+                        case, changed = tried, True
+                        break
     return case
+
+
+def _in_step(case: Case, simple: Case | None) -> Case | None:
+    """Return a case of a simpler problem with steps as large beside its smoothness as before."""
+    if simple is None or simple.problem is case.problem or simple.algorithm is None:
+        return None
+    with suppress(DriftproofError, ArithmeticError, ValueError, StopIteration):  # nothing proven
+        before, now = (of.problem.constants for of in (case, simple))
+        smooth = [role for role in before if role.endswith("smoothness")]
+        factor = next(before[role] / now[role] for role in smooth if before[role] != now[role])
+        numbers = {
+            name: rounded(factor * getattr(simple.algorithm, name), DIGITS[-2], down=True)
+            for name, of in real(type(simple.algorithm)).items()
+            if of.high == inf  # a step size, and no share
+        }
+        return replace(simple, algorithm=replace(cast(Any, simple.algorithm), **numbers))
+    return None
 
 
 def steps_of(case: Case) -> int:
@@ -108,6 +130,32 @@ def _plainer(case: Case, own: Sequence[Case]) -> Iterator[Change]:
             for path in _curves(value):
                 for knot in range(len(_at(value, path))):
                     yield partial(_without_knot, name=name, path=path, knot=knot)
+
+
+def _rescaled(case: Case) -> Iterator[Change]:
+    """Curves from −1 to 1 in other units of x and of the function, with fewer digits."""
+    curves = {name: of for name, of in case.problem.values().items() if any(_curves(of))}
+    points = [p for of in curves.values() for path in _curves(of) for p in _at(of, path)]
+    x, y = (max((abs(point[axis]) for point in points), default=0.0) for axis in (0, 1))
+    for digits in DIGITS[:-1] if x and y else ():
+        yield partial(_in_units, names=list(curves), units=(x, y), digits=digits)
+
+
+def _in_units(
+    case: Case, names: Sequence[str], units: tuple[float, float], digits: int
+) -> Case | None:
+    fields: dict[str, Any] = {}
+    for name in names:
+        value = fields[name] = getattr(case.problem, name)
+        for path in _curves(value):
+            points = [(p[0] / units[0], p[1] / units[1]) for p in _at(value, path)]
+            fields[name] = _put(fields[name], path, rounded(tuple(points), digits))
+    try:
+        simpler = replace(case, problem=replace(cast(Any, case.problem), **fields))
+    except (DriftproofError, ArithmeticError, ValueError):
+        return None
+    sizes = [sum(map(str.isdigit, str(of.problem))) for of in (simpler, case)]
+    return simpler if sizes[0] < sizes[1] else None
 
 
 def _rounder(case: Case) -> Iterator[Change]:
