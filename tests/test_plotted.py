@@ -170,8 +170,11 @@ def test_a_claim_that_is_measured_once_a_case_is_drawn_over_what_varies(monkeypa
     assert [*steps.mean] == [at[x].lhs["mean"] for x in steps.x]
     assert [*steps.bound] == [at[x].rhs for x in steps.x]
     assert plots["S"].log == "xy"
-    with pytest.raises(DriftproofError, match="sweep"):
-        plotted.drawn("mine", judged_before={(at_the_end.name, None, "quick"): judged.rows[:1]})
+    alone = plotted.of_claim(
+        "mine", judged_before={(at_the_end.name, None, "quick"): judged.rows[:1]}
+    )
+    assert [*alone["S"].points.x] == [1, 2]  # of one case, also at fewer rounds
+    assert alone["S"].points.mean[-1] == judged.rows[0].lhs["mean"]
 
 
 def test_a_claim_without_two_sides_on_cases_has_nothing_along_a_letter():

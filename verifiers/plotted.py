@@ -27,6 +27,8 @@ from driftproof.verifiers.worst_case.spiral import spiral
 
 KINDS = ("svg", "pdf", "pgf", "png")
 """What a plot is written as, by the ending of its file."""
+POINTS = 12
+"""Numbers of rounds at which a case is judged where it is measured once."""
 Judged = dict[tuple[str, int | None, str], list[Row]]
 """Rows by claim, case and profile."""
 Drawn = tuple[str, Any, Mapping[str, Sequence[Any]]]
@@ -78,12 +80,30 @@ def of_claim(
     figures = headline(rows) if x in ("", "rounds") else [_along(rows, x)]
     if not x and not any(figure.is_line for figure in figures):
         figures = [_along(rows, letter) for letter in _varying(rows)]
+        if not figures and (shorter := _shorter(chosen, case)):
+            made = judge([shorter], Settings(profile=profile))
+            rows = [
+                row for row in made if row.form != "sibling" and fnmatchcase(row.form_key, form)
+            ]
+            figures = [_along(rows, letter) for letter in _varying(rows)]
     if x == "rounds":
         figures = [_by_rounds(figure) for figure in figures if figure.x_label == "local steps"]
     if case is not None:
         figures = [replace(figure, title=f"{figure.title} on case {case}") for figure in figures]
     slug = one.name.replace("/", "-")
     return {figure.name.removeprefix(f"{slug}-"): figure for figure in figures if figure.is_line}
+
+
+def _shorter(claim: Any, number: int | None) -> Any:
+    """Return a claim on its first case and shorter ones: what is measured once has then a line."""
+    if not (claim.measures and claim.cases):
+        return None
+    case = claim.judged_on[(number or 1) - 1]
+    if case.over_class or case.algorithm is None:
+        return None
+    rounds = sorted({round(case.rounds ** (k / POINTS)) for k in range(POINTS + 1)})
+    cases = tuple(replace(case, rounds=fewer) for fewer in rounds)
+    return replace(claim, cases=cases, full=()) if len(cases) > 1 else None
 
 
 def drawn(name: str, which: str = "", **options: Any) -> Drawn:
@@ -122,8 +142,7 @@ def drawn(name: str, which: str = "", **options: Any) -> Drawn:
             f"{name}, of which no row has a curve",
             "a claim that is judged along rounds, horizons or a letter",
             "cases that are measured once are drawn over what differs in them: rounds=sweep(10, 20)"
-            ", say; if the bound holds after every round k with k for K, say so, and write return "
-            'each("round", …) in left(view), without an if',
+            ", say",
         )
     if which and which not in plots:
         raise unknown_name(f"plot of {name}", which, plots)
