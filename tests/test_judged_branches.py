@@ -423,7 +423,8 @@ class UsersAlgorithm(ComFedL):
 
 def test_what_is_checked_of_a_case_is_what_a_user_wrote(monkeypatch):
     looked = []
-    monkeypatch.setattr(attacked, "_found", {})
+    monkeypatch.setattr(attacked, "_audited", set())
+    monkeypatch.setattr(attacked, "_attacked", {})
     for name in ("audit_problem", "audit_algorithm", "exceeded"):
 
         def note(*parts, name=name):

@@ -330,10 +330,15 @@ def test_long_work_of_ones_own_is_told_with_its_remedy(rounds, said, tmp_path):
 def test_a_measure_of_no_moment_is_refused_before_constants_are_attacked(monkeypatch):
     monkeypatch.setattr(attacked, "exceeded", lambda *_: pytest.fail("attacked first"))
     monkeypatch.setattr(attacked, "_attacked", {})
-    monkeypatch.setattr(attacked, "_found", {})
 
     def left(view):
         return each("round", sq(view.mean("w"))) if view.last else None
 
-    with pytest.raises(DriftproofError, match="gave no value at any moment"):
-        verify(replace(smooth_claim(UsersQuadratic()), left=left))
+    of = smooth_claim(UsersQuadratic())
+    wrong = {
+        "gave no value at any moment": {"left": left},
+        "unknown letter 'K'": {"right": lambda c: c.K},
+    }
+    for said, mistake in wrong.items():
+        with pytest.raises(DriftproofError, match=said):
+            verify(of, replace(of, name="tests/wrong", **mistake))

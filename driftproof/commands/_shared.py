@@ -255,6 +255,7 @@ def sparing(
             if whole or len(others) in (0, len(chosen)):
                 raise
             chosen, failed[str(error.claim)] = others, error
+            note(f"{error.claim}: {error.got.splitlines()[0]}")  # the others may take minutes
 
 
 def errors_of(failed: Mapping[str, DriftproofError]) -> ExceptionGroup[DriftproofError]:

@@ -6,7 +6,6 @@ a search for points that exceed the constants (``synthetic.attacks``).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -27,7 +26,7 @@ QUICK, FULL = 0.0125, 0.25
 
 These say how many points are looked at, whatever the time that takes.
 """
-_found: dict[tuple[Any, ...], Found] = {}
+_audited = set[tuple[Any, ...]]()
 _attacked: dict[tuple[Any, ...], Found] = {}
 
 
@@ -43,30 +42,34 @@ class Found(NamedTuple):
     tried: int = 0
 
 
-def look(case: Case, effort: float = QUICK, between: Callable[[], None] = lambda: None) -> Found:
-    """Audit a case's user's own parts; return the constants that are exceeded, and how.
-
-    Args:
-        between: called after the audit and before the attack, which may take a minute.
+def audited(case: Case) -> None:
+    """Audit a case's user's own parts.
 
     Raises:
         DriftproofError: something does not fit, say the gradient the objective.
     """
-    key = (type(case.problem), type(case.algorithm), key_of(case), effort)
-    if key not in _found:
+    key = type(case.problem), type(case.algorithm), key_of(case)
+    if key not in _audited:
         if not is_shipped(case.problem):
             with telling_the_method(type(case.problem)):
                 audit_problem(case.problem)
         if case.algorithm is not None:
             with telling_the_method(type(case.algorithm)):
                 audit_algorithm(case.algorithm, case.problem)
-        of = (type(case.problem), key_of(replace(case, algorithm=None)), effort)
-        if of not in _attacked:  # once for all the algorithms that run on it
-            between()
-            shipped = is_shipped(case.problem)
-            _attacked[of] = Found({}) if shipped else exceeded(case, effort)
-        _found[key] = _attacked[of]
-    return _found[key]
+        _audited.add(key)
+
+
+def look(case: Case, effort: float = QUICK) -> Found:
+    """Audit a case's user's own parts; return the constants that are exceeded, and how.
+
+    Raises:
+        DriftproofError: as ``audited``.
+    """
+    audited(case)
+    key = type(case.problem), key_of(replace(case, algorithm=None)), effort
+    if key not in _attacked:  # once for all the algorithms that run on it
+        _attacked[key] = Found({}) if is_shipped(case.problem) else exceeded(case, effort)
+    return _attacked[key]
 
 
 def exceeded(case: Case, effort: float = QUICK) -> Found:

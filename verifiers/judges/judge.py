@@ -47,6 +47,7 @@ class ClaimTask:
         form: which form, by position.
         args: what else the function needs, as words and numbers.
         effort: the steps of its run: longer ones are started first.
+        early: whether it is done before whatever waits: it tells mistakes.
         shared: whether its result is the same for every claim.
         kept: whether it is the same in every run, with whatever claims beside it in its file: then
             a ledger's is taken without being asked to resume.
@@ -61,6 +62,7 @@ class ClaimTask:
     seed: int = 0
     device: str = "cpu"
     effort: float = 0.0
+    early: bool = False
     shared: bool = False
     kept: bool = False
 

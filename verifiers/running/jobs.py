@@ -13,6 +13,7 @@ from itertools import product
 from typing import Any
 
 from driftproof.toolkit.cases import Case
+from driftproof.toolkit.constants import Letters, stated
 from driftproof.toolkit.errors import UndecidableError
 from driftproof.toolkit.verdict import Row
 from driftproof.verifiers.claim_types.claim import Claim, Form
@@ -89,7 +90,13 @@ def _attacked(claim: Claim[Any], group: Group, ask: ClaimTask, profile: str) -> 
     if not first:
         return [], 0
     cases, full = [claim.every_case[number] for number in first.values()], profile == "full"
-    ask = replace(ask, do=_attack, seed=0, device="cpu", shared=True, kept=True)
+    ask = replace(ask, do=_open, seed=0, device="cpu", kept=True, early=True)
+    yield [
+        replace(ask, number=number, case=key, form=k)
+        for key, number in first.items()
+        for k in group.forms
+    ]
+    ask = replace(ask, do=_attack, early=False, shared=True)
     results = yield [
         replace(ask, number=number, case=key, args=(full, audit_gate.said_by(case.problem)))
         for (key, number), case in zip(first.items(), cases, strict=True)
@@ -99,18 +106,28 @@ def _attacked(claim: Claim[Any], group: Group, ask: ClaimTask, profile: str) -> 
     return told, sum(tried for _, tried in found)
 
 
+def _open(claim: Any, task: ClaimTask) -> bytes:
+    """Do the task of telling a mistake before an attack, which may take a minute.
+
+    It audits a user's own parts, and asks for the right side and for the first of the left side.
+    """
+    from driftproof.verifiers.judges.attacked import audited
+
+    case, form = task.of(claim)
+    audited(case)
+    with suppress(UndecidableError):
+        if claim.measures and assumptions.outside(claim, case, form) is None:
+            stated(form.right, Letters(claim.notation(case)))
+            how_of(form.left or claim.left, case)
+    return b""
+
+
 def _attack(claim: Any, task: ClaimTask) -> bytes:
-    """Do the task of auditing a case's user's own parts, and attacking declared constants."""
+    """Do the task of attacking the constants that a case declares."""
     from driftproof.verifiers.judges.attacked import FULL, QUICK, look
 
-    (full, _), (case, form) = task.args, task.of(claim)
-
-    def opened() -> None:  # what a measure has no moment for is told at once
-        with suppress(UndecidableError):
-            if claim.measures and assumptions.outside(claim, case, form) is None:
-                how_of(form.left or claim.left, case)
-
-    return json.dumps(look(case, FULL if full else QUICK, opened)).encode()
+    full, _ = task.args
+    return json.dumps(look(task.of(claim)[0], FULL if full else QUICK)).encode()
 
 
 def _judged(judge: Judge, claim: Claim[Any], group: Group, ask: ClaimTask, profile: str) -> Tasks:

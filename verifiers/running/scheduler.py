@@ -173,7 +173,7 @@ class _Running:
     ) -> None:
         self.made: list[Any] = [None for _ in jobs]
         self._jobs, self._cache, self._done, self._each = jobs, cache, done, each
-        self._waiting: list[tuple[float, int, int, Task]] = []
+        self._waiting: list[tuple[bool, float, int, int, Task]] = []
         self._slots: dict[int, list[Result | None]] = {}
 
     @property
@@ -188,15 +188,19 @@ class _Running:
 
     def here(self, seconds: float) -> None:
         """Do tasks in this process for a time, the shortest first; or all of them."""
+
+        def short(of: tuple[bool, float, int, int, Task]) -> tuple[bool, float, int]:
+            return of[0], -of[1], -of[2]
+
         ends = time.monotonic() + seconds
         while self._waiting and time.monotonic() < ends:
             if seconds == inf:
-                _, number, place, task = heapq.heappop(self._waiting)
+                *_, number, place, task = heapq.heappop(self._waiting)
             else:
-                shortest = max(self._waiting)
+                shortest = min(self._waiting, key=short)
                 self._waiting.remove(shortest)
                 heapq.heapify(self._waiting)
-                _, number, place, task = shortest
+                *_, number, place, task = shortest
             self._came(number, place, task, perform(task))
 
     def on(self, executor: TaskExecutor) -> None:
@@ -205,7 +209,7 @@ class _Running:
         try:
             while self._waiting or pending:
                 while self._waiting and len(pending) < executor.at_once():
-                    _, number, place, task = heapq.heappop(self._waiting)
+                    *_, number, place, task = heapq.heappop(self._waiting)
                     try:  # a worker may have ended since the last look
                         future = executor.submit(task)
                     except Exception as error:
@@ -246,8 +250,8 @@ class _Running:
             self._slots[number] = [self._cache.stored(task) for task in wanted]
             for place, task in enumerate(wanted):
                 if self._slots[number][place] is None:
-                    effort = getattr(task, "effort", 0.0)
-                    heapq.heappush(self._waiting, (-effort, number, place, task))
+                    effort, early = getattr(task, "effort", 0.0), getattr(task, "early", False)
+                    heapq.heappush(self._waiting, (not early, -effort, number, place, task))
 
 
 def _blame(

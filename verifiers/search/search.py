@@ -44,6 +44,7 @@ from driftproof.verifiers.search.structure import (
     STEPS_AT_FIRST,
     Choices,
     Structure,
+    as_long,
 )
 from driftproof.verifiers.search.units import (
     CLEAR_RATIO,
@@ -322,7 +323,8 @@ def _search(
                 break
     met = max((of[:2] for of in own if of[0] < ENOUGH), key=lambda of: of[0], default=best)
 
-    at_home = {case.problem.leaf_name for case in claim.cases_for("full")}
+    every = claim.cases_for("full")
+    at_home = {case.problem.leaf_name for case in every}
     while (seconds < effort.seconds) if effort.climbs is None else (climbs < effort.climbs):
         open_spaces = [at for at in visited if not at.useless]
         if unclear and unclear["case"]["problem"]["name"] in at_home:  # elsewhere it is another one
@@ -340,6 +342,7 @@ def _search(
             draw, most = at.space.choices, int(at.longest)
             at.climbs, at.longest = at.climbs + 1, min(at.longest * GROWTH, MOST_STEPS)
             again = at.drawn >= KINDS and bool(at.leaders) and at.changed <= at.new
+            own_first = at.family not in FAMILIES and not at.drawn
             for attempt in range(DRAWS):
                 if again:
                     nth = min(int(random.geometric(0.5)), len(at.leaders)) - 1  # the best mostly
@@ -356,12 +359,16 @@ def _search(
                 if mended is not None:
                     structure = mended
                     break
+            template = int(random.choice(at.space.templates))
+            if own_first and claim.measures:  # a climb takes long: the first is near a case
+                template = max(at.space.templates, key=lambda k: steps_of(every[k]))
+                structure = as_long(structure, every[template])
             wanted.append(
                 Climb(
                     source,
                     number,
                     structure,
-                    int(random.choice(at.space.templates)),
+                    template,
                     int(random.integers(2**31)),
                     again,
                     PLENTY if unclear else ENOUGH,

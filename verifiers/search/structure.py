@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.cases import Case
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.parameters import Constraint, Parameters, constraints
 
@@ -221,6 +222,21 @@ class Choices:
             part = structure.clients
         rounds = max(1, min(structure.rounds, longest // steps))
         return replace(structure, local_steps=steps, rounds=rounds, taking_part=part)
+
+
+def as_long(structure: Structure, case: Case) -> Structure:
+    """Return a structure with the counts of a case."""
+    of, problem = case.algorithm, case.problem
+    if of is None:
+        return structure
+    return replace(
+        structure,
+        clients=problem.clients,
+        dim=problem.dim,
+        rounds=case.rounds,
+        local_steps=of.local_steps,
+        taking_part=of.cohort_size(problem.clients),
+    )
 
 
 def _has(algorithm: Algorithm, name: str, value: Any) -> bool:
