@@ -809,6 +809,7 @@ def exact_members():
     steep, other = ((-0.5, -3.0), (0.0, -2.0)), ((-1.0, 0.0), (0.5, 0.75), (2.0, 4.0))
     bent = ((((0.0, -1.0), (1.0, -0.5)),), (((0.0, 2.0), (1.0, 3.0), (2.0, 6.0)),))
     yield from (PAIR, QUADRATICS, BENT, PiecewiseLosses(clients=1, gradients=((STEEP,),)))
+    yield PiecewiseLosses(gradients=((STEEP,), (((0.0, -1.0), (1.0, -0.5)),)))
     yield PiecewiseLosses(dim=2, gradients=((STEEP, SHALLOW), (SHALLOW, STEEP)))
     for coupling in (((1.0,), (0.5,)), ((-2.0,), (0.5,)), ((1.0,), (-1.0,))):
         lower = ((other,), (steep,))
@@ -820,6 +821,8 @@ def exact_members():
 @pytest.mark.parametrize("problem", list(exact_members()))
 def test_what_x_star_decides_follows_from_the_formulas_exactly(problem):
     """The judge has upper ends in doubles."""
+    curves = Curves(problem)
+    assert curves.least(problem.solution.minimiser + 1) == curves.best == []
     curves, case = curves_of(problem), Case(problem, FedAvg(), 1)
     ends = {role: float(x) for role, x in constants_at_optimum(problem).items()}
     assert len(ends) == 3

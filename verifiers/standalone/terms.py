@@ -102,7 +102,7 @@ class Term(arb):
         a, b = self, term(other)
         if b.value == 0:
             raise RefusedError("a division by 0")
-        if (b.bare and b.value == 1) or a.text == "0":
+        if (b.bare and b.value == 1) or (a.text == "0" and b.value != 0):
             return a
         if a.copies and b.value == a.copies[1]:
             return a.copies[0]
