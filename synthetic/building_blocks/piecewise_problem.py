@@ -4,7 +4,7 @@ r"""What the piecewise families share: constants, optimum and oracles from their
 largest size of a coin, s, c the suprema of |f_k'|, |f_k''| and G, L those of |g_k'|, |g_k''|, over
 clients and coordinates (for gradients, root sums of squares over the coordinates):
 
-* of losses alone, noise σ r at most, and the least F_k'' over pieces and tails as modulus;
+* of losses alone, noise σ r at most, and the least f_i'' over pieces and tails as modulus;
 * inner gradient s + a r, its Lipschitz constant c + a κ r, mean ones without noise;
 * outer gradient G + σ r and L; root mean square (G² + σ²)^½;
 * noises: a; v + a/κ, since |v + (a/κ) sin κx| is at most that; σ;

@@ -1,11 +1,11 @@
 r"""Any losses whose derivatives are piecewise linear: the family that a search looks through.
 
-**Objective.** F(x) = (1/K) Σ_k F_k(x), separable, with F_k' piecewise linear in each coordinate,
+**Objective.** F(x) = (1/n) Σ_i f_i(x), separable, with f_i' piecewise linear in each coordinate,
 given by points (x, value). Beyond the outermost it is constant (gradients are bounded), or goes on
 with the slope of its last piece (``tails="linear"``: strongly convex losses, quadratics).
-F_k(0) = 0, and the start is 0: another start is another place of the knots.
+f_i(0) = 0, and the start is 0: another start is another place of the knots.
 
-**Noise**: ∇F_k(x; ξ) = ∇F_k(x) + σξe with a coin ξ of mean 0 and variance 1, whose rarer side has
+**Noise**: ∇f_i(x; ξ) = ∇f_i(x) + σξe with a coin ξ of mean 0 and variance 1, whose rarer side has
 probability ``rare``.
 
 **Constants and optimum**: ``building_blocks.piecewise_problem``, with inf F found cell by cell.
@@ -28,7 +28,7 @@ from driftproof.toolkit.problem import problem
 @problem(
     name="piecewise-losses",
     source="a family of driftproof's, for the search of counterexamples",
-    statement=r"F(x) = \frac1K\sum_{k=1}^K F_k(x),\quad F_k' \text{ piecewise linear}",
+    statement=r"F(x) = \frac1n\sum_{i=1}^n f_i(x),\quad f_i' \text{ piecewise linear}",
 )
 class PiecewiseLosses(PiecewiseProblem):
     """Losses with piecewise linear derivatives.
@@ -41,11 +41,11 @@ class PiecewiseLosses(PiecewiseProblem):
     ([2.0], [2.0, 2.0])
 
     Args:
-        clients: K.
+        clients: n.
         dim: d.
-        gradients: ``gradients[client][coordinate]``, a tuple of points of F_k' (empty: that of a
+        gradients: ``gradients[client][coordinate]``, a tuple of points of f_i' (empty: that of a
             Huber function around 2).
-        tails: whether F_k' is "flat" or "linear" beyond the outermost points.
+        tails: whether f_i' is "flat" or "linear" beyond the outermost points.
         noise: σ.
         rare: q.
     """
@@ -53,7 +53,7 @@ class PiecewiseLosses(PiecewiseProblem):
     clients: PositiveInt = 2
     dim: PositiveInt = 1
     gradients: Annotated[
-        Curves, Curve(default=AROUND_TWO, part="plain", opposed=True, letter="F")
+        Curves, Curve(default=AROUND_TWO, part="plain", opposed=True, letter="f")
     ] = ()
     tails: Literal["flat", "linear"] = "flat"
     noise: Annotated[NonNegative, Noise(part="plain_noise")] = 0.0

@@ -40,7 +40,8 @@ FROM_TWO = ((0.0, 2.0), (1.0, 3.0))
 @problem(
     name="piecewise-minimax",
     source="a family of driftproof's, for the search of counterexamples",
-    statement=r"\min_x\max_y \frac1n\sum_{i=1}^n \big[h_i(x) + b_i xy - k_i(y)\big],\quad "
+    statement=r"F(x) = \max_y f(x, y) = f(x, y^*(x)),\quad f = \frac1n\sum_{i=1}^n f_i,\quad "
+    r"f_i(x, y) = h_i(x) + b_i xy - k_i(y),\quad "
     r"h_i',\,k_i' \text{ piecewise linear}",
 )
 class PiecewiseMinimax(PiecewiseLevels, MinimaxProblem):

@@ -1,6 +1,6 @@
 r"""Convex piecewise losses with a term, from any start: what a search of f + h looks through.
 
-**Objective.** F = f + h: f that of ``piecewise-losses``, of F_k' that nowhere fall, and h a sum of
+**Objective.** F = f + h: f that of ``piecewise-losses``, of f_i' that nowhere fall, and h a sum of
 kinks w_k|x − t_k|, one of each client in each coordinate; or the indicator of the smallest box that
 holds all t_k and 0. The start is 0, so knots and kinks say where it lies. L and μ are those of f.
 """
@@ -139,7 +139,7 @@ class TermMembers(Many, TermProblem):
 @problem(
     name="piecewise-terms",
     source="a family of driftproof's, for the search of counterexamples",
-    statement=r"F(x) = \frac1K\sum_{k=1}^K F_k(x) + h(x),\quad F_k' \text{ piecewise linear},\ "
+    statement=r"F(x) = \frac1n\sum_{i=1}^n f_i(x) + h(x),\quad f_i' \text{ piecewise linear},\quad "
     r"h(x) = \sum_k w_k|x - t_k| \text{ or } I_{[\min t_k, \max t_k]}(x)",
 )
 class PiecewiseTerms(TermProblem, PiecewiseLosses):  # type: ignore[override]

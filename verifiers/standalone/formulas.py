@@ -4,7 +4,7 @@ A family's statement says h_k' of a function, and its parameter has the letter (
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from itertools import pairwise
@@ -20,6 +20,7 @@ from driftproof.synthetic.building_blocks.piecewise_linear import PiecewiseLinea
 from driftproof.toolkit.balls import Balls, RefusedError
 from driftproof.toolkit.balls.tensor import lift
 from driftproof.toolkit.constants import latex
+from driftproof.toolkit.oracles import has_term
 from driftproof.toolkit.rationals import decimal
 from driftproof.toolkit.report.latex_text import latex_text
 from driftproof.toolkit.tolerances import STORED
@@ -58,6 +59,7 @@ class Curves:
 
     Attributes:
         used: name → its pieces, of those that a run has called.
+        best: x*, and y* of a minimax problem, once ``least`` has found it.
 
     Raises:
         NoScriptError: the problem is none of these.
@@ -69,16 +71,22 @@ class Curves:
                 f"the functions of {type(problem).__name__} have no formula here, as those of "
                 "piecewise linear derivatives have"
             )
-        self._known = [
-            (one.letter, getattr(problem.parts, one.part or name))
-            for name, one in declared(type(problem)).items()
-            if isinstance(one, Curve)
-        ]
-        self._of_y = {
-            one.letter
-            for name, one in declared(type(problem)).items()
-            if isinstance(one, Curve) and name == "lower"
-        }
+        curves = {x: of for x, of in declared(type(problem)).items() if isinstance(of, Curve)}
+        parts = problem.parts
+        self._known = [(of.letter, getattr(parts, of.part or x)) for x, of in curves.items()]
+        self._of_y = {of.letter for x, of in curves.items() if x in ("lower", "upper")}
+        self._clients, self._dim = problem.clients, problem.dim
+        self._coupling = [list[Term]()] * problem.clients  # b_i, of a minimax problem
+        if problem.offers == "minimax":
+            numbers = parts.coupling[..., 0].tolist()
+            self._coupling = [[Term(decimal(b), bare=True) for b in row] for row in numbers]
+        elif len(curves) > 1 or has_term(problem):
+            self._coupling = []  # F is no mean of these alone
+        elif problem.clients == 1:
+            self._known = [("F", self._known[0][1])]
+        rows = [[(k, i) for i in range(problem.dim)] for k in range(problem.clients)]
+        self._pieces = [[[pieces_of(x, *at) for at in row] for row in rows] for _, x in self._known]
+        self.best: list[Term] = []
         self.used: dict[str, list[Piece]] = {}
 
     def variable(self, name: str) -> str:
@@ -104,40 +112,80 @@ class Curves:
             kind.value, kind.value_and_integral = originals
 
     def least(self, near: Any) -> list[Term]:
-        """Return where a mean of losses is least, near what a problem says (empty: unknown)."""
-        (_, of), *others = self._known
-        if others or near is None:
-            return []
-        made = []
-        for i in range(of.knots.shape[1]):
-            slopes, losses = self._losses(i)
-            x = minimiser_of(sum_of(slopes), sum_of(losses))
+        """Return x*, and y* of a minimax problem, near what a problem says (empty: unknown)."""
+        for i in range(self._dim if self._coupling and near is not None else 0):
+            slope, y = self._means(i)
+            x = minimiser_of(slope, integral_of(slope, Fraction(0)))
             if x is None or abs(x - Fraction(float(near[i]))) > Fraction(STORED) * (1 + abs(x)):
-                return []
-            made.append(Term(x, "x^{*}" if len(near) == 1 else f"x^{{*}}_{{{i + 1}}}"))
+                self.best.clear()
+                break
+            names = [f"{of}^{{*}}" + f"_{{{i + 1}}}" * (self._dim > 1) for of in "xy"]
+            self.best.insert(i, Term(x, names[0]))
+            self.best += [Term(value_at(y, x), names[1])] if y else []
+        return self.best
+
+    def _means(self, i: int) -> tuple[list[Piece], list[Piece]]:
+        """Return F' of a coordinate, times the number of clients, and y*(x) (empty: no y)."""
+        slope, *rising = (sum_of([row[i] for row in of]) for of in self._pieces)
+        by = sum((b.value for row in self._coupling for b in row[i : i + 1]), Fraction(0))
+        y = solution_of(rising[0], by) if rising else []
+        risen: list[Piece] = [(end, (by * a, by * b)) for end, (a, b) in y]
+        return sum_of([slope, risen or [(None, (by, by))]]), y
+
+    def lower(self, x: Any) -> Balls:
+        """Return y*(x) of a minimax problem."""
+        known = {of.text: y for of, y in zip(self.best, self.best[self._dim :], strict=False)}
+        made = np.frompyfunc(term, 1, 1)(lift(x[: self._dim]))
+        for i, r in np.ndindex(*made.shape):
+            name, at = "y^{*}" + f"_{{{i + 1}}}" * (self._dim > 1), made[i, r]
+            pieces = self.used.setdefault(name, self._means(i)[1])
+            y = Term(value_at(pieces, at.value), name + bracketed(at.text))
+            made[i, r] = known.get(at.text, y)
+        return Balls(made)
+
+    def slopes(self) -> list[list[Term]]:
+        """Return each client's partial derivatives at x*: by x, and by y of a minimax problem."""
+        made = []
+        for k in range(self._clients):
+            made.append([self._called(0, k, i, self.best[i]) for i in range(self._dim)])
+            for i, b in enumerate(self._coupling[k]):
+                made[k][i] += b * (y := self.best[self._dim + i])
+                made[k].append(b * self.best[i] - self._called(1, k, i, y))
         return made
 
-    def above(self, point: Iterable[Any], least: list[Term]) -> Term:
-        """Return F(x) − F(x*) of a mean of losses."""
-        (name, of), made = self._known[0], NOTHING
-        for i, pair in enumerate(zip(map(term, point), least, strict=True)):
-            names = [self._index(name, of, k, i) for k in range(len(of.knots))]
-            self.used |= zip(names, self._losses(i)[1], strict=True)
-            for sign, x in zip((1, -1), pair, strict=True):
-                values = [
-                    Term(value_at(self.used[called], x.value), called + bracketed(x.text))
-                    for called in names
-                ]
-                mean = sum(values, NOTHING) / Term(Fraction(len(names)), bare=True)
-                made = made + mean if sign > 0 else made - mean
-        return made
+    def mean(self, at: list[list[Term]]) -> Term:
+        """Return the mean of what the clients' functions are at a point each (none: at x*)."""
+        total, at = NOTHING, at or [self.best] * self._clients
+        for k, i in np.ndindex(self._clients, self._dim):
+            total += self._called(0, k, i, at[k][i], risen=True)
+            for b, y in zip(self._coupling[k][i : i + 1], at[k][self._dim + i :], strict=False):
+                total = total + b * at[k][i] * y - self._called(1, k, i, y, risen=True)
+        return total / Term(Fraction(self._clients), bare=True)
 
-    def _losses(self, i: int) -> tuple[list[list[Piece]], list[list[Piece]]]:
-        """Return the clients' derivatives in a coordinate, and the functions."""
-        of = self._known[0][1]
-        slopes = [pieces_of(of, k, i) for k in range(len(of.knots))]
-        firsts = (decimal(float(x)) for x in of.knots[:, i, 0, 0])
-        return slopes, [integral_of(*pair) for pair in zip(slopes, firsts, strict=True)]
+    def above(self, x: Any) -> Balls:
+        """Return F(x) − F*."""
+        xs = np.frompyfunc(lambda of: shortened(term(of)), 1, 1)(lift(x[: self._dim]))
+        ys = self.lower(Balls(xs)).entries if len(self.best) > self._dim else xs[:0]
+        least, points = Term(self.mean([]).value, "F^{*}"), np.concatenate([xs, ys]).T
+        made = [self.mean([[*point]] * self._clients) - least for point in points]
+        return Balls(np.array(made, dtype=object))
+
+    def minima_gap(self) -> Term | None:
+        """Return F* less the mean of the clients' minima (None: one has none)."""
+        of = self._pieces[0]
+        at = [[minimiser_of(x, integral_of(x, Fraction(0))) for x in row] for row in of]
+        if any(None in row for row in at):
+            return None
+        return Term(self.mean([]).value, "F^{*}") - self.mean([[*map(Term, row)] for row in at])
+
+    def _called(self, which: int, k: int, i: int, x: Term, *, risen: bool = False) -> Term:
+        """Return a function's derivative at x, or with ``risen`` its value."""
+        name, of = self._known[which]
+        called, pieces = self._index(name, of, k, i) + "'" * (not risen), self._pieces[which][k][i]
+        if risen:
+            pieces = integral_of(pieces, decimal(float(of.knots[k, i, 0, 0])))
+        value = value_at(self.used.setdefault(called, pieces), x.value)
+        return Term(value, called + bracketed(shortened(x).text))
 
     def _index(self, name: str, of: PiecewiseLinear, client: int, coordinate: int) -> str:
         clients, dim = of.knots.shape[:2]
@@ -146,26 +194,25 @@ class Curves:
 
     def _at(self, of: Any, x: Any, original: Any, *, integral: bool = False) -> Any:
         same = (
-            name
-            for name, known in self._known
-            if known.knots.equal(of.knots) and known.values.equal(of.values)
+            known.knots.equal(of.knots) and known.values.equal(of.values)
+            for _, known in self._known
         )
-        name = next(same, None)
+        which = next((n for n, is_it in enumerate(same) if is_it), None)
         own = isinstance(x, Balls) and any(isinstance(v, Term) for v in lift(x).flat)
-        if not own or name is None or x.shape[:2] != of.knots.shape[:2]:
+        if not own or which is None or x.shape[:2] != of.knots.shape[:2]:
             return original(of, x)  # of no step: Newton's, to y*(x)
         values, areas = np.empty(x.shape, object), np.empty(x.shape, object)
         for k, i, r in np.ndindex(*x.shape):
-            called, to = self._index(name, of, k, i), term(lift(x)[k, i, r])
-            pieces = self.used.setdefault(f"{called}'", pieces_of(of, k, i))
-            short = isinstance(to.value, Fraction) and NUMERIC.fullmatch(to.text)
-            text = number_text(to.value) if short else to.text
-            values[k, i, r] = Term(value_at(pieces, to.value), f"{called}'{bracketed(text)}")
+            to = term(lift(x)[k, i, r])
+            values[k, i, r] = self._called(which, k, i, to)
             if integral:
-                first = decimal(float(of.knots[k, i, 0, 0]))
-                risen = self.used.setdefault(called, integral_of(pieces, first))
-                areas[k, i, r] = Term(value_at(risen, to.value), called + bracketed(text))
+                areas[k, i, r] = self._called(which, k, i, to, risen=True)
         return (Balls(values), Balls(areas)) if integral else Balls(values)
+
+
+def shortened(x: Term) -> Term:
+    """Return a fraction that was computed of others as what it comes to."""
+    return Term(x.value) if isinstance(x.value, Fraction) and NUMERIC.fullmatch(x.text) else x
 
 
 def pieces_of(of: PiecewiseLinear, client: int, coordinate: int) -> list[Piece]:
@@ -220,6 +267,16 @@ def sum_of(functions: list[list[Piece]]) -> list[Piece]:
         ]
         made.append((end, tuple(sum(of, Fraction(0)) for of in zip(*parts, strict=True))))
     return made
+
+
+def solution_of(rising: list[Piece], by: Fraction) -> list[Piece]:
+    """Return the y(x) at which a rising function is ``by``·x."""
+    if not by:
+        return [(None, (minimiser_of(rising, integral_of(rising, by)) or by, by))]
+    ends = [value_at(rising, end) / by for end, _ in rising[:-1] if end is not None]
+    parts = [(-a / b, by / b) for _, (a, b) in rising]
+    turn = 1 if by > 0 else -1
+    return [*zip([*ends[::turn], None], parts[::turn], strict=True)]
 
 
 def minimiser_of(slope: list[Piece], value: list[Piece]) -> Fraction | None:

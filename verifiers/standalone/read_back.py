@@ -38,6 +38,9 @@ WORDS = [
 """The words of a formula, besides its letters and functions; the first is an interval."""
 BRACKETS = {"(": ")", "{": "}", r"\left(": r"\right)", r"\left|": r"\right|"}
 SIGNS = {"+": operator.add, "-": operator.sub}
+STRETCH = re.compile(r"for \$([ks]) = (\d+), (\d+), \\dots, (\d+)\$")
+"""The remark of a row that stands for several, of which only the number in its subject differs."""
+SUM = re.compile(r"\\sum_\{s=(\d+)\}\^\{(\d+)\} M_\{s\}")
 
 
 class Reading:
@@ -62,6 +65,11 @@ class Reading:
             NoScriptError: it is not, or a formula cannot be read.
         """
         for row in rows:
+            if stretch := STRETCH.search(row):
+                first, second, last = map(int, stretch.groups()[1:])
+                same, at = row[: stretch.start()], re.compile(rf"(?<=[({{]){stretch[1]}(?=[)}}])")
+                self.read([at.sub(f"{n}", same) for n in range(first, last + 1, second - first)])
+                continue
             subject, _, said = re.split(r" &(=|\\le) ", row.partition(" &&")[0], maxsplit=1)
             if subject.endswith(("(x)", "(y)")):
                 inside = re.sub(r"\\(begin|end)\{cases\}", "", said).split(r" \\ ")
@@ -70,7 +78,7 @@ class Reading:
                 continue
             said, below, most = said.partition(r" \le ")
             *computed, last = map(self.value, [*said.split(" = "), *[most] * bool(below)])
-            if subject.partition("(")[0] in self.functions:  # it is computed too, as f'(x_1)
+            if subject[-1] == ")" and subject.partition("(")[0] in self.functions:  # as f'(x_1)
                 computed.append(self.value(subject))
             holds = _below if below else _agree
             if not all(holds(x, last) for x in computed):
@@ -79,6 +87,9 @@ class Reading:
 
     def value(self, text: str) -> Any:
         """Return the value of a formula."""
+        for of in SUM.finditer(text):
+            terms = " + ".join(f"M_{{{s}}}" for s in range(int(of[1]), int(of[2]) + 1))
+            text = text.replace(of[0], f"({terms})")
         names = sorted([*self.letters, *self.functions], key=len, reverse=True)
         word = re.compile("|".join([*map(re.escape, names), *WORDS]))
         self._words = word.findall(text)[::-1]
@@ -126,10 +137,10 @@ class Reading:
 
     def _atom(self) -> Any:
         word = self._next()
+        if word in self.functions and self._words[-1:] in (["("], [r"\left("]):
+            return self._at(word, self._group())
         if word in self.letters:
             return self.letters[word]
-        if word in self.functions:
-            return self._at(word, self._group())
         if word == r"\frac":
             return on_values(operator.truediv, self._group(), self._group())
         if word == r"\sqrt":

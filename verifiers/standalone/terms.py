@@ -13,6 +13,7 @@ stands for; a fraction of many digits goes on as an interval of twelve.
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -44,8 +45,10 @@ class Term(arb):
         binds: how its parts bind.
         bare: whether it is a constant of some text, of which a 0 or a 1 need not be shown.
         copies: of a sum of equal numbers, one of them and how many they are.
+        of_square: of a square, what it is of.
     """
 
+    of_square: Term | None = None
     copies: tuple[Term, int] | None = None
 
     def __init__(self, value: Any, text: str = "", binds: int = ATOM, bare: bool = False) -> None:
@@ -60,9 +63,10 @@ class Term(arb):
 
     def __add__(self, other: Any) -> Term:
         a, b = self, term(other)
-        if (b.bare and b.value == 0) or (a.bare and a.value == 0):
-            return a if b.bare and b.value == 0 else b
-        text = f"{a.text} - {b.text[1:]}" if b.text[0] == "-" else f"{a.text} + {b.text}"
+        if b.text == "0" or (a.bare and a.value == 0):
+            return a if b.text == "0" else b
+        signed = f"- {b.text[1:]}" if b.text[0] == "-" else b.text.removeprefix("0 ")
+        text = f"{a.text} {signed}" if signed[0] == "-" else f"{a.text} + {b.text}"
         made, (one, count) = _made(operator.add, text, SUM, a, b), a.copies or (a, 1)
         made.copies = (one, count + 1) if one.text == b.text else None
         return made
@@ -73,18 +77,24 @@ class Term(arb):
 
     def __sub__(self, other: Any) -> Term:
         a, b = self, term(other)
-        if (b.bare and b.value == 0) or (a.bare and a.value == 0):
-            return a if b.bare and b.value == 0 else -b
+        if b.text == "0" or (a.bare and a.value == 0):
+            return a if b.text == "0" else -b
+        if a.text == b.text and isinstance(a.value, Fraction):
+            return Term(Fraction(0))
         text = f"{a.text} + {b.text[1:]}" if b.binds == SIGNED else f"{a.text} - {b.within(SIGNED)}"
         return _made(operator.sub, text, SUM, a, b)
 
     def __mul__(self, other: Any) -> Term:
         a, b = self, term(other)
+        if "0" in (a.text, b.text):
+            return Term(Fraction(0), bare=(a if a.text == "0" else b).bare)
         for one, two in ((a, b), (b, a)):
-            if one.bare and one.value in (-1, 0, 1):
-                return one if one.value == 0 else two if one.value == 1 else -two
+            if one.bare and one.value in (-1, 1):
+                return two if one.value == 1 else -two
         if a.text == b.text:
             return a**2
+        if b.binds == SIGNED:
+            return -(a * -b)
         text = rf"{a.within(SIGNED)} \cdot {b.within(PRODUCT)}"
         return _made(operator.mul, text, min(a.binds or PRODUCT, PRODUCT), a, b)
 
@@ -92,7 +102,7 @@ class Term(arb):
         a, b = self, term(other)
         if b.value == 0:
             raise RefusedError("a division by 0")
-        if (b.bare and b.value == 1) or (a.bare and a.value == 0):
+        if (b.bare and b.value == 1) or (a.text == "0" and b.value != 0):
             return a
         if a.copies and b.value == a.copies[1]:
             return a.copies[0]
@@ -101,15 +111,19 @@ class Term(arb):
     def __pow__(self, times: Any, *_: Any) -> Term:
         if not isinstance(times, int):
             raise RefusedError("a power that is no integer")
-        base = self.text if self.binds == ATOM and self.text[0] != "\\" else bracketed(self.text)
-        return _made(lambda x: x**times, f"{base}^{{{times}}}", PRODUCT, self)
+        alone = self.binds == ATOM and self.text[0] != "\\" and not re.search(r"\^.*}$", self.text)
+        base = self.text if alone else bracketed(self.text)  # LaTeX takes no second exponent
+        made = _made(lambda x: x**times, f"{base}^{{{times}}}", PRODUCT, self)
+        made.of_square = self if times == 2 else None
+        return made
 
     def __abs__(self) -> Term:
         return _made(abs, rf"\left|{self.text}\right|", ATOM, self)
 
     def sqrt(self) -> Term:
         """Return √x: a fraction if x is the square of one."""
-        return _made(root, rf"\sqrt{{{self.text}}}", ATOM, self)
+        of = self.of_square
+        return _made(root, rf"\sqrt{{{self.text}}}", ATOM, self) if of is None else abs(of)
 
     def nonnegative_part(self) -> Term:
         """Return x, where it is not below 0."""

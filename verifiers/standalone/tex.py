@@ -17,10 +17,10 @@ import sympy
 
 from driftproof.synthetic.building_blocks.curves import Curve, Number
 from driftproof.synthetic.building_blocks.piecewise_family import declared
-from driftproof.toolkit.at_optimum import AT_OPTIMUM
+from driftproof.toolkit.at_optimum import AT_OPTIMUM, DISSIMILARITY, FIELD, MINIMA_GAP, OF_X
 from driftproof.toolkit.balls import RefusedError, precision
 from driftproof.toolkit.balls.operations import hull
-from driftproof.toolkit.balls.tensor import Balls, ball, fraction, lift
+from driftproof.toolkit.balls.tensor import ball, fraction, lift
 from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.constants import ROLES, RUN_ROLES, Letters, expressed, latex
 from driftproof.toolkit.discover import leaves
@@ -33,7 +33,7 @@ from driftproof.toolkit.tolerances import STORED
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.judges.assumptions import relation_of
 from driftproof.verifiers.judges.enclosed import MOST
-from driftproof.verifiers.standalone.formulas import Curves, Piece, value_at
+from driftproof.verifiers.standalone.formulas import Curves, Piece
 from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.right import means_of
@@ -53,6 +53,8 @@ MOST_NUMBERS = 2_000
 """Coordinates of all clients after all steps, at most."""
 ROWS, LONGEST = 64, 20_000
 """Lines of a part, of which more are left out in the middle, and letters of a text, at most."""
+NUMBER = re.compile(r"(?<=\^\{\()\d+(?=\)\} &=)|(?<=^M_\{)\d+(?=\} &=)")
+"""Which step, or which term of the left side, a row is of."""
 MOST_DIGITS = 12
 """Of what is an upper end."""
 
@@ -76,11 +78,11 @@ def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float, float
         if numbers > MOST_NUMBERS:
             raise NoScriptError(f"its steps have {numbers:,} numbers, too many to follow")
         known = case.problem.solution
-        least = curves.least(known.minimiser)
         problem = case.problem
-        if least:  # x* and F* are those of the formulas
-            best = replace(known, minimiser=np.array(least), exact=True)
-            problem = with_overrides(problem, solution=best, gap=_gap(curves, least))
+        if least := curves.least(known.minimiser):  # x* and F* are those of the formulas
+            x = replace(known, minimiser=np.array(least[: problem.dim]), exact=True)
+            exact = {"solution": x, "gap": curves.above, "enclosed_solution": curves.lower}
+            problem = with_overrides(problem, **exact)
         with precision(operations=MOST), curves.named():
             run_in_balls(
                 problem,
@@ -91,10 +93,11 @@ def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float, float
                 upto=count - 1 if how[0] == "each" else None,
                 exact=lambda _: told,
             )
-            sides = [*_left(told, how[0]), *_right(claim, case, form, curves, least)]
-            if any("x^{*}" in line.text for line in sides):
-                sides[:0] = _stars(curves, least, case.problem.clients)
-            rows = _rows(case, curves, told.lines, sides, _met(claim, form, case))
+            sides = [*_left(told, how[0]), *_right(claim, case, form, curves)]
+            met = _met(claim, form, case, curves)
+            if any("^{*}" in line.text for line in (*sides, *met)):
+                sides[:0] = _stars(curves, case.problem.dim, str((sides, met)))
+            rows = _rows(case, curves, told.lines, sides, met)
             reading = Reading()
             reading.read([row for block in rows.values() for row in block])
             others = [x for name, x in reading.letters.items() if name.startswith("M_{")]
@@ -105,7 +108,7 @@ def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float, float
         raise NoScriptError(f"its numbers cannot be written as fractions: {error}") from None
     both = [ball(reading.letters[side]) for side in (LEFT, RIGHT)]
     left, right = (float(x.mid()) for x in both)
-    text = _text(claim, form, case, rows)
+    text = _text(claim, form, case, rows, how)
     if len(text) > LONGEST:
         raise NoScriptError(f"its LaTeX would have {len(text):,} characters")
     return text, left, right, float(max(x.rad() for x in both))
@@ -120,7 +123,8 @@ def _left(told: Told, how: str) -> list[Line]:
     if how == "average" and len(made) > 1:
         kept = [Term(line.value.value, line.subject) for line in lines]
         mean = sum(kept[1:], kept[0]) / Term(Fraction(len(kept)), bare=True)
-        return [*lines, Line(LEFT, mean.text, settled(mean))]
+        text = rf"\frac{{1}}{{{len(kept)}}} \sum_{{s=0}}^{{{len(kept) - 1}}} M_{{s}}"
+        return [*lines, Line(LEFT, text, settled(mean))]
     best = max if how == "each" else min
     line = best(lines, key=lambda line: float(line.value.mid()))
     if how == "smallest" and len(lines) > 1:
@@ -128,27 +132,20 @@ def _left(told: Told, how: str) -> list[Line]:
     return [Line(LEFT, line.text, line.value)]
 
 
-def _gap(curves: Curves, least: list[Term]) -> Any:
-    """Return ``Problem.gap`` in the formulas' letters."""
-
-    def gap(_: Any, x: Any) -> Any:
-        return Balls(np.array([curves.above(point, least) for point in lift(x).T], dtype=object))
-
-    return gap
-
-
-def _stars(curves: Curves, least: list[Term], clients: int) -> list[Line]:
-    """Return the lines of x*, and of F'(x*) where its parts are in the text."""
-    lines = [Line(x.text, "", Term(x.value)) for x in least]
-    parts = [f"{name}(x^{{*}})" for name in curves.used if name[-1] == "'"]
-    if len(least) == 1 and len(parts) == clients:
-        text = rf"\frac{{{' + '.join(parts)}}}{{{clients}}}" if clients > 1 else ""
-        lines.append(Line("F'(x^{*})", text, NOTHING, said="$F$ is least there"))
-    of = {name: pieces for name, pieces in curves.used.items() if name[-1] != "'"}
-    if len(least) == 1 and len(of) == clients:
-        at = (Term(value_at(of[x], least[0].value), f"{x}(x^{{*}})") for x in of)
-        mean = sum(at, NOTHING) / Term(Fraction(clients), bare=True)
-        lines.append(Line("F^{*}", mean.text, settled(mean)))
+def _stars(curves: Curves, dim: int, said: str) -> list[Line]:
+    """Return the lines of x* (and y*), of the derivatives there, and of F* where it is used."""
+    best, slopes = curves.best, curves.slopes()
+    lines = [Line(x.text, "", Term(x.value)) for x in best]
+    f = "f" if len(best) > dim else "F"
+    for x, parts in zip(best, zip(*slopes, strict=True), strict=True):
+        mean = sum(parts, NOTHING) / Term(Fraction(len(slopes)), bare=True)
+        by = rf"\partial_{{{x.text.replace('^{*}', '')}}} {f}" if len(best) > 1 else f"{f}'"
+        name = f"{by}({', '.join(one.text for one in best)})"
+        lines.append(Line(name, mean.text * (mean.text != name), settled(mean)))
+    lines[-1] = replace(lines[-1], said="$F$ is least there" * (f == "F"))
+    if "F^{*}" in said:
+        least = curves.mean([])
+        lines.append(Line("F^{*}", least.text, settled(least)))
     return lines
 
 
@@ -157,39 +154,59 @@ def _comparisons(of: Any) -> Iterable[Any]:
     return list(entries) if of.by_client else [entries]
 
 
-def _right(claim: Any, case: Case, form: Form, curves: Curves, least: list[Term]) -> list[Line]:
+def _right(claim: Any, case: Case, form: Form, curves: Curves) -> list[Line]:
     """Return the lines of the letters of the right side, and of that."""
     expression = expressed(form.right, Letters(claim.notation(case)))
-    lines = _letters(claim, case, expression.free_symbols)
-    start = [Term(decimal(float(x))) for x in case.problem.start()]
-    for symbol, line in lines.items() if least else ():
-        role = claim.notation(case)[symbol.name]
-        if role == "initial_gap":
-            size = curves.above(start, least)
-        elif role == "initial_distance":
-            apart = [a - b for a, b in zip(start, least, strict=True)]
-            size = abs(*apart) if len(apart) == 1 else sum((x**2 for x in apart), NOTHING).sqrt()
-        else:
-            continue
-        lines[symbol] = replace(line, text=size.text, value=settled(size), most=False)
+    ones = [x for x in expression.free_symbols if claim.notation(case)[x.name] == "clients"]
+    expression = expression.subs({x: 1 for x in ones if case.problem.clients == 1})
+    symbols = expression.free_symbols
+    others = expression.xreplace({x**2: sympy.S.One for x in symbols}).free_symbols
+    lines = _letters(claim, case, symbols, curves, symbols - others)
     text = latex(expression)
     value = Reading({line.subject: line.value.value for line in lines.values()}).value(text)
     most = any(line.most for line in lines.values())
     return [*lines.values(), Line(RIGHT, text, _most(value) if most else settled(value), most=most)]
 
 
-def _letters(claim: Any, case: Case, symbols: Iterable[Any]) -> dict[Any, Line]:
-    """Return the line of each letter."""
+def _letters(
+    claim: Any, case: Case, symbols: Iterable[Any], curves: Curves, squared: Container[Any] = ()
+) -> dict[Any, Line]:
+    """Return the line of each letter, or of its square, where that is all there is of a root."""
     notation, roles, lines = claim.notation(case), roles_of(case), dict[Any, Line]()
     for symbol in sorted(symbols, key=str):
         role = notation[symbol.name]
         proven = role in case.problem.constants or role == "initial_gap"
         says = ROLES.get(role) or RUN_ROLES.get(role) or role.replace("_", " ")
+        subject, says = latex(symbol), latex_text(says)
+        if not case.problem.two_levels:  # there is no y
+            of = r"each $\\nabla f_{i}$" if case.problem.clients > 1 else r"$\\nabla F$"
+            says = re.sub(r"each client's (\(descent-ascent\) )?gradient field", of, says)
+        if curves.best and (size := _at_least(role, case, curves)) is not None:
+            root = size.sqrt() if role in AT_OPTIMUM - {MINIMA_GAP} else size
+            if not isinstance(root.value, Fraction) and symbol in squared:
+                subject, root = latex(symbol**2), size
+            short = Term(root.value, rf"\sqrt{{{settled(size).text}}}")
+            value = settled(root) if isinstance(root.value, Fraction) else short
+            lines[symbol] = Line(subject, root.text, value)
+            continue
         value = _letter(roles[role], proven=proven)
         most = role in AT_OPTIMUM and not isinstance(value.value, Fraction)  # an upper end
         value = _most(value.value) if most else value
-        lines[symbol] = Line(latex(symbol), "", value, said=latex_text(says), most=most)
+        lines[symbol] = Line(subject, "", value, said=says, most=most)
     return lines
+
+
+def _at_least(role: str, case: Case, curves: Curves) -> Term | None:
+    """Return what x* decides, or its square if it is a root (None: it is another quantity)."""
+    start = case.problem.start()
+    if role == "initial_gap":
+        return term(lift(curves.above(start[:, None]))[0])
+    if role not in AT_OPTIMUM or role == MINIMA_GAP:
+        return curves.minima_gap() if role == MINIMA_GAP else None
+    apart = [x - Term(decimal(float(at))) for x, at in zip(curves.best, start, strict=True)]
+    each = [apart[: case.problem.dim if role == OF_X else None]]
+    of = curves.slopes() if role in (DISSIMILARITY, FIELD) else each
+    return sum((x**2 for parts in of for x in parts), NOTHING) / Term(Fraction(len(of)), bare=True)
 
 
 def _most(value: Any) -> Term:
@@ -197,7 +214,7 @@ def _most(value: Any) -> Term:
     return Term(Fraction(rounded(fraction(ball(value).upper()), MOST_DIGITS, up=True)))
 
 
-def _met(claim: Any, form: Form, case: Case) -> list[Line]:
+def _met(claim: Any, form: Form, case: Case, curves: Curves) -> list[Line]:
     """Return the lines of the letters that assumptions relate.
 
     Raises:
@@ -206,7 +223,7 @@ def _met(claim: Any, form: Form, case: Case) -> list[Line]:
     key = claim.notation(case).key
     related = [one for one in (*claim.assumes, *form.assumes) if one.relation is not None]
     formulas = [relation_of(one, key).formula for one in related]
-    lines = _letters(claim, case, {x for of in formulas for x in of.free_symbols})
+    lines = _letters(claim, case, {x for of in formulas for x in of.free_symbols}, curves)
     numbers = {x: line.value.value for x, line in lines.items()}
     exact = {x: sympy.Rational(str(of)) for x, of in numbers.items() if isinstance(of, Fraction)}
     for one, formula in zip(related, formulas, strict=True):
@@ -228,8 +245,8 @@ def _rows(
     case: Case, curves: Curves, steps: list[Line], sides: list[Line], met: list[Line]
 ) -> dict[str, list[str]]:
     """Return the rows of the text: of functions, letters, steps, sides and assumptions."""
-    said = " ".join(line.text for line in (*steps, *sides))
-    method = case.algorithm
+    said = " ".join(f"{line.subject} {line.text}" for line in (*steps, *sides, *met))
+    method, period = case.algorithm, case.algorithm.local_steps
     letters = {
         latex(sympy.Symbol(name)): term(getattr(method, role))
         for name, role in method.notation.items()
@@ -237,17 +254,35 @@ def _rows(
     }
     known = {*(line.subject for line in sides)}
     own = {name: Line(name, "", x) for name, x in letters.items() if name in said}
+    shown = [line for line in sides if line.text or line.subject not in own]
     return {
         "functions": [
             rf"{name}({x}) &= {cases(of, x)}"
             for name, of in curves.used.items()
+            if re.search(rf"{re.escape(name)}(\\left)?\(", said)
             for x in [curves.variable(name)]
         ],
         "letters": [row_of(line) for line in own.values()],
-        "steps": [row_of(line) for line in steps],
-        "sides": [row_of(line) for line in sides if line.text or line.subject not in own],
+        "steps": told_once([*map(row_of, steps)], period),
+        "sides": told_once([*map(row_of, shown)], period),
         "met": [row_of(line) for line in met if line.subject not in {*own, *known}],
     }
+
+
+def told_once(rows: list[str], period: int) -> list[str]:
+    """Return rows, those that differ in evenly spaced numbers alone as one, with a remark."""
+    own, made = [int((*NUMBER.findall(row), -1)[0]) for row in rows], list[str]()
+    keys = [NUMBER.sub("s" if row[0] == "M" else "k", row) for row in rows]
+    for row, key, number in zip(rows, keys, own, strict=True):
+        every = [n for n, other in zip(own, keys, strict=True) if other == key]
+        if len({*np.diff(every)}) != 1:
+            every = [n for n in every if (n - number) % period == 0]
+        if len(every) < 4 or len({*np.diff(every)}) != 1 or " && " in row:
+            made.append(row)
+        elif number == every[0]:
+            of = rf"{'s' if row[0] == 'M' else 'k'} = {number}, {every[1]}, \dots, {every[-1]}"
+            made.append(rf"{key} && \text{{for ${of}$}}")
+    return made
 
 
 def row_of(line: Line) -> str:
@@ -276,7 +311,7 @@ def cases(pieces: list[Piece], of: str = "x") -> str:
     return r"\begin{cases} " + r" \\ ".join(texts) + r" \end{cases}"
 
 
-def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]]) -> str:
+def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]], how: Any) -> str:
     """Return the whole text."""
     method, problem = case.algorithm, case.problem
     assert method is not None
@@ -290,6 +325,8 @@ def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]]) -> str
     notation = {**method.notation, **claim.letters}
     assumed, met = (*claim.assumes, *form.assumes), "; with" if rows["met"] else "."
     steps = [r"Then, $(t)$ being what holds after $t$ steps,", *aligned(rows["steps"])]
+    least, each = "minimum" if how[0] == "smallest" else "mean", listed(how[1:]).replace("_", " ")
+    terms = f", where $M_{{s}}$ is term $s$ of the {least} on the left, one for each {each}:"
     return "\n".join(
         [
             *heading(claim, form.key),
@@ -300,7 +337,7 @@ def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]]) -> str
             *aligned(rows["letters"]),
             *of_draws(method, problem.clients),
             *steps * bool(rows["steps"]),
-            "The two sides of the bound are",
+            "The two sides of the bound are" + terms * ("M_{" in str(rows["sides"])),
             *aligned([*rows["sides"], rf"{LEFT} &> {RIGHT}"]),
             *[r"Here $[a \pm b]$ is a number within $b$ of $a$."] * (r"\pm" in str(rows)),
             *[f"The assumptions are met: {'; '.join(map(_assumption, assumed))}{met}"]
@@ -438,12 +475,10 @@ def _family(problem: Any) -> str:
     stated = known.metadata["statement"] if known else ""
     if problem.clients == 1:  # their functions have no index, and no mean
         stated = re.sub(r"_[ik]\b", "", re.sub(r"\\frac1(\w)\\sum_\{\w=1\}\^\1 ?", "", stated))
-        sides = (part.split(" = ") for part in stated.split(r",\quad "))
-        stated = r",\quad ".join(" = ".join(x) for x in sides if len(set(x)) == len(x))
-    # K is the number of clients there, and may be another letter of the claim
-    shared = f"{{{problem.clients}}}"
-    stated = stated.replace(r"\frac1K", rf"\frac{{1}}{shared}")
-    stated = re.sub(r"(?<![A-Za-z])K(?![A-Za-z])", shared, stated)
+    mean = rf"\\frac{{1}}{{{problem.clients}}}\\sum_{{\2=1}}^{{{problem.clients}}}"
+    stated = re.sub(r"\\frac1(\w)\\sum_\{(\w)=1\}\^\1", mean, stated)
+    sides = (part.split(" = ") for part in stated.split(r",\quad ") if "linear}" not in part)
+    stated = r",\quad ".join(" = ".join(x) for x in sides if len({*map(str.lower, x)}) == len(x))
     return ", ".join(["", *[f"with ${stated}$"] * bool(stated), *numbers])
 
 
