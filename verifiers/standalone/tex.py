@@ -7,6 +7,7 @@ second time from the LaTeX alone (``read_back``): what the two do not agree on i
 import inspect
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from fractions import Fraction
 from operator import gt
@@ -31,7 +32,7 @@ from driftproof.toolkit.report.latex_text import latex_text
 from driftproof.toolkit.report.listed import listed
 from driftproof.toolkit.tolerances import STORED
 from driftproof.verifiers.claim_types.claim import Form
-from driftproof.verifiers.judges.assumptions import relation_of
+from driftproof.verifiers.judges.assumptions import conjuncts, relation_of
 from driftproof.verifiers.judges.enclosed import MOST
 from driftproof.verifiers.standalone.formulas import Curves, Piece, value_at
 from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
@@ -94,9 +95,11 @@ def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float, float
             sides = [*_left(told, how[0]), *_right(claim, case, form, curves, least)]
             if any("x^{*}" in line.text for line in sides):
                 sides[:0] = _stars(curves, least, case.problem.clients)
-            rows = _rows(case, curves, told.lines, sides, _met(claim, form, case))
+            rows = _rows(case, curves, told.lines, sides)
             reading = Reading()
-            reading.read([row for block in rows.values() for row in block])
+            every = [row for block in rows.values() for row in block]
+            assumed = met(claim, form, case, {row.partition(" &")[0] for row in every})
+            reading.read(every)
             others = [x for name, x in reading.letters.items() if name.startswith("M_{")]
             lefts = [reading.letters[LEFT], *others * (how[0] == "smallest")]
             if not all(on_values(gt, left, reading.letters[RIGHT]) for left in lefts):
@@ -105,7 +108,7 @@ def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float, float
         raise NoScriptError(f"its numbers cannot be written as fractions: {error}") from None
     both = [ball(reading.letters[side]) for side in (LEFT, RIGHT)]
     left, right = (float(x.mid()) for x in both)
-    text = _text(claim, form, case, rows)
+    text = _text(claim, form, case, rows, assumed)
     if len(text) > LONGEST:
         raise NoScriptError(f"its LaTeX would have {len(text):,} characters")
     return text, left, right, float(max(x.rad() for x in both))
@@ -197,22 +200,43 @@ def _most(value: Any) -> Term:
     return Term(Fraction(rounded(fraction(ball(value).upper()), MOST_DIGITS, up=True)))
 
 
-def _met(claim: Any, form: Form, case: Case) -> list[Line]:
-    """Return the lines of the letters that assumptions relate.
+def met(claim: Any, form: Form, case: Case, known: Container[str] = ()) -> list[str]:
+    """Return that the assumptions hold, with both sides of each relation, and its letters.
+
+    Args:
+        known: letters that are told elsewhere.
 
     Raises:
         NoScriptError: with these numbers one is not met.
     """
+    if not (assumed := (*claim.assumes, *form.assumes)):
+        return []
     key = claim.notation(case).key
-    related = [one for one in (*claim.assumes, *form.assumes) if one.relation is not None]
-    formulas = [relation_of(one, key).formula for one in related]
-    lines = _letters(claim, case, {x for of in formulas for x in of.free_symbols})
+    relations = {one: relation_of(one, key).formula for one in assumed if one.relation is not None}
+    lines = _letters(claim, case, {x for of in relations.values() for x in of.free_symbols})
     numbers = {x: line.value.value for x, line in lines.items()}
     exact = {x: sympy.Rational(str(of)) for x, of in numbers.items() if isinstance(of, Fraction)}
-    for one, formula in zip(related, formulas, strict=True):
-        if formula.subs(exact) == sympy.false:
+    reading = Reading({line.subject: line.value.value for line in lines.values()})
+    said = []
+    for one in assumed:
+        formula = relations.get(one)
+        if formula is not None and formula.subs(exact) == sympy.false:
             raise NoScriptError(f"in fractions an assumption is not met ({one.name})")
-    return list(lines.values())
+        both = []
+        with suppress(NoScriptError):  # a function that no text is read back with, as max
+            both = [_sides(part, reading) for part in conjuncts(formula)]
+        said.append(assumption(one) + f", since {listed(both)}" * bool(both))
+    rows = [row_of(line) for line in lines.values() if line.subject not in known]
+    ending = "; with" if rows else "."
+    return [f"The assumptions are met: {'; '.join(said)}{ending}", *aligned(rows)]
+
+
+def _sides(relation: Any, reading: Reading) -> str:
+    """Return both sides of a relation, and what they come to."""
+    pair = (relation.lts, relation.gts) if hasattr(relation, "lts") else relation.args
+    texts = ([latex(x), settled(Term(reading.value(latex(x)))).text] for x in pair)
+    sign = {"<": " < ", ">": " < ", "==": " = "}.get(relation.rel_op, r" \le ")
+    return f"${sign.join(' = '.join(dict.fromkeys(of)) for of in texts)}$"
 
 
 def _letter(value: Any, *, proven: bool) -> Term:
@@ -224,10 +248,8 @@ def _letter(value: Any, *, proven: bool) -> Term:
     return settled(hull(ball(exact) - off, ball(exact) + off) if proven else exact)
 
 
-def _rows(
-    case: Case, curves: Curves, steps: list[Line], sides: list[Line], met: list[Line]
-) -> dict[str, list[str]]:
-    """Return the rows of the text: of functions, letters, steps, sides and assumptions."""
+def _rows(case: Case, curves: Curves, steps: list[Line], sides: list[Line]) -> dict[str, list[str]]:
+    """Return the rows of the text: of functions, letters, steps and sides."""
     said = " ".join(line.text for line in (*steps, *sides))
     method = case.algorithm
     letters = {
@@ -235,7 +257,6 @@ def _rows(
         for name, role in method.notation.items()
         if type(getattr(method, role, None)) is float
     }
-    known = {*(line.subject for line in sides)}
     own = {name: Line(name, "", x) for name, x in letters.items() if name in said}
     return {
         "functions": [
@@ -246,7 +267,6 @@ def _rows(
         "letters": [row_of(line) for line in own.values()],
         "steps": [row_of(line) for line in steps],
         "sides": [row_of(line) for line in sides if line.text or line.subject not in own],
-        "met": [row_of(line) for line in met if line.subject not in {*own, *known}],
     }
 
 
@@ -276,7 +296,9 @@ def cases(pieces: list[Piece], of: str = "x") -> str:
     return r"\begin{cases} " + r" \\ ".join(texts) + r" \end{cases}"
 
 
-def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]]) -> str:
+def _text(
+    claim: Any, form: Form, case: Case, rows: dict[str, list[str]], assumed: list[str]
+) -> str:
     """Return the whole text."""
     method, problem = case.algorithm, case.problem
     assert method is not None
@@ -288,7 +310,6 @@ def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]]) -> str
     step = latex_text(step.replace("`", "").rstrip(".")) if "$" not in step else step.rstrip(".")
     told = [row.partition(" &= ")[0] for row in rows["letters"]]
     notation = {**method.notation, **claim.letters}
-    assumed, met = (*claim.assumes, *form.assumes), "; with" if rows["met"] else "."
     steps = [r"Then, $(t)$ being what holds after $t$ steps,", *aligned(rows["steps"])]
     return "\n".join(
         [
@@ -302,10 +323,8 @@ def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]]) -> str
             *steps * bool(rows["steps"]),
             "The two sides of the bound are",
             *aligned([*rows["sides"], rf"{LEFT} &> {RIGHT}"]),
-            *[r"Here $[a \pm b]$ is a number within $b$ of $a$."] * (r"\pm" in str(rows)),
-            *[f"The assumptions are met: {'; '.join(map(_assumption, assumed))}{met}"]
-            * bool(assumed),
-            *aligned(rows["met"]),
+            *[r"Here $[a \pm b]$ is a number within $b$ of $a$."] * (r"\pm" in f"{rows}{assumed}"),
+            *assumed,
             *rounding_of(method),
             "",
         ]
@@ -349,7 +368,8 @@ def _plain(value: Any) -> str:
 def update_of(method: Any) -> list[str]:
     """Return a method's update as it is published, unless a word among its parameters alters it."""
     altered = any(not isinstance(x, int | float) for x in method.changed().values())
-    return [rf"\[ {method.stated} \]"] * bool(method.stated and not altered)
+    undefined = r"\mathcal" in method.stated  # samples and cohorts, of which nobody speaks here
+    return [rf"\[ {method.stated} \]"] * bool(method.stated and not altered and not undefined)
 
 
 def rounding_of(method: Any) -> list[str]:
@@ -447,7 +467,8 @@ def _family(problem: Any) -> str:
     return ", ".join(["", *[f"with ${stated}$"] * bool(stated), *numbers])
 
 
-def _assumption(one: Any) -> str:
+def assumption(one: Any) -> str:
+    """Return an assumption as the paper calls it, and what it says."""
     return latex_text(one.name) + (f", ${one.statement}$" if one.statement else "")
 
 
