@@ -593,19 +593,39 @@ def test_points_stand_in_the_order_of_the_run():
     assert told == [(i, k) for k in "12" for i in "01"]
 
 
-def scripted(text, tmp_path):
-    """Run the script of a refutation over a class where every warning is an error."""
-    (tmp_path / "mine.py").write_text(text)
-    (row,) = judge(select([str(tmp_path / "mine.py")]), Settings())
-    script = script_of_class("mine", "printed", next(iter(row.proofs.values())))
-    given = [sys.executable, "-W", "error", "-c", script]
-    return subprocess.run(given, capture_output=True, text=True, check=False)
+COMPOSITE = """
+from driftproof import bound, each
+from driftproof.algorithms import ProximalGradient
+from driftproof.classes import convex, over, plus, smooth_convex, start_within
+
+@bound(name="mine/composite", source="mine", statement="s", right=lambda c: c.R**2 / 10,
+       classes=over([smooth_convex(L=1), plus(convex()), start_within(R=1)],
+                    ProximalGradient(step_size=1.0), rounds=2, clients=1))
+def composite(view):
+    return each("transition", view.gap(view.mean("w"))) if view.last else None
+"""
+OPERATORS = (
+    SADDLE_STEP.replace("strongly_convex_concave", "monotone_lipschitz")
+    .replace('torch.cat((view.mean("x"), view.mean("y")))', 'view.mean("w")')
+    .replace("inner_step_size=0.5, outer_step_size", "step_size")
+    .replace(', letters={"eta": "inner_step_size"}', "")
+    .replace("FedAvgS", "FedAvg")
+)
 
 
-@pytest.mark.parametrize("name", ["GAP", "CYCLE", "APART", "PULLED", "SADDLE_STEP", "BEGUN"])
-def test_the_scripts_of_class_refutations_run_where_warnings_are_errors(name, tmp_path):
-    made = scripted(globals()[name], tmp_path)
+@pytest.mark.parametrize(
+    "name", ["GAP", "CYCLE", "APART", "PULLED", "SADDLE_STEP", "BEGUN", "COMPOSITE", "OPERATORS"]
+)
+def test_scripts_of_class_refutations_run_where_warnings_are_errors(name, tmp_path):
+    """And their texts are read back."""
+    (tmp_path / "mine.py").write_text(globals()[name])
+    claims = select([str(tmp_path / "mine.py")])
+    (row,) = judge(claims, Settings())
+    found = next(iter(row.proofs.values()))
+    given = [sys.executable, "-W", "error", "-c", script_of_class("mine", "printed", found)]
+    made = subprocess.run(given, capture_output=True, text=True, check=False)
     assert made.stdout.startswith("REFUTED"), made.stderr
+    Reading().read(rows_of(tex_of_class(claims[0].load(), "printed", found)))
 
 
 def test_a_cycle_says_where_it_begins_and_has_a_function(tmp_path):

@@ -68,9 +68,9 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
     drawn, _ = _slopes(found)
     vectors, ending, away = found["coordinates"], found["conclusion"], None
     for rising in (False, True) if about.cycle and "c_0" in vectors else ():
-        shown, points = _slopes(found, rising=rising)
+        made, points = _slopes(found, rising=rising)
         if points and (away := stays_away(about.method, points.values(), about.rounds)):
-            drawn = shown
+            drawn = made
             break
     ending["products"] = about.by_outcome(ending["products"])
     dimension, spaces = len(next(iter(vectors.values()))), found["vectors"]
@@ -92,7 +92,8 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
         here = {at: {n: x[n] for n in x if n in mine} for at, x in {**seen, "": of}.items()}
         base, rest = nearest(here.pop(""), here)
         at = sum(Fraction(c) * Fraction(vectors[n][j]) for n, c in here[base].items())
-        made = Term(Fraction(at), named(base, j)[0]) if at or base == start else NOTHING
+        shown = base[1:] != "*" and (at or dimension == 1 or formulas)
+        made = Term(Fraction(at), named(base, j)[0]) if shown else NOTHING
         terms = ((c, Fraction(vectors[n][j]), *named(n, j)) for n, c in rest)
         kept = (of for of in terms if of[1] or dimension == 1 or formulas)
         return summed(((c * sign, Term(x * sign, text)) for c, x, text, sign in kept), made)
@@ -119,8 +120,9 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
                 text = term.text if term.text != name else ""
                 lines.append(Line(name, text, Term(term.value), said=said))
 
-    for own in (name for name in vectors if name[:2] == "c_"):
-        tell(own, {own: "1"})
+    for own in vectors:  # gradients without formulas come first, as implicit steps need them
+        if own[:2] == "c_" or (not formulas and "(" in own):
+            tell(own, {own: "1"})
     for label, (function, of) in product(order, found["functions"].items()):
         if (p := of["points"].get(label)) is None:
             continue
@@ -177,8 +179,7 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
     text = "\n".join(
         [
             *heading(claim, form),
-            f"Let {_classes(found)}, {'namely' if formulas else 'of which more is below'}"
-            + "." * (not formulas),
+            f"Let {_classes(found)}, {'namely' if formulas else 'with the values below.'}",
             *aligned(formulas),
             *_exist(found, drawn, about),
             *about.told(away, _valued(found)),
