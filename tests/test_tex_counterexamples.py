@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from fractions import Fraction
 from itertools import pairwise, permutations
 from types import SimpleNamespace
@@ -50,6 +52,7 @@ from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.search.units import judged
 from driftproof.verifiers.standalone.files import agreed_tex, sides
 from driftproof.verifiers.standalone.formulas import Curves, pieces_of
+from driftproof.verifiers.standalone.of_class import script_of_class
 from driftproof.verifiers.standalone.own import script_of_own
 from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
 from driftproof.verifiers.standalone.refusal import NoScriptError
@@ -489,7 +492,142 @@ def test_a_fixed_point_is_no_cycle_and_what_remembers_nothing_begins_with_nothin
     text = tex_of_class(claims[0].load(), "printed", next(iter(row.proofs.values())))
     assert "The round ends where it began, at $x_{0}$, which is not $x^{*}$" in text
     assert not re.search("cycle|c_{|c_0|method's own start", text)
-    assert "are numbered as gradients and values are taken at them" in text
+    assert "$x_{i,k}$ is the $k$-th point at which client $i$ alone takes its gradient" in text
+    (reading := Reading()).read(rows_of(text))
+    x = [reading.letters[name] for name in ("x_{0}", "x_{0,1}", "x_{1,1}", "x_{0,2}", "x_{1,2}")]
+    for client in (0, 1):  # local steps by hand, and their mean
+        slopes = [
+            reading.value(f"f_{{{client}}}'({number_text(of)})") for of in (x[0], x[1 + client])
+        ]
+        assert [x[1 + client], x[3 + client]] == [
+            x[0] - slopes[0] / 25, x[1 + client] - slopes[1] / 25
+        ]  # fmt: skip
+    assert (x[3] + x[4]) / 2 == x[0] == reading.letters["x_{1}"]
+    assert reading.letters["F'(x_{0})"] == reading.value("(f_{0}'(x_{0}) + f_{1}'(x_{0}))") / 2 != 0
+    numbers = [*x, *(reading.value(f"f_{{{i}}}'(0)") for i in (0, 1))]
+    assert max(len(str(of)) for of in numbers) <= 5  # as 1897/270 was not
+
+
+SADDLE_STEP = """
+import torch
+from driftproof import Assumption, bound, each, sq
+from driftproof.algorithms import FedAvgS
+from driftproof.classes import over, similar, start_within, strongly_convex_concave
+
+@bound(name="mine/saddle", source="mine", statement="s", letters={"eta": "inner_step_size"},
+       assumes=[Assumption("step size", r"\\eta \\le \\mu/L^2",
+                           relation=lambda c: c.eta * c.L**2 <= c.mu)],
+       classes=over([strongly_convex_concave(L=1, mu=0.5), similar(zeta=1), start_within(R=3)],
+                    FedAvgS(local_steps=2, inner_step_size=0.5, outer_step_size=0.5), rounds=1),
+       right=lambda c: (1 - c.eta * c.mu) ** (2 * c.tau) * c.R**2)
+def distance(view):
+    z = torch.cat((view.mean("x"), view.mean("y")))
+    return each("round", "local_step", sq(z - view.minimiser)) if view.last else None
+"""
+
+
+def test_saddle_functions_come_first_with_few_digits_and_the_run_is_on_them(tmp_path):
+    """μ = 1/2 and L = 1 have √3/2, of which 4/5 is enough; the partial derivatives are f's."""
+    (tmp_path / "mine.py").write_text(SADDLE_STEP)
+    claims = select([str(tmp_path / "mine.py")])
+    (row,) = judge(claims, Settings())
+    text = tex_of_class(claims[0].load(), "printed", next(iter(row.proofs.values())))
+    rows = rows_of(text)
+    assert rows[0] == (r"f_{0}(x, y) &= \frac{1}{4} x^{2} + \frac{4}{5} x y - \frac{1}{4} y^{2}")
+    assert text.index("f_{0}(x, y)") < text.index("Run FedAvgS")
+    assert not re.search(r"A_|mathcal|sum_\{i\} A|\[x|moments", text)
+    assert r"since $L^{2} \eta = \frac{1}{2} \le \mu = \frac{1}{2}$" in text
+    (reading := Reading()).read(rows)
+    z = {}
+    for k in ("0", "0,1", "1,1", "1"):
+        z[k] = [reading.letters[f"{of}_{{{k}}}"] for of in "xy"]
+    for client in "01":
+        f = f"f_{{{client}}}"
+        for x, y in ((0, 0), (1, 0), (0, 1)):  # of a quadratic, differences are exact
+            ends = [reading.value(f"{f}({of})") for of in (f"{x + 1}, {y}", f"{x} - 1, {y}")]
+            ends += [reading.value(f"{f}({of})") for of in (f"{x}, {y + 1}", f"{x}, {y} - 1")]
+            slopes = [reading.value(rf"\partial_{{{of}}} {f}({x}, {y})") for of in "xy"]
+            assert slopes == [(ends[0] - ends[1]) / 2, (ends[2] - ends[3]) / 2]
+        x, y = z["0"]
+        assert z[f"{client},1"] == [x - (x / 2 + y * 4 / 5) / 2, y + (x * 4 / 5 - y / 2) / 2]
+    steps = [[x - (x / 2 + y * 4 / 5) / 2, y + (x * 4 / 5 - y / 2) / 2] for x, y in [z["0,1"]]]
+    assert z["1"] == steps[0]  # the clients are alike
+    assert reading.letters[LEFT] == sum(x**2 for x in z["1"]) > reading.letters[RIGHT]
+
+
+BEGUN = """
+from driftproof import average, bound
+from driftproof.algorithms import FedAvg
+from driftproof.classes import over, similar, smooth_convex, start_within
+
+@bound(name="mine/begun", source="mine", statement="s", right=lambda c: c.R**2 / (c.eta * c.tau),
+       classes=over([smooth_convex(L=1), similar(zeta=1), start_within(R=1)],
+                    FedAvg(local_steps=16, step_size=0.25), rounds=1))
+def begun(view):
+    return average("round", view.gap(view.round_start("w")))
+"""
+
+
+def test_points_that_no_side_uses_are_left_out_and_the_mean_of_one_moment_is_not_said(tmp_path):
+    (tmp_path / "mine.py").write_text(BEGUN)
+    claims = select([str(tmp_path / "mine.py")])
+    (row,) = judge(claims, Settings())
+    text = tex_of_class(claims[0].load(), "printed", next(iter(row.proofs.values())))
+    assert {*re.findall(r"x_\{[\d,]+\}", text)} == {"x_{0}"}
+    assert "moment" not in text
+    (reading := Reading()).read(rows_of(text))
+    assert reading.letters[LEFT] > reading.letters[RIGHT]
+
+
+def test_points_stand_in_the_order_of_the_run():
+    """Each point is numbered after those before it, and of several clients each has its own."""
+    given = [smooth_strongly_convex(L=1, mu=0.5), similar(zeta=1), start_within(R=1)]
+    claim = bound(
+        name="tests/order",
+        source="tests",
+        statement="s",
+        classes=over(given, FedAvg(local_steps=3, step_size=0.5), rounds=1),
+        right=lambda c: c.R**2 / 100,
+    )(off)
+    (row,) = judge([claim], Settings())
+    text = tex_of_class(claim, "printed", next(iter(row.proofs.values())))
+    told = re.findall(r"^  x_\{(\d),(\d)\} &=", text, re.MULTILINE)
+    assert told == [(i, k) for k in "12" for i in "01"]
+
+
+COMPOSITE = """
+from driftproof import bound, each
+from driftproof.algorithms import ProximalGradient
+from driftproof.classes import convex, over, plus, smooth_convex, start_within
+
+@bound(name="mine/composite", source="mine", statement="s", right=lambda c: c.R**2 / 10,
+       classes=over([smooth_convex(L=1), plus(convex()), start_within(R=1)],
+                    ProximalGradient(step_size=1.0), rounds=2, clients=1))
+def composite(view):
+    return each("transition", view.gap(view.mean("w"))) if view.last else None
+"""
+OPERATORS = (
+    SADDLE_STEP.replace("strongly_convex_concave", "monotone_lipschitz")
+    .replace('torch.cat((view.mean("x"), view.mean("y")))', 'view.mean("w")')
+    .replace("inner_step_size=0.5, outer_step_size", "step_size")
+    .replace(', letters={"eta": "inner_step_size"}', "")
+    .replace("FedAvgS", "FedAvg")
+)
+
+
+@pytest.mark.parametrize(
+    "name", ["GAP", "CYCLE", "APART", "PULLED", "SADDLE_STEP", "BEGUN", "COMPOSITE", "OPERATORS"]
+)
+def test_scripts_of_class_refutations_run_where_warnings_are_errors(name, tmp_path):
+    """And their texts are read back."""
+    (tmp_path / "mine.py").write_text(globals()[name])
+    claims = select([str(tmp_path / "mine.py")])
+    (row,) = judge(claims, Settings())
+    found = next(iter(row.proofs.values()))
+    given = [sys.executable, "-W", "error", "-c", script_of_class("mine", "printed", found)]
+    made = subprocess.run(given, capture_output=True, text=True, check=False)
+    assert made.stdout.startswith("REFUTED"), made.stderr
+    Reading().read(rows_of(tex_of_class(claims[0].load(), "printed", found)))
 
 
 def test_a_cycle_says_where_it_begins_and_has_a_function(tmp_path):

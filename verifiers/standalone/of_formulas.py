@@ -44,12 +44,8 @@ def steps(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
 
     def vector(of: Mapping[str, str]) -> str:
         """Write a combination as a step from the point that it is the fewest terms away from."""
-        moved = {}
-        for at, x in points.items():
-            away = {n: Fraction(of.get(n, 0)) - Fraction(x.get(n, 0)) for n in {**x, **of}}
-            moved[at] = [(name, c) for name, c in away.items() if c]
-        base = min(moved, key=lambda at: len(moved[at]) + (at != STAR))
-        return _sum(moved[base], base.removeprefix(STAR))
+        base, rest = nearest(of, points)
+        return _sum(rest, base.removeprefix(STAR))
 
     def quantity(of: Mapping[str, Any]) -> str:
         products = [
@@ -84,6 +80,18 @@ def steps(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
         yield name, quantity(of), sign, _number(limit)
     ending = found["conclusion"]
     yield "left", f"{quantity(ending)} + {_number(ending['constant'])}".removesuffix(" + 0"), "", ""
+
+
+def nearest(
+    of: Mapping[str, str], points: Mapping[str, Mapping[str, str]]
+) -> tuple[str, list[tuple[str, Fraction]]]:
+    """Return the point that a combination is the fewest terms away from, and these."""
+    moved = {}
+    for at, x in points.items():
+        away = {n: Fraction(of.get(n, 0)) - Fraction(x.get(n, 0)) for n in {**x, **of}}
+        moved[at] = [(name, c) for name, c in away.items() if c]
+    base = min(moved, key=lambda at: len(moved[at]) + (at[1:] != STAR[1:]))
+    return base, moved[base]
 
 
 def _sum(terms: Iterable[tuple[str, Any]], text: str = "") -> str:

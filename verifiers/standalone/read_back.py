@@ -33,7 +33,7 @@ WORDS = [
     r"\\left\(",
     r"\\right\)",
     r"\^",
-    r"[-+(){}]",
+    r"[-+(){},]",
 ]
 """The words of a formula, besides its letters and functions; the first is an interval."""
 BRACKETS = {"(": ")", "{": "}", r"\left(": r"\right)", r"\left|": r"\right|"}
@@ -71,10 +71,10 @@ class Reading:
                 self.read([at.sub(f"{n}", same) for n in range(first, last + 1, second - first)])
                 continue
             subject, _, said = re.split(r" &(=|\\le) ", row.partition(" &&")[0], maxsplit=1)
-            if subject.endswith(("(x)", "(y)")):
+            if subject.endswith(("(x)", "(y)", "(x, y)")):
                 inside = re.sub(r"\\(begin|end)\{cases\}", "", said).split(r" \\ ")
                 pieces = [piece.partition(" & ") for piece in inside]
-                self.functions[subject[: -len("(x)")]] = [(p[0], p[2]) for p in pieces]
+                self.functions[subject.rpartition("(")[0]] = [(p[0], p[2]) for p in pieces]
                 continue
             said, below, most = said.partition(r" \le ")
             *computed, last = map(self.value, [*said.split(" = "), *[most] * bool(below)])
@@ -116,7 +116,7 @@ class Reading:
         if self._next("-"):
             return on_values(operator.neg, self._product())
         made = self._power()
-        while self._words and self._words[-1] not in (*SIGNS, *BRACKETS.values()):
+        while self._words and self._words[-1] not in (*SIGNS, *BRACKETS.values(), ","):
             self._next(r"\cdot")
             made = on_values(operator.mul, made, self._power())
         return made
@@ -131,6 +131,8 @@ class Reading:
         """Read what is in brackets."""
         opening = self._next(*BRACKETS)
         made = self._sum()
+        if self._next(","):  # f(x, y)
+            made = (made, self._sum())
         if not opening or not self._next(BRACKETS[opening]):
             raise NoScriptError("its LaTeX cannot be read back: a bracket is missing")
         return made
@@ -160,7 +162,9 @@ class Reading:
         words, before = self._words, self.letters
         try:
             for text, where in self.functions[function]:
-                self.letters = before | {"x": x, "y": x}
+                self.letters = before | dict(
+                    zip("xy", x if isinstance(x, tuple) else (x, x), strict=True)
+                )
                 ends = [self.value(part) for part in where.split(r"\le")] if where else []
                 if all(on_values(operator.le, *pair) for pair in pairwise(ends)):
                     return self.value(text)

@@ -7,6 +7,7 @@ second time from the LaTeX alone (``read_back``): what the two do not agree on i
 import inspect
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from fractions import Fraction
 from operator import gt
@@ -31,7 +32,7 @@ from driftproof.toolkit.report.latex_text import latex_text
 from driftproof.toolkit.report.listed import listed
 from driftproof.toolkit.tolerances import STORED
 from driftproof.verifiers.claim_types.claim import Form
-from driftproof.verifiers.judges.assumptions import relation_of
+from driftproof.verifiers.judges.assumptions import conjuncts, relation_of
 from driftproof.verifiers.judges.enclosed import MOST
 from driftproof.verifiers.standalone.formulas import Curves, Piece
 from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
@@ -94,12 +95,15 @@ def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float, float
                 exact=lambda _: told,
             )
             sides = [*_left(told, how[0]), *_right(claim, case, form, curves)]
-            met = _met(claim, form, case, curves)
-            if any("^{*}" in line.text for line in (*sides, *met)):
-                sides[:0] = _stars(curves, case.problem.dim, str((sides, met)))
-            rows = _rows(case, curves, told.lines, sides, met)
+            assumed = met(claim, form, case, curves=curves)
+            if "^{*}" in f"{sides}{assumed}":
+                sides[:0] = _stars(curves, case.problem.dim, f"{sides}{assumed}")
+            rows = _rows(case, curves, told.lines, sides, assumed)
             reading = Reading()
-            reading.read([row for block in rows.values() for row in block])
+            every = [row for block in rows.values() for row in block]
+            told_before = {row.partition(" &")[0] for row in every}
+            assumed = met(claim, form, case, told_before, curves)
+            reading.read(every)
             others = [x for name, x in reading.letters.items() if name.startswith("M_{")]
             lefts = [reading.letters[LEFT], *others * (how[0] == "smallest")]
             if not all(on_values(gt, left, reading.letters[RIGHT]) for left in lefts):
@@ -108,7 +112,7 @@ def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float, float
         raise NoScriptError(f"its numbers cannot be written as fractions: {error}") from None
     both = [ball(reading.letters[side]) for side in (LEFT, RIGHT)]
     left, right = (float(x.mid()) for x in both)
-    text = _text(claim, form, case, rows, how)
+    text = _text(claim, form, case, rows, how, assumed)
     if len(text) > LONGEST:
         raise NoScriptError(f"its LaTeX would have {len(text):,} characters")
     return text, left, right, float(max(x.rad() for x in both))
@@ -169,7 +173,11 @@ def _right(claim: Any, case: Case, form: Form, curves: Curves) -> list[Line]:
 
 
 def _letters(
-    claim: Any, case: Case, symbols: Iterable[Any], curves: Curves, squared: Container[Any] = ()
+    claim: Any,
+    case: Case,
+    symbols: Iterable[Any],
+    curves: Curves | None,
+    squared: Container[Any] = (),
 ) -> dict[Any, Line]:
     """Return the line of each letter, or of its square, where that is all there is of a root."""
     notation, roles, lines = claim.notation(case), roles_of(case), dict[Any, Line]()
@@ -181,7 +189,7 @@ def _letters(
         if not case.problem.two_levels:  # there is no y
             of = r"each $\\nabla f_{i}$" if case.problem.clients > 1 else r"$\\nabla F$"
             says = re.sub(r"each client's (\(descent-ascent\) )?gradient field", of, says)
-        if curves.best and (size := _at_least(role, case, curves)) is not None:
+        if curves and curves.best and (size := _at_least(role, case, curves)) is not None:
             root = size.sqrt() if role in AT_OPTIMUM - {MINIMA_GAP} else size
             if not isinstance(root.value, Fraction) and symbol in squared:
                 subject, root = latex(symbol**2), size
@@ -214,22 +222,46 @@ def _most(value: Any) -> Term:
     return Term(Fraction(rounded(fraction(ball(value).upper()), MOST_DIGITS, up=True)))
 
 
-def _met(claim: Any, form: Form, case: Case, curves: Curves) -> list[Line]:
-    """Return the lines of the letters that assumptions relate.
+def met(
+    claim: Any, form: Form, case: Case, known: Container[str] = (), curves: Curves | None = None
+) -> list[str]:
+    """Return that the assumptions hold, with both sides of each relation, and its letters.
+
+    Args:
+        known: letters that are told elsewhere.
 
     Raises:
         NoScriptError: with these numbers one is not met.
     """
+    if not (assumed := (*claim.assumes, *form.assumes)):
+        return []
     key = claim.notation(case).key
-    related = [one for one in (*claim.assumes, *form.assumes) if one.relation is not None]
-    formulas = [relation_of(one, key).formula for one in related]
-    lines = _letters(claim, case, {x for of in formulas for x in of.free_symbols}, curves)
+    relations = {one: relation_of(one, key).formula for one in assumed if one.relation is not None}
+    symbols = {x for of in relations.values() for x in of.free_symbols}
+    lines = _letters(claim, case, symbols, curves)
     numbers = {x: line.value.value for x, line in lines.items()}
     exact = {x: sympy.Rational(str(of)) for x, of in numbers.items() if isinstance(of, Fraction)}
-    for one, formula in zip(related, formulas, strict=True):
-        if formula.subs(exact) == sympy.false:
+    reading = Reading({line.subject: line.value.value for line in lines.values()})
+    said = []
+    for one in assumed:
+        formula = relations.get(one)
+        if formula is not None and formula.subs(exact) == sympy.false:
             raise NoScriptError(f"in fractions an assumption is not met ({one.name})")
-    return list(lines.values())
+        both = []
+        with suppress(NoScriptError):  # a function that no text is read back with, as max
+            both = [_sides(part, reading) for part in conjuncts(formula)]
+        said.append(assumption(one) + f", since {listed(both)}" * bool(both))
+    rows = [row_of(line) for line in lines.values() if line.subject not in known]
+    ending = "; with" if rows else "."
+    return [f"The assumptions are met: {'; '.join(said)}{ending}", *aligned(rows)]
+
+
+def _sides(relation: Any, reading: Reading) -> str:
+    """Return both sides of a relation, and what they come to."""
+    pair = (relation.lts, relation.gts) if hasattr(relation, "lts") else relation.args
+    texts = ([latex(x), settled(Term(reading.value(latex(x)))).text] for x in pair)
+    sign = {"<": " < ", ">": " < ", "==": " = "}.get(relation.rel_op, r" \le ")
+    return f"${sign.join(' = '.join(dict.fromkeys(of)) for of in texts)}$"
 
 
 def _letter(value: Any, *, proven: bool) -> Term:
@@ -242,17 +274,17 @@ def _letter(value: Any, *, proven: bool) -> Term:
 
 
 def _rows(
-    case: Case, curves: Curves, steps: list[Line], sides: list[Line], met: list[Line]
+    case: Case, curves: Curves, steps: list[Line], sides: list[Line], assumed: list[str]
 ) -> dict[str, list[str]]:
-    """Return the rows of the text: of functions, letters, steps, sides and assumptions."""
-    said = " ".join(f"{line.subject} {line.text}" for line in (*steps, *sides, *met))
+    """Return the rows of the text: of functions, letters, steps and sides."""
+    said = " ".join(f"{line.subject} {line.text}" for line in (*steps, *sides))
+    said += " ".join(assumed)
     method, period = case.algorithm, case.algorithm.local_steps
     letters = {
         latex(sympy.Symbol(name)): term(getattr(method, role))
         for name, role in method.notation.items()
         if type(getattr(method, role, None)) is float
     }
-    known = {*(line.subject for line in sides)}
     own = {name: Line(name, "", x) for name, x in letters.items() if name in said}
     shown = [line for line in sides if line.text or line.subject not in own]
     return {
@@ -265,7 +297,6 @@ def _rows(
         "letters": [row_of(line) for line in own.values()],
         "steps": told_once([*map(row_of, steps)], period),
         "sides": told_once([*map(row_of, shown)], period),
-        "met": [row_of(line) for line in met if line.subject not in {*own, *known}],
     }
 
 
@@ -311,7 +342,9 @@ def cases(pieces: list[Piece], of: str = "x") -> str:
     return r"\begin{cases} " + r" \\ ".join(texts) + r" \end{cases}"
 
 
-def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]], how: Any) -> str:
+def _text(
+    claim: Any, form: Form, case: Case, rows: dict[str, list[str]], how: Any, assumed: list[str]
+) -> str:
     """Return the whole text."""
     method, problem = case.algorithm, case.problem
     assert method is not None
@@ -323,7 +356,6 @@ def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]], how: A
     step = latex_text(step.replace("`", "").rstrip(".")) if "$" not in step else step.rstrip(".")
     told = [row.partition(" &= ")[0] for row in rows["letters"]]
     notation = {**method.notation, **claim.letters}
-    assumed, met = (*claim.assumes, *form.assumes), "; with" if rows["met"] else "."
     steps = [r"Then, $(t)$ being what holds after $t$ steps,", *aligned(rows["steps"])]
     least, each = "minimum" if how[0] == "smallest" else "mean", listed(how[1:]).replace("_", " ")
     terms = f", where $M_{{s}}$ is term $s$ of the {least} on the left, one for each {each}:"
@@ -339,10 +371,8 @@ def _text(claim: Any, form: Form, case: Case, rows: dict[str, list[str]], how: A
             *steps * bool(rows["steps"]),
             "The two sides of the bound are" + terms * ("M_{" in str(rows["sides"])),
             *aligned([*rows["sides"], rf"{LEFT} &> {RIGHT}"]),
-            *[r"Here $[a \pm b]$ is a number within $b$ of $a$."] * (r"\pm" in str(rows)),
-            *[f"The assumptions are met: {'; '.join(map(_assumption, assumed))}{met}"]
-            * bool(assumed),
-            *aligned(rows["met"]),
+            *[r"Here $[a \pm b]$ is a number within $b$ of $a$."] * (r"\pm" in f"{rows}{assumed}"),
+            *assumed,
             *rounding_of(method),
             "",
         ]
@@ -386,7 +416,8 @@ def _plain(value: Any) -> str:
 def update_of(method: Any) -> list[str]:
     """Return a method's update as it is published, unless a word among its parameters alters it."""
     altered = any(not isinstance(x, int | float) for x in method.changed().values())
-    return [rf"\[ {method.stated} \]"] * bool(method.stated and not altered)
+    undefined = r"\mathcal" in method.stated  # samples and cohorts, of which nobody speaks here
+    return [rf"\[ {method.stated} \]"] * bool(method.stated and not altered and not undefined)
 
 
 def rounding_of(method: Any) -> list[str]:
@@ -482,7 +513,8 @@ def _family(problem: Any) -> str:
     return ", ".join(["", *[f"with ${stated}$"] * bool(stated), *numbers])
 
 
-def _assumption(one: Any) -> str:
+def assumption(one: Any) -> str:
+    """Return an assumption as the paper calls it, and what it says."""
     return latex_text(one.name) + (f", ${one.statement}$" if one.statement else "")
 
 

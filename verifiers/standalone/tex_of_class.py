@@ -2,9 +2,10 @@ r"""A counterexample over a class as LaTeX: its functions' points, and both side
 
 import json
 import re
-from collections.abc import Container
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from operator import gt
 from typing import Any
 
@@ -16,11 +17,18 @@ from driftproof.toolkit.rationals import root as rational_root
 from driftproof.toolkit.report.latex_text import latex_text
 from driftproof.toolkit.report.listed import listed
 from driftproof.verifiers.standalone.formulas import Piece, integral_of, letter
-from driftproof.verifiers.standalone.of_formulas import steps
+from driftproof.verifiers.standalone.of_formulas import nearest
 from driftproof.verifiers.standalone.own_start import ROUNDS, Points, stays_away, steep
 from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
 from driftproof.verifiers.standalone.refusal import NoScriptError
-from driftproof.verifiers.standalone.terms import NOTHING, Term, number_text, on_values, settled
+from driftproof.verifiers.standalone.terms import (
+    NOTHING,
+    Term,
+    bracketed,
+    number_text,
+    on_values,
+    settled,
+)
 from driftproof.verifiers.standalone.tex import (
     LONGEST,
     ROWS,
@@ -30,11 +38,12 @@ from driftproof.verifiers.standalone.tex import (
     heading,
     kind_of,
     linear,
+    met,
+    multiples,
     of_draws,
     of_method,
     rounding_of,
     row_of,
-    update_of,
 )
 from driftproof.verifiers.standalone.told import Line
 
@@ -50,54 +59,99 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
         NoScriptError: with the reason why there is none.
     """
     found = json.loads(counterexample)
-    drawn, _ = _slopes(found)
-    vectors, ending, about = found["coordinates"], found["conclusion"], About(claim, found)
+    about = About(claim, found)
     if "start-anywhere" in found["about"]:
         if about.sizeless:
             found["assumptions"].pop("start", None)
         _forget(found)
-    away = None
+    order = _needed(found)
+    drawn, _ = _slopes(found)
+    vectors, ending, away = found["coordinates"], found["conclusion"], None
     for rising in (False, True) if about.cycle and "c_0" in vectors else ():
-        shown, points = _slopes(found, rising=rising)
+        made, points = _slopes(found, rising=rising)
         if points and (away := stays_away(about.method, points.values(), about.rounds)):
-            drawn = shown
+            drawn = made
             break
     ending["products"] = about.by_outcome(ending["products"])
-    dimension = len(next(iter(vectors.values())))
-    given = {
-        _name(name, j, dimension): Fraction(x)
-        for name, of in vectors.items()
-        for j, x in enumerate(of)
-        if Fraction(x) or dimension == 1
-    }
-    given |= {_name(name): Fraction(x) for name, x in found["numbers"].items()}
+    dimension, spaces = len(next(iter(vectors.values()))), found["vectors"]
+    formulas, seen = _formulas(found, drawn), {f"{about.point}*": dict[str, str]()}
+    ends, start = _ends(found, about) if formulas else {}, f"{about.point}_0"
 
-    def total(of: dict[str, str], j: int | None = None) -> Term:
-        names = {_name(name, j, dimension): Term(Fraction(c), bare=True) for name, c in of.items()}
-        return sum((c * Term(given[x], x) for x, c in names.items() if x in given), NOTHING)
+    def named(name: str, j: int = 0) -> tuple[str, int]:
+        """Return a coordinate of a vector or of a point, and the sign that it has in A."""
+        if not formulas or name[:2] == "c_":
+            return _name(name, j, dimension), 1
+        function, _, at = name.partition("(")
+        where = [_name("xy"[k] + (at.split(")")[0] or name)[1:]) for k in range(dimension)]
+        part = _part(function[2:], j, about.saddle) if about.plane else f"{_name(function[1:])}'"
+        sign = -1 if at and j and about.saddle else 1
+        return f"{part}({', '.join(where)})" if at else where[j], sign
+
+    def total(of: dict[str, str], j: int = 0) -> Term:
+        mine = [*spaces.values()][j] if isinstance(spaces, dict) else [*vectors]
+        here = {at: {n: x[n] for n in x if n in mine} for at, x in {**seen, "": of}.items()}
+        base, rest = nearest(here.pop(""), here)
+        at = sum(Fraction(c) * Fraction(vectors[n][j]) for n, c in here[base].items())
+        shown = base[1:] != "*" and (at or dimension == 1 or formulas)
+        made = Term(Fraction(at), named(base, j)[0]) if shown else NOTHING
+        terms = ((c, Fraction(vectors[n][j]), *named(n, j)) for n, c in rest)
+        kept = (of for of in terms if of[1] or dimension == 1 or formulas)
+        return summed(((c * sign, Term(x * sign, text)) for c, x, text, sign in kept), made)
 
     def quadratic(of: dict[str, Any]) -> Term:
-        products = (
-            Term(Fraction(c), bare=True) * total(u, j) * total(v, j)
-            for c, u, v in of["products"]
-            for j in range(dimension)
-        )
-        return sum(products, NOTHING) + total(of["values"])
+        parts = product(of["products"], range(dimension))
+        squares = summed((c, total(u, j) * total(v, j)) for (c, u, v), j in parts)
+        return squares + values(of["values"])
 
-    lines = []
-    for function, of in found["functions"].items():
-        for label, point in of["points"].items():
-            slope = f"{'∇' * (function[0] != 'A')}{function}({label})"  # an operator has no values
-            here = [(label, point["x"]), (slope, point["g"])]
-            parts = [
-                (_name(name, j, dimension), total(x, j))
-                for name, x in here
-                for j in range(dimension)
-            ]
-            parts = [part for part in parts if part[1].value or dimension == 1]
-            if function[0] != "A" and "normal-cone" not in of["classes"]:
-                parts.append((_name(f"{function}({label})"), total(point["f"])))
-            lines += [Line(name, x.text, Term(x.value)) for name, x in parts if name not in given]
+    def values(of: dict[str, str]) -> Term:
+        numbers = found["numbers"]
+        return summed((c, Term(Fraction(numbers[n]), _name(n))) for n, c in of.items())
+
+    numbers = ((n, x) for n, x in found["numbers"].items() if "(" not in n)
+    lines = [Line(_name(n), "", Term(Fraction(x))) for n, x in numbers]
+    share = Term(Fraction(1, about.clients), bare=True)
+
+    def tell(label: str, x: Any, said: str = "") -> None:
+        """Add the lines of a point's or of a gradient's coordinates."""
+        for j in range(dimension):
+            (name, sign), term = named(label, j), total(x, j)
+            term = -term if sign < 0 and term.value else term
+            if term.value or dimension == 1 or formulas:
+                text = term.text if term.text != name else ""
+                lines.append(Line(name, text, Term(term.value), said=said))
+
+    for own in vectors:  # gradients without formulas come first, as implicit steps need them
+        if own[:2] == "c_" or (not formulas and "(" in own):
+            tell(own, {own: "1"})
+    for label, (function, of) in product(order, found["functions"].items()):
+        if (p := of["points"].get(label)) is None:
+            continue
+        star, valued = label[1:] == "*", function[0] != "A" and "normal-cone" not in of["classes"]
+        if label not in seen or star:
+            tell(label, p["x"])
+        seen[label] = p["x"]
+        if not (formulas and _is_own(p["g"], function, label)):
+            said = about.solves if star else "to come back to the first state"
+            slope = f"{'∇' * (function[0] != 'A')}{function}({label})"
+            tell(slope, p["g"], said * bool(formulas))
+        name, f = _name(f"{function}({label})"), values(p["f"])
+        if valued and not (formulas and (f.text == name or not _valued(found))):
+            lines.append(Line(name, f.text if f.text != name else "", Term(f.value)))
+    ended, returns = ending["products"], bool(ends)
+    u = {n: c for _, u, _ in ended for n, c in u.items()}
+    run = {**seen.get(start, {"": ""}), **{n: c for n, c in u.items() if "(" in n}}
+    if len(ended) == 1 + about.saddle and run == u not in seen.values():  # where the run ends
+        ends = ends or {f"{about.point}_{sum(',' not in at for at in seen) - 1}": u}
+    for label, of in ends.items():
+        tell(label, of)
+        seen[label] = of
+    mean = share * sum(map(total, ends.values()), NOTHING)
+    begun = (of["points"].get(start, {"g": {}})["g"] for of in found["functions"].values())
+    for name, x, said in (
+        ("x_{1}", mean, "the mean of the clients is $x_{0}$ again"),
+        ("F'(x_{0})", share * sum(map(total, begun), NOTHING), "so $x_{0}$ does not minimise $F$"),
+    ) * returns:
+        lines.append(Line(name, x.text, Term(x.value), said=said))
     for name, condition in found["assumptions"].items():
         x, limit = quadratic(condition), condition.get("at_most", condition.get("equals"))
         called, said = about.condition(
@@ -112,30 +166,42 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
         lines.append(Line(made, "", Term(Fraction(x)), said=said))
     left = quadratic(ending) + Term(Fraction(ending["constant"]), bare=True)
     lines.append(Line(LEFT, left.text, Term(left.value)))
-    rows = [row_of(Line(name, "", Term(x))) for name, x in given.items()] + [*map(row_of, lines)]
-    of_letters = rows[-1 - len(letters) : -1]
-    rows = [*of_letters, *_run(found, about, drawn)] if drawn else list(dict.fromkeys(rows))
+    rows = list(dict.fromkeys(map(row_of, lines)))
     reading, right = Reading(), latex(sympy.sympify(ending["right"], locals=letters))
-    reading.read(rows)
-    rows.append(row_of(Line(RIGHT, right, Term(reading.value(right)))))
+    reading.read([*formulas, *rows])
+    rows.append(row_of(Line(RIGHT, right, settled(Term(reading.value(right))))))
     reading.read(rows[-1:])
     if not on_values(gt, reading.letters[LEFT], reading.letters[RIGHT]):
         raise NoScriptError("in fractions its left side is not above the right side")
+    # of a fixed point F'(x_0) says it all
+    rows = rows[: -2 - len(letters)] if returns else [*rows, rf"{LEFT} &> {RIGHT}"]
+    forms = [of for of in getattr(claim, "forms", ()) if of.key == form]
     text = "\n".join(
         [
             *heading(claim, form),
-            *about.told(away),
-            f"Let {_classes(found)}, with{about.least * _valued(found)}",
-            *aligned([*rows, rf"{LEFT} &> {RIGHT}"]),
-            *[f"${about.x}^{{*}} = 0$, as are coordinates that are not listed."] * (dimension > 1),
+            f"Let {_classes(found)}, {'namely' if formulas else 'with the values below.'}",
+            *aligned(formulas),
             *_exist(found, drawn, about),
+            *about.told(away, _valued(found)),
+            *aligned(rows),
+            *[f"${about.x}^{{*}} = 0$, as are coordinates that are not listed."]
+            * (dimension > 1 and not formulas),
+            *(met(claim, forms[0], about.case, reading.letters) if forms and about.case else []),
             *rounding_of(about.method),
             "",
         ]
     )
-    if (len(rows) >= ROWS and not drawn) or len(text) > LONGEST:
+    if (len(rows) >= ROWS and not formulas) or len(text) > LONGEST:
         raise NoScriptError(f"it takes {len(rows)} lines, of functions in {dimension} dimensions")
     return text
+
+
+def summed(terms: Iterable[tuple[Any, Term]], first: Term = NOTHING) -> Term:
+    """Return a sum of multiples; what is multiplied with the same number is added first."""
+    alike = dict[Fraction, Term]()
+    for c, x in terms:
+        alike[Fraction(c)] = alike.get(Fraction(c), NOTHING) + x
+    return sum((Term(c, bare=True) * x for c, x in alike.items()), first)
 
 
 def _forget(found: dict[str, Any]) -> None:
@@ -147,6 +213,51 @@ def _forget(found: dict[str, Any]) -> None:
         if name.startswith("c_") and f'"{name}"' not in used:
             del found["coordinates"][name]
             start["products"] = [of for of in start["products"] if name not in of[1]]
+
+
+def _is_own(g: dict[str, str], function: str, at: str) -> bool:
+    """Say whether a gradient is an unknown of its own, and follows from no others."""
+    return bool(g) and all(n.strip("∇").startswith(function) and f"({at})" in n for n in g)
+
+
+def _points(found: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """Yield each function's points, with what is known there."""
+    for function, of in found["functions"].items():
+        yield from ((function, at, p) for at, p in of["points"].items())
+
+
+def _needed(found: dict[str, Any]) -> list[str]:
+    """Leave out points on which neither a side nor a condition depends, and number the others.
+
+    Returns:
+        The points, in the order of the run.
+
+    Of several clients x_(i,k) is the k-th point at which client i alone takes a gradient.
+    """
+    functions, numbers, names = found["functions"], Counter[str](), dict[str, str]()
+    stated = json.dumps([found["assumptions"], found["conclusion"]], ensure_ascii=False)
+    used, points = {*re.findall(r'"([^"]+)"', stated)}, [*_points(found)]
+    for _ in points:
+        for function, at, p in points:
+            if at[1:] == "*" or not _is_own(p["g"], function, at) or used & {*p["g"], *p["f"]}:
+                used |= {*p["x"], *p["g"], *p["f"]}
+    for function, at, p in points:
+        if p["g"] and not used & {*p["g"], *p["f"]}:
+            del functions[function]["points"][at]
+    for part in ("coordinates", "numbers"):
+        found[part] = {name: x for name, x in found[part].items() if name in used}
+    asked = [name.rpartition("(")[2].split(")")[0] for name in found["coordinates"]]
+    clients = [name for name in functions if name != "h"]
+    order = dict.fromkeys(["x*", "z*", *asked, *(at for _, at, _ in _points(found))])
+    for at in order:
+        alone = [name[2:] for name in clients if at in functions[name]["points"]]
+        if re.fullmatch(r"[xz]_[1-9]\d*", at):
+            of = f"{alone[0]}," * (len(clients) > 1 and len(alone) == 1)
+            numbers[of] += 1
+            names[at] = f"{at[:2]}{of}{numbers[of]}"
+    text = re.sub(r"\b[xz]_\d+\b", lambda at: names.get(at[0], at[0]), json.dumps(found))
+    found.update(json.loads(text))
+    return [names.get(at, at) for at in order]
 
 
 def _own(name: str, letters: Container[str]) -> str:
@@ -170,10 +281,7 @@ PAIRS = r"""They exist, for every two points $x$ and $y$ of one of them satisfy
   - \frac{2 \mu}{L} \langle \nabla f(x) - \nabla f(y), x - y \rangle\right) \]"""
 
 
-NUMBERED = (
-    r"Here $x_{1}, x_{2}, \dots$ are numbered as gradients and values are taken at them, client"
-    "\nby client: $x_{k}$ need not be the model after round $k$."
-)
+NUMBERED = r"Here $x_{i,k}$ is the $k$-th point at which client $i$ alone takes its gradient."
 
 
 X = r"\bx(?=[_^])"
@@ -186,20 +294,26 @@ class About:
     def __init__(self, claim: Any, found: dict[str, Any]) -> None:
         before, _, conditions = found["about"].partition("conditions: ")
         conditions, _, self.moment = conditions.partition("; moment: ")
-        self.conditions, self.vectors = conditions.split("; "), found["coordinates"]
-        self.points = {point for of in found["functions"].values() for point in of["points"]}
-        self.x = "z" if "z*" in self.points else "x"  # of saddle functions z = (x, y)
+        self.conditions, self.found = conditions.split("; "), found
+        self.points = {at for _, at, _ in _points(found)}
+        self.saddle = "z*" in self.points
+        self.plane = "matrix" in str(found["fields"])
+        self.x = "z" if self.saddle or self.plane else "x"  # z = (x, y)
+        self.point = "z" if self.saddle else "x"
+        what = "is the saddle point" if self.saddle else "solves $A(z) = 0$"
+        self.solves = f"so ${self.x}^{{*}}$ {what if self.plane else 'minimises $F$'}"
         self.cycle = "recurs()" in self.conditions
         self.functions = [*map(_name, found["functions"])]
         of = dict(part.split(": ", 1) for part in before.split("; ") if ": " in part)
         self.rounds, self.clients = int(of.get("rounds", 1)), int(of.get("clients", 1))
         cases, self.called = getattr(claim, "classes", ()), of.get("algorithm", "the method")
-        self.method = next((x.algorithm for x in cases if self._called(x.algorithm)), None)
+        self.case = next((x for x in cases if self._called(x.algorithm)), None)
+        self.method = self.case.algorithm if self.case else None
         self.notation = {**getattr(self.method, "notation", {}), **getattr(claim, "letters", {})}
         stated = [str(part) for x in cases for part in x.problem.conditions] or self.conditions
         self.stated = {re.split(r"\W", part)[0] for part in stated}
         star, gap = "x*" in self.points, "start-gap" in conditions
-        self.least = rf" $F^{{*}} = {'F(x^{*}) = ' * star}0$ and" * (star or gap)
+        self.least = rf"$F^{{*}} = {'F(x^{*}) = ' * star}0$" * (star or gap)
         self.sizeless = "start-anywhere()" in stated or (self.cycle and "start" not in self.stated)
 
     def _called(self, method: Any) -> bool:
@@ -228,7 +342,9 @@ class About:
         if name.startswith("smallest"):
             measured = "M_{" + ", ".join(re.findall(r"\d+", name)) + "}"
             return f"m - {measured}", f"at most $0$: $m$ is the smallest, ${measured}$ one of them"
-        if kind == "start-anywhere" and not any(of.startswith("c_") for of in self.vectors):
+        if kind == "start-anywhere" and not any(
+            of.startswith("c_") for of in self.found["coordinates"]
+        ):
             kind = "start-distance"
         called, _, number = name.rstrip(")").partition(", (")
         if called == "line search":
@@ -238,43 +354,44 @@ class About:
         bounded = BOUNDED.get(kind, rf"\text{{{latex_text(called)}}}{number}")
         bounded = bounded.replace("{n}", f"{{{self.clients}}}")
         bounded = re.sub(X, self.x, bounded)
+        if self.plane and not self.saddle:
+            bounded = bounded.replace(r"\nabla f", "A")
         if name in ("start", "similar") and name not in self.stated:
             return bounded, "of these functions; no condition of the claim bounds it"
         return bounded, f"{'at most' if most else 'equal to'} {limit}"
 
-    def told(self, away: tuple[int, float] | None) -> list[str]:
+    def told(self, away: tuple[int, float] | None, valued: bool = False) -> list[str]:
         """Return what is run, what ``stays_away`` found, and what the left side is of."""
         method = (
             of_method(self.method, notation=self.notation)
             if self.method
             else latex_text(self.called)
         )
-        of, *others = self.functions
-        if self.clients > 1:
-            of = rf"\frac{{1}}{{{self.clients}}} \sum_{{i}} {of[0]}_{{i}}"
-        mean = " + ".join([of, *(name for name in others if "_" not in name)])
-        shared = (
-            f"{counted(self.clients, 'client')}, with ${'A' if mean[0] == 'A' else 'F'} = {mean}$"
-        )
-        update = update_of(self.method) if self.method else []
-        run = f"Run {method} for {counted(self.rounds, 'round')} on {shared}"
-        made = [run + (":" if update else "."), *update]
+        own = " + ".join(name for name in self.functions if "_" in name)
+        mean = rf"\frac{{1}}{{{self.clients}}} ({own})" if " " in own else own
+        mean = " + ".join([mean, *(name for name in self.functions if "_" not in name)])
+        name = "A" if own[0] == "A" else "F"
+        if self.saddle:
+            name, mean = "f", mean.replace("A", "f")
+        run = f"Run {method} for {counted(self.rounds, 'round')} on "
+        run += f"{counted(self.clients, 'client')}, with ${name} = {mean}$"
+        made = [f"{run}{f' and {self.least}' * bool(valued and self.least)}."]
         made += of_draws(self.method, self.clients) if self.method else []
-        if len(self.points) > 2:  # beside x* and x_0
+        if any("," in at for _, at, _ in _points(self.found)):
             made.append(re.sub(X, self.x, NUMBERED))
+        if self.plane:
+            made.append("Points are $z = (x, y)$, and $z^{*} = 0$.")
         if not self.cycle:
             when = "taken " * self.moment.startswith("after") + latex_text(self.moment)
-            return [*made, f"The left side is {when}."] if self.moment else made
+            one = self.moment in ("", "the mean over 1 moments")
+            return made if one else [*made, f"The left side is {when}."]
         if self.rounds == 1:
-            made.append(
-                "The round ends where it began, at $x_{0}$, which is not $x^{*}$: there a run"
-            )
-            made.append("stays for ever.")
+            made.append("The round ends where it began, at $x_{0}$, which is not $x^{*}$: there a")
+            made.append("run stays for ever.")
         else:
             made.append("Then its state is the first one again, so it runs in a cycle for ever:")
             made.append("below, two of its points differ, and there is no limit.")
-        made.append("Where a gradient has a formula, it is the one that this asks for.")
-        if "c_0" in self.vectors:
+        if "c_0" in self.found["coordinates"]:
             known = getattr(self.method, "begins", {}).get("own") if self.clients == 1 else None
             begins = "$c_{0}$ as what the method remembers beside $x_{0}$"
             if known:
@@ -293,11 +410,20 @@ class About:
         return made
 
 
+OF_SADDLES = (
+    r"(\S+-strongly )?monotone and (\S+-Lipschitz)",
+    r"\1convex in $x$ and \1concave in $y$, with a \2 gradient",
+)
+"""What a field is, and what its saddle function is."""
+
+
 def _classes(found: dict[str, Any]) -> str:
     """Return which classes the functions are of, those of one class together."""
     alike: dict[str, list[str]] = {}
     for name, of in found["functions"].items():
         kind = kind_of(of["classes"], operator=name[0] == "A")
+        if isinstance(found["vectors"], dict):
+            name, kind = name.replace("A", "f"), re.sub(*OF_SADDLES, kind)
         alike.setdefault(kind, []).append(f"${_name(name)}$")
     return "; ".join(f"{listed(names)} be {kinds}" for kinds, names in alike.items())
 
@@ -321,19 +447,22 @@ def _exist(found: dict[str, Any], drawn: dict[str, list[Piece]], about: About) -
     """Return why there are such functions."""
     ends = {_name(name): _bend(of["classes"]) for name, of in found["functions"].items()}
     texts = {name: [*map(number_text, of or ())] for name, of in ends.items()}
+    said, of_class = list[str](), f"{'Each' if len(ends) > 1 else 'It'} is of its class"
     if drawn:
         kink = " (on both sides of a kink)" * any(len(of) > 1 for of in drawn.values())
         said = [rf"${of[0]} \le {name}'' \le {of[1]}$" for name, of in texts.items()]
-        return [f"Each is of its class, since {listed(said)}{kink}."]
-    if fields := {name: of for name, of in found["fields"].items() if "matrix" in of}:
-        those, saddle = list[str](), isinstance(found["vectors"], dict)
-        for name, field in fields.items():
-            of = [[*map(Fraction, row)] for row in field["matrix"]]
-            text = linear(of, saddle, [*map(Fraction, field["shift"])])
-            called = _name(name.replace("A", "f") if saddle else name)
-            field_of = rf" with ${_name(name)} = (\nabla_x {called}, -\nabla_y {called})$" * saddle
-            those.append(f"${called}(x, y) = {text}${field_of}")
-        return [f"They are those of {listed(those)}."]
+        return [f"{of_class}, since {listed(said)}{kink}."]
+    for name, field in found["fields"].items() if about.plane else ():
+        m, n = map(Fraction, field["matrix"][0])
+        size = " + ".join(f"{bracketed(number_text(x))}^{{2}}" for x in (m, n) if x)
+        f, size = f"f_{{{name[2:]}}}", f"{size} = {number_text(m * m + n * n)}"
+        bent = rf"$\partial_{{x}}^{{2}} {f} = -\partial_{{y}}^{{2}} {f} = {number_text(m)}$"
+        if not about.saddle:
+            bent, f = rf"the symmetric part of ${_name(name)}'$ is ${number_text(m)}\,I$", ""
+        of = rf"\nabla^{{2}} {f}" if f else f"{_name(name)}'"
+        said.append(rf"{bent} and $\|{of}\|^{{2}} = {size}$")
+    if said:
+        return [f"{of_class}, since {listed(said)}."]
     pair, *others = set(ends.values())
     if pair is None or others or pair[0] == pair[1]:
         return [f"They exist, by the interpolation conditions of their classes ({SOURCE})."]
@@ -342,18 +471,6 @@ def _exist(found: dict[str, Any], drawn: dict[str, list[Piece]], about: About) -
     L, modulus = (_letter_of_class(name, about) for name in ("L", "mu"))
     pairs = re.sub(r"\bL\b", L, PAIRS).replace(r"\mu", modulus)
     return [pairs, rf"with ${L} = {most}$ and ${modulus} = {mu}$ ({SOURCE}, {theorem})."]
-
-
-PYTHON = {
-    r"Fraction\((-?)(\d+), (\d+)\)": r"\1\\frac{\2}{\3}",
-    r"\bdf_(\d+)\(": r"f_{\1}'(",
-    r"\bf_(\d+)\(": r"f_{\1}(",
-    "x_star": "x^{*}",
-    r"\b([a-z])_(\d+)": r"\1_{\2}",
-    r"\*\*2": "^{2}",
-    r" \* ": r" \\cdot ",
-}
-"""What the steps of a script have, and its LaTeX."""
 
 
 def _slopes(found: dict[str, Any], *, rising: bool = False) -> tuple[Any, dict[str, Points]]:
@@ -391,36 +508,66 @@ def _valued(found: dict[str, Any]) -> bool:
     return any(of["values"] for of in (found["conclusion"], *found["assumptions"].values()))
 
 
-def _run(found: dict[str, Any], about: About, drawn: dict[str, list[Piece]]) -> list[str]:
-    """Return functions of one variable and the run on them, each line with what it comes to."""
-    reading, rows = Reading(), list[str]()
+def _formulas(found: dict[str, Any], drawn: dict[str, list[Piece]]) -> list[str]:
+    """Return the functions' formulas, if they have some, with those of what is computed of them."""
+    rows = list[str]()
     for name, slopes in drawn.items():
-        both = {f"{_name(name)}'": slopes, _name(name): integral_of(slopes, Fraction(0))}
-        rows += [rf"{called}(x) &= {cases(of)}" for called, of in both.items()][
-            : 1 + _valued(found)
-        ]
-    reading.read(rows)
-    for subject, text, sign, limit in steps(found):
-        named = LEFT if subject == "left" else subject
-        for python, tex in PYTHON.items():
-            named, text, limit = (re.sub(python, tex, of) for of in (named, text, limit))
-        said = ""
-        if subject == "gradients at x*":
-            named, said = "F'(x^{*})", "so $x^{*}$ minimises $F$"
-            text = rf"\frac{{1}}{{{about.clients}}} \cdot {text}" if about.clients > 1 else text
-        elif subject[0] == "∇":
-            named, text = text, limit
-        elif sign:
-            named, said = about.condition(subject, f"${limit}$", sign == "<=")
-        rows.append(row_of(Line(named, text, settled(Term(reading.value(text))), said=said)))
-        reading.read(rows[-1:])
-    return rows
+        both = {f"{_name(name)}'": slopes}
+        if len(slopes) == 1 or _valued(found):
+            both = {_name(name): integral_of(slopes, Fraction(0)), **both}
+        rows += [rf"{called}(x) &= {cases(of)}" for called, of in both.items()]
+    saddle = isinstance(found["vectors"], dict)
+    for name, field in found["fields"].items() if not drawn else ():
+        matrix = [[*map(Fraction, row)] for row in field["matrix"]]
+        shift = [*map(Fraction, field["shift"])]
+        if saddle:
+            rows.append(rf"f_{{{name[2:]}}}(x, y) &= {linear(matrix, saddle, shift)}")
+        for j, (row, c) in enumerate(zip(matrix, shift, strict=True)):
+            terms = zip((*row, c), ("x", "y", ""), strict=True)
+            part = multiples([((-1) ** (saddle * j) * of, x) for of, x in terms])
+            rows.append(rf"{_part(name[2:], j, saddle)}(x, y) &= {part}")
+    return [row.replace(r" \cdot ", " ") for row in rows]
+
+
+def _part(number: str, j: int, saddle: bool) -> str:
+    """Return a client's partial derivative, or its operator's coordinate."""
+    return rf"\partial_{{{'xy'[j]}}} f_{{{number}}}" if saddle else f"A_{{{number},{j + 1}}}"
+
+
+def _ends(found: dict[str, Any], about: About) -> dict[str, dict[str, str]]:
+    """Return where local steps of one size end whose mean is x_0 again (empty: they are others).
+
+    Gradients that follow from this are unknowns of their own from now on, as functions have them.
+    """
+    made, last = dict[str, dict[str, str]](), list[tuple[str, Any]]()
+    total, sizes = dict[str, Fraction](), set[Fraction]()
+    if not about.cycle or about.rounds > 1 or len(found["functions"]) != about.clients > 1:
+        return {}
+    for name, of in found["functions"].items():
+        chain = [(f"∇{name}({at})", p) for at, p in of["points"].items() if at != "x*"]
+        for (own, p), (_, q) in pairwise(chain):
+            ((n, size), *others) = nearest(q["x"], {"": p["x"]})[1]
+            sizes |= {size, *(Fraction(0) for _ in (*others, *[n] * (n != own)))}
+        last.append(chain[-1])
+        made[f"x_{name[2:]},{len(chain)}"] = chain[-1][1]["x"] | {
+            chain[-1][0]: str(*list(sizes)[:1])
+        }
+        for n, c in (of for _, p in chain for of in p["g"].items()):
+            total[n] = total.get(n, Fraction(0)) + Fraction(c)
+    if len(sizes) != 1 or any(total.values()):
+        return {}
+    for own, p in last:
+        x = sum(Fraction(c) * Fraction(found["coordinates"][n][0]) for n, c in p["g"].items())
+        found["coordinates"][own], p["g"] = [str(x)], {own: "1"}
+    return made
 
 
 def _name(name: str, coordinate: int | None = None, dimension: int = 1) -> str:
     """Return what a file calls a vector or a number, or its coordinate, as LaTeX."""
     made = re.sub(r"[^\W\d_]+(_[^\W\d_]+)*", lambda word: letter(word[0], []), name)
-    made = re.sub(r"(?<!\\)_(\w+)", r"_{\1}", made.replace("*", "^{*}").replace("∇", r"\nabla "))
+    made = re.sub(
+        r"(?<!\\)_([\w,]*\w)", r"_{\1}", made.replace("*", "^{*}").replace("∇", r"\nabla ")
+    )
     if not re.fullmatch(r"[\w\\{}^*(), ]+", made):
         raise NoScriptError(f"{name} has no LaTeX")
     return made if coordinate is None or dimension == 1 else f"[{made}]_{{{coordinate + 1}}}"

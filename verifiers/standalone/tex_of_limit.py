@@ -44,8 +44,9 @@ def tex_of_limit(claim: Any, row: Row) -> str:
     method, clients = case.algorithm, tex.counted(case.problem.clients, "client")
     first, _, *made = tex.heading(claim, row.form_key)
     called = tex.of_method(method, notation={**method.notation, **claim.letters})
-    made += [f"Run {called} on {clients}:", *tex.update_of(method)]
-    made += [*_functions(mode, case.problem.function_class, case.problem.term), *_round(mode)]
+    made += _functions(mode, case.problem.function_class, case.problem.term)
+    update = tex.update_of(method)
+    made += [f"Run {called} on {clients}{':' if update else '.'}", *update, *_round(mode)]
     made += [f"There is an initial state from which {end}", *tex.rounding_of(method), ""]
     return "\n".join([first, *made])
 
@@ -67,7 +68,7 @@ def _functions(mode: Mode, of: FunctionClass, term: FunctionClass | None) -> lis
     h = f", and ${own}{' x' * bool(share)}$" * (term is not None)
     solution = "saddle point" if mode.saddle else "zero" if turns else "minimiser"
     which = "where" if turns else "which is"
-    return ["on", rf"\[ {', '.join(said)}, \]", f"{which} {kind}{h}. The {solution} is $0$."]
+    return ["Let", rf"\[ {', '.join(said)}, \]", f"{which} {kind}{h}. The {solution} is $0$."]
 
 
 def _round(mode: Mode) -> list[str]:

@@ -75,8 +75,13 @@ def wrapped(line: str) -> str:
         short = textwrap.shorten(comment, max(10, WIDEST - len(inset + code) - 4), placeholder=" …")
         return (wrapped(inset + code) + "  " if code else inset) + f"# {short}"
     found = re.match(r"(return |assert |[\w, ]+ = )(.*)", code)
-    if found and not isinstance(ast.parse(found[2], mode="eval").body, ast.Call | ast.Subscript):
-        code = f"{found[1]}({found[2]})"
+    value = ast.parse(found[2], mode="eval").body if found else None
+    if found and not isinstance(value, ast.Call | ast.Subscript):
+        tested, said = found[2], ""
+        if found[1] == "assert " and isinstance(value, ast.Tuple):  # which is always true
+            tested = str(ast.get_source_segment(tested, value.elts[0]))
+            said = found[2].removeprefix(tested).replace(" ", "\0", 1)
+        code = f"{found[1]}({tested}){said}"
     code = re.sub(STRING, lambda of: of[0].replace(" ", "\0"), code)  # no line ends in a string
     return "\n".join(
         textwrap.wrap(

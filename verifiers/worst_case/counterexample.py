@@ -23,7 +23,13 @@ from driftproof.verifiers.worst_case.program import Matrices, Solved, matrices
 from driftproof.verifiers.worst_case.scaling import units
 from driftproof.verifiers.worst_case.sdp import Line, WorstCase
 from driftproof.verifiers.worst_case.solve import solve_matrices
-from driftproof.verifiers.worst_case.witness import Witness, at_gram, give_values, with_equalities
+from driftproof.verifiers.worst_case.witness import (
+    Witness,
+    at_gram,
+    give_values,
+    of_fields,
+    with_equalities,
+)
 
 SHARE = 0.5
 """How much of the way from the bound to the worst case the counterexample has to go."""
@@ -42,11 +48,15 @@ SHORT = 1e-3
 def simple(case: WorstCase, solved: Solved, bound: Fraction) -> Witness | None:
     """Return functions of the class, of the fewest dimensions found, above a bound.
 
-    None is returned where none was found, and where the conditions are only necessary.
+    None is returned where none was found. Where the conditions are only necessary, linear fields
+    of few digits are tried.
     """
-    if case.loose or not (case.lines or give_values(case)):
+    if not (case.lines or give_values(case)):
         return None
     clear = bound + CLEAR * (Fraction(solved.value) - bound)
+    if case.loose:
+        of_digits = (of_fields(case, digits) for digits in range(1, DIGITS[-1]))
+        return next((found for found in of_digits if found and found.value > clear), None)
     if not case.lines and (known := curves_above(case, clear) or curves_above(case, bound)):
         curves, vectors = known
         coordinates = [[vectors[j][0]] for j in range(len(case.vectors))]

@@ -107,13 +107,21 @@ def curves_above(
         return [Curve(push * s, *of[k % len(of)], knot * start) for k, s in enumerate(signs)]
 
     tried = [*product(KNOTS, ordered, (*pushes, Fraction(0)))]
-    straight = [of for of in ordered if count > 1 and bent not in of]
-    for of in straight:  # as in a fixed point: the push that leads back
+    returning = []  # as in a fixed point: the push that leads back, and of these few digits first
+    tenths = (L * Fraction(k, 10) for k in range(10))
+    sizes = [(c, c) for c in sorted({mu, L, *(c for c in tenths if c > mu)}, reverse=True)]
+    for own in product(sizes, sizes) if count > 1 else ():
         off = [list[Fraction](), list[Fraction]()]
         for at_push, missed in enumerate(off):
-            _met(case, curves_of(ZERO[0], of, Fraction(at_push)), (start, ZERO[0]), missed)
-        if len(off[0]) == len(off[1]) == 1 and off[0] != off[1]:
-            tried.append((ZERO[0], of, off[0][0] / (off[0][0] - off[1][0])))
+            _met(case, curves_of(ZERO[0], own, Fraction(at_push)), (start, ZERO[0]), missed)
+        if not len(off[0]) == len(off[1]) == 1:
+            break
+        if off[0] != off[1]:
+            push = off[0][0] / (off[0][0] - off[1][0])
+            met = _met(case, curves_of(ZERO[0], own, push), (start, ZERO[0])) or {}
+            digits = sum(len(f"{x}") for x, _ in (*met.values(), *own))
+            returning.append((digits, (ZERO[0], own, push)))
+    tried += [own for _, own in sorted(returning)]
     for knot, of, push in tried:
         most = related[0] if "similar" in bounds else abs(push)
         size = min(Fraction(1), most / abs(push)) if push else Fraction(1)
@@ -150,8 +158,12 @@ def room_of(j: int, over: Sequence[Constraint], at: Callable[[GramForm], Fractio
     return min(rooms, default=Fraction(0))
 
 
-def worst_of_fields(case: WorstCase) -> tuple[list[LinearField], dict[int, Point]] | None:
+def worst_of_fields(
+    case: WorstCase, digits: int | None = None
+) -> tuple[list[LinearField], dict[int, Point]] | None:
     """Return the worst fields tried, and the unknown vectors on them, in R²; exact fractions.
+
+    Roots are rounded down to a number of digits (None: they are not).
 
     None: the class is none of operators, there is a term, or a vector is not determined by fields
     and start. Of functions of two variables a vector of x is (x, 0), one of y is (0, y).
@@ -159,7 +171,7 @@ def worst_of_fields(case: WorstCase) -> tuple[list[LinearField], dict[int, Point
     if any(of.term or any(part.values) for of in case.classes for part in of.conditions):
         return None
     found, most = None, None
-    for fields, start in _tried(case):
+    for fields, start in _tried(case, digits):
         vectors = _met(case, fields, start)
         if vectors is None:
             continue
@@ -183,11 +195,15 @@ def _product(one: Point, other: Point) -> Fraction:
     return one[0] * other[0] + one[1] * other[1]
 
 
-def _tried(case: WorstCase) -> Iterator[tuple[list[LinearField], Point]]:
+def _tried(case: WorstCase, digits: int | None) -> Iterator[tuple[list[LinearField], Point]]:
     """Yield the clients' fields, and the start."""
     bounds = {relation.name: relation.bound for relation in case.relations}
-    far = root(bounds.get("start", Fraction(0)))
-    apart = root(bounds.get("similar", Fraction(0)))
+
+    def short(square: Fraction) -> Fraction:
+        unit = Fraction(1, 10 ** (digits or 0))
+        return root(square) if digits is None else root(square) // unit * unit
+
+    far, apart = (short(bounds.get(name, Fraction(0))) for name in ("start", "similar"))
     numbers = range(len(case.classes))
     for turn, push, across in product((1, -1, 0), {Fraction(0), apart}, (0, 1)):
         fields = []
@@ -196,7 +212,7 @@ def _tried(case: WorstCase) -> Iterator[tuple[list[LinearField], Point]]:
             paired = number + 1 < len(numbers) or number % 2 == 1  # an odd one has no push
             length = push * (-1) ** number if paired else Fraction(0)
             shift = (Fraction(0), length) if across else (length, Fraction(0))
-            nu = root(L**2 - mu**2) * (turn**number if turn else 0)
+            nu = short(L**2 - mu**2) * (turn**number if turn else 0)
             fields.append(LinearField(mu, nu, shift))
         for start in ((far, Fraction(0)), (-far, Fraction(0)), (Fraction(0), far)):
             yield fields, start

@@ -85,7 +85,7 @@ def witness(
     if not give_values(case):
         return None
     if case.loose:
-        return None if case.beyond_points else _of_fields(case)
+        return of_fields(case)
     exact = known or Exact(case)
     if not exact.size:  # nothing depends on any vector
         return None
@@ -174,9 +174,9 @@ def _beside(one: fmpq_mat, other: fmpq_mat) -> fmpq_mat:
     return fmpq_mat(len(rows), one.ncols() + other.ncols(), [x for row in rows for x in row])
 
 
-def _of_fields(case: WorstCase) -> Witness | None:
+def of_fields(case: WorstCase, digits: int | None = None) -> Witness | None:
     """Return the worst of the linear fields that are tried, where the class is one of operators."""
-    found = worst_of_fields(case)
+    found = None if case.beyond_points else worst_of_fields(case, digits)
     if found is None or case.objective.values:
         return None
     fields, vectors = found
