@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +19,14 @@ from driftproof.algorithms import (
     FedNest,
     FedProx,
     HeavyBall,
+    LFedNest,
     LocalSCGDM,
     QFedAvg,
     Scaffold,
+    StocBiO,
 )
 from driftproof.commands import conform
-from driftproof.problems import PiecewiseLosses, QuadraticMinimax
+from driftproof.problems import PiecewiseLosses, QuadraticBilevel, QuadraticMinimax
 from driftproof.verifiers.conform.clients import Client
 from driftproof.verifiers.conform.compared import departure
 from driftproof.verifiers.conform.conforming import first_departure
@@ -235,6 +237,23 @@ def broken(state, clients, cohort):
     return {"w": state["v"]}
 
 
+def test_lists_that_are_returned_come_back_as_arrays():
+    def listing(state, clients, cohort, step_size):
+        ends = [state["w"] - step_size * clients[i].grad(state["w"]) for i in cohort]
+        assert "own" not in state or state["own"] == [1]
+        return {"w": np.mean(ends, 0).tolist(), "own": [1]}
+
+    assert_conforms(listing, algorithm=FedAvg, instances=20)
+
+
+def nothing(state, clients, cohort):
+    pass
+
+
+def keeping_one_field(state, clients, cohort):
+    return {"x": state["x"] - 0 * state["control"]}
+
+
 def asking(state, clients, cohort):
     return {"w": clients[0].hessian(state["w"])}
 
@@ -267,7 +286,9 @@ def noisy(state, clients, cohort):
         (shapeless, FedAvg(), r"w of shape \(7, 7\) after a round of shapeless"),
         (elsewhere, FedAvg(), "elsewhere gives no field of the state"),
         (worded, FedAvg(), "w = 'none'"),
-        (broken, FedAvg(), r"test_conform.py:\d+: in broken: KeyError: 'v: the state has w'"),
+        (broken, FedAvg(), r"test_conform.py:\d+: in broken: KeyError: 'v: the state has w, from"),
+        (nothing, FedAvg(), r"w = None(.|\n)*without return returns None"),
+        (keeping_one_field, Scaffold(step_size=1e-20), "'control: the state has x, from the sec"),
         (asking, FedAvg(), r"in asking: unknown attribute of a client 'hessian'"),
         (lambda state, clients: clients[0].grad(np.float32(state["w"])), FedAvg(), "t in float32"),
         (lambda state, clients: torch.tensor(state["w"].tolist()), FedAvg(), "round in float32"),
@@ -480,11 +501,11 @@ def test_what_agrees_says_which_fields_were_not_compared():
 
 @pytest.mark.parametrize("question", ["loss", "mean_loss", "grad"])
 def test_a_question_for_a_log_is_no_difference(question):
-    def logging(state, clients, cohort, local_steps, step_size):
+    def asking(state, clients, cohort, local_steps, step_size):
         assert all(np.isfinite(getattr(client, question)(state["w"])).all() for client in clients)
         return weighted(state, clients, cohort, local_steps, step_size)
 
-    assert_conforms(logging, algorithm=FedAvg(weighting="samples"), instances=30)
+    assert_conforms(asking, algorithm=FedAvg(weighting="samples"), instances=30)
 
 
 def stale_after_a_log(state, clients, cohort, local_steps, step_size):
@@ -571,7 +592,7 @@ def test_the_page_has_each_attribute_of_a_client(algorithm):
     page = (Path(__file__).parents[1] / "docs/conform.md").read_text(encoding="utf-8")
     instance = Instance(examples_of(algorithm.needs)[0], algorithm, 1, (1, 1))
     with pytest.raises(DriftproofError) as refused:
-        _ = Client(0, instance, played(instance), 0).cid
+        _ = Client(0, instance, played(instance), 0, {}, {}, True).cid
     named = set(refused.value.wanted.split(", "))
     assert {"number", "size", "weight"} < named <= set(re.findall(r"[`.](\w+)[`(]", page))
 
@@ -606,21 +627,134 @@ def test_two_questions_at_one_point_may_be_asked_in_either_order_but_not_be_one(
         assert_conforms(by_gradients("same"), algorithm=Scaffold(control="gradient"))
 
 
-def test_draws_change_places_only_if_they_have_one_law_and_each_is_asked_of_once():
+class Twice:
+    """A client that is asked each question once more than the code asks it."""
+
+    def __init__(self, client):
+        self.client = client
+
+    def __getattr__(self, name):
+        found = getattr(self.client, name)
+
+        def asked(*given):
+            answer = found(*given)
+            found(*given)
+            return answer
+
+        return asked if callable(found) else found
+
+
+def logging(code, when):
+    """Ask more than a code does: at the start of a round, of all or of one, or all things twice."""
+
+    @wraps(code)
+    def logged(**given):
+        clients, state = given["clients"], given["state"]
+        if when == "each":
+            return code(**given | {"clients": [Twice(client) for client in clients]})
+        for client in clients if when == "all" else clients[-1:]:
+            if "y" in state and "lower_grad" in client._can:
+                client.lower_grad(state["x"], state["y"])
+            elif "y" in state and "upper_grad_y" in client._can:
+                client.upper_grad_y(state["x"], state["y"])
+            else:
+                ask = client.inner if "inner" in client._can else client.grad
+                ask(state["x"] if "x" in state else state["w"])
+        return code(**given)
+
+    return logged
+
+
+@pytest.mark.parametrize("when", ["all", "last", "each"])
+@pytest.mark.parametrize("method", [*ALGORITHMS, "before", "after"])
+def test_questions_for_a_log_are_no_difference_whatever_the_draws(method, when):
+    """Where an iterate stays where it is, the log must not take the draw of a step."""
+    right = by_gradients(method) if method in ("before", "after") else getattr(written, method)()
+    algorithm = ALGORITHMS.get(method, Scaffold(control="gradient"))
+    for seed in range(1, 4):
+        told, agreed = first_departure(logging(right, when), algorithm, 6, seed)
+        assert not told
+        assert int(re.search(r"in (\d+) instances", agreed)[1]) >= 4
+
+
+def test_one_gradient_for_a_log_takes_no_draw_of_a_step():
+    """Of seed 2: f' = −ξ keeps a client at its point, where the algorithm draws twice."""
+    for seed in (1, 2):
+        told, agreed = first_departure(logging(written.fedavg(), "all"), FedAvg, 60, seed)
+        assert not told
+        assert "in 60 instances" in agreed
+
+
+def lfednest(
+    state,
+    clients,
+    cohorts,
+    inner_calls,
+    inner_steps,
+    outer_steps,
+    inner_step_size,
+    outer_step_size,
+    terms,
+):
+    """LFedNest that asks those clients alone that take part."""
+    x, y, drawn = state["x"], state["y"], iter(cohorts)
+    for _ in range(inner_calls):
+        ends = []
+        for i in next(drawn):
+            own = y
+            for _ in range(inner_steps):
+                own = own - inner_step_size * clients[i].lower_grad(x, own)
+            ends.append(own)
+        y = np.mean(ends, 0)
+    ends = []
+    for i in next(drawn):
+        own, step = x, 1 / clients[i].lower_smoothness
+        for _ in range(outer_steps):
+            p = total = step * clients[i].upper_grad_y(own, y)
+            for _ in range(terms):
+                p = p - step * clients[i].lower_hessian_product(own, y, p)
+                total = total + p
+            cross = clients[i].lower_cross_product(own, y, total)
+            own = own - outer_step_size * (clients[i].upper_grad_x(own, y) - cross)
+        ends.append(own)
+    return {"x": np.mean(ends, 0), "y": y}
+
+
+def test_what_stands_for_another_value_is_given_as_that_value():
     met = []
 
-    class Looking(Client):
-        def _exchangeable(self, some):
-            met.append(super()._exchangeable(some))
-            return met[-1]
+    def looking(state, clients, series_step):
+        met.append(series_step * clients[0].lower_smoothness)
+        return state
 
-    problem = PiecewiseLosses(noise=1.0)
-    made = played(instance := Instance(problem, Scaffold(control="gradient"), 1, (1, 1)))
-    first, last = made.rounds[0].questions
-    for other in (last, replace(last, source=("another", *last.source[1:])), first):
-        made.rounds[0].questions[1] = replace(other)
-        Looking(0, instance, made, 0, turn=-1).grad(problem.start())
-    assert met == [True, False, False]
+    told_of(looking, StocBiO(), problem=QuadraticBilevel(clients=2, dim=1))
+    assert met == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_who_takes_no_part_takes_no_draw(seed):
+    """The algorithm asks everyone in each call; in the second y has not moved from the first."""
+    algorithm = LFedNest(series="summed", terms=3)
+    told, _ = first_departure(lfednest, algorithm, 60, seed)
+    assert not told
+
+
+def test_what_is_left_out_is_counted_with_the_reason():
+    _, agreed = first_departure(written.comfedl(), ComFedL, 30, 2)
+    compared, out = re.search(r"in (\d+) inst.*\n +(\d+) left out, where it div", agreed).groups()
+    assert int(compared) + int(out) == 30
+
+
+def test_where_the_ways_are_too_many_nothing_is_said(monkeypatch):
+    """One gradient for two is found by going through all ways; where they are cut, it is not."""
+    monkeypatch.setattr("driftproof.verifiers.conform.compared.WAYS", ((False, 0),))
+    wrong, algorithm = by_gradients("same"), Scaffold(control="gradient")
+    told, agreed = first_departure(wrong, algorithm, 30, 0)
+    assert not told
+    assert "left out, where its draws can be dealt to your questions in too many ways" in agreed
+    monkeypatch.setattr("driftproof.verifiers.conform.compared.WAYS", ())
+    with pytest.raises(DriftproofError, match="30 left out, where its draws can be dealt"):
+        first_departure(wrong, algorithm, 30, 0)
 
 
 ALGORITHM = """
@@ -671,6 +805,8 @@ def test_show_lists_the_state_and_the_words_that_a_parameter_may_be():
     told = driftproof("show", "scaffold").stdout
     assert "\nstate: y, x, own_control (one per client), control\n" in told
     assert "choices: weighting = 'uniform' or 'samples'\n" in driftproof("show", "fedavg").stdout
+    nested = driftproof("show", "lfednest").stdout  # the class that it is derived from has them
+    assert "  terms: N of the Neumann series, the matrix products of a sum of N + 1 terms" in nested
     alternating = driftproof("show", "fedavg-s").stdout
     assert "\nmeans:\n" in alternating
     assert '  order: "simultaneous" takes both' in alternating

@@ -230,6 +230,10 @@ class Algorithm(Parameters, ABC):
         """Return m, how many clients take part in a round, at least one."""
         return max(1, round(self.participation * clients))
 
+    def in_use(self, oracles: Any) -> dict[str, Any]:
+        """Return its values, with what a step takes in place of one that stands for another."""
+        return self.values()
+
 
 def descended(x: Tensor, direction: Tensor, step_size: float | Tensor) -> Tensor:
     """Return x − step_size·direction.

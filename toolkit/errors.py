@@ -82,7 +82,7 @@ def unknown_name(
     Args:
         or_file: a file of one's own would do too.
     """
-    names = sorted(known)
+    names = sorted(set(known))
     # first a name of which a part was left out, as in lemma-2 for comfedl/lemma-2
     near = [known for known in names if known.rpartition("/")[2].lower() == name.lower()]
     near += [x for x in difflib.get_close_matches(name, names, n=3, cutoff=0.4) if x not in near]

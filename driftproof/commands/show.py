@@ -195,11 +195,12 @@ def _details(leaf: Leaf) -> dict[str, Any]:
 
 
 def _meanings(of: type) -> dict[str, str]:
-    """Return what a class says of its parameters, as the Args of its docstring have it."""
+    """Return what the Args of a class's docstring, or of its base's, say of its parameters."""
+    inherited = _meanings(of.__base__) if of.__base__ else {}
     _, _, told = (getdoc(of) or "").partition("\nArgs:\n")
     entries = re.split(r"^ {4}(?=\S)", told.partition("\n\n")[0], flags=re.MULTILINE)[1:]
     pairs = (" ".join(entry.split()).partition(": ") for entry in entries)
-    return {name: text for name, _, text in pairs}
+    return inherited | {name: text for name, _, text in pairs}
 
 
 def _state(leaf: Leaf, algorithm: Any) -> str:

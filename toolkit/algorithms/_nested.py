@@ -58,8 +58,9 @@ class Nested(Algorithm):
         inner_calls: T, calls of FedInn a round.
         inner_steps, outer_steps: τ, local steps of a call of FedInn and of FedOut.
         inner_step_size, outer_step_size: β and α.
-        terms: N of the Neumann series; 0 leaves the indirect part out, as FedNest's method
-            for minimax problems does, where ∇_y f = 0 at y*(x).
+        terms: N of the Neumann series, the matrix products of a sum of N + 1 terms; 0
+            leaves all of the indirect part out, p_0 = ∇_y f/ℓ too, as FedNest's method for
+            minimax problems does, where ∇_y f = 0 at y*(x).
         series: "sampled" (N' uniform on {0, …, N − 1} and one product, as printed) or "summed"
             (the partial sum of N matrix products, as the paper's public code has it).
         batch: samples a draw.

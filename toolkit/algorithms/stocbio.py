@@ -3,7 +3,7 @@ r"""stocBiO: stochastic bilevel optimisation on one machine."""
 from __future__ import annotations
 
 from itertools import repeat
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -107,6 +107,11 @@ class StocBiO(Algorithm):
             *_, y = around.below(x, y, shared=True).descent(steps)
             x += self.outer_step_size * around.hypergradient(x, y, factor, shared=True)
 
+    def in_use(self, oracles: Bilevel) -> dict[str, Any]:
+        """Return its values, η for 0 too."""
+        given = _given_or(self.series_step, 1.0 / oracles.lower_smoothness)
+        return self.values() | {"series_step": given}
+
     def step(self, ctx: Context, oracles: Bilevel, state: State) -> State:
         """D steps on y, the series, and one step on x."""
         x, y = state
@@ -114,7 +119,7 @@ class StocBiO(Algorithm):
         for t in range(self.inner_calls):
             (q,) = ctx.average(oracles.lower_grad(x, y, ctx.draw(lower, f"zeta-{t}")))
             y = y - self.inner_step_size * q
-        step = _given_or(self.series_step, 1.0 / oracles.lower_smoothness)
+        step = self.in_use(oracles)["series_step"]
         xi = ctx.draw(upper, "xi")
         of_x, p = ctx.average(oracles.upper_grad_x(x, y, xi), oracles.upper_grad_y(x, y, xi))
         p = total = step * p

@@ -25,9 +25,10 @@ class Client:
     point has that of the first question that is still open, and no noise if none is.
 
     Args:
-        turn: by how much the algorithm's draws at one point are turned round, by their names, if
-            they are independent and have one law. Draws of one name keep their order: a path that
-            comes back to a point asks there twice, and what lies between depends on the first.
+        way: which of several draws at one point a question gets, if it is not the first: as many
+            as they are, it leaves the first to the next question, as one for a log has to.
+        choices: is told how many there are.
+        alike: whether the questions of all clients get theirs in one way.
 
     Attributes:
         number: its place among all clients, the same in every round.
@@ -39,7 +40,9 @@ class Client:
         asked: how often each question was asked in this round.
     """
 
-    def __init__(self, number: int, instance: Instance, of: Run, at: int, turn: int = 0) -> None:
+    def __init__(
+        self, number: int, instance: Instance, of: Run, at: int, way: Any, choices: Any, alike: bool
+    ) -> None:
         self.number, self.size = number, instance.sizes[number]
         self.weight = self.size / sum(instance.sizes)
         self._questions = of.rounds[at].questions
@@ -47,7 +50,8 @@ class Client:
         self.elsewhere: dict[Question, tuple[str, Any, Any]] = {}
         self.found: set[Question] = set()
         self.asked: Counter[str] = Counter()
-        self._run, self._oracles, self._turn = of, instance.oracles, turn
+        self._run, self._oracles = of, instance.oracles
+        self._way, self._choices, self._as = way, choices, "all" if alike else number
         has = (word for word in ARGUMENTS if hasattr(self._oracles, word))
         self._can = {word: getattr(self._oracles, word) for word in has}
         problem: Any = instance.problem  # its losses, where the oracles give gradients alone
@@ -63,6 +67,7 @@ class Client:
         if isinstance(given, int | float):
             return given
         known = [*(short for short, full in SHORT.items() if full in self._can), *self._can]
+        known += [word for word in ("lower_smoothness",) if hasattr(self._oracles, word)]
         raise unknown_name("attribute of a client", name, [*known, *PLAIN])
 
     def _answer(self, name: str, *given: Any) -> Any:
@@ -77,17 +82,22 @@ class Client:
                 "leave the noise out: the algorithm's is taken",
             )
         near = [q for q in self._questions if q.name == name and not self._apart(q, points)]
-        if len(near) > 1 and self._exchangeable(near):
-            draws = list(dict.fromkeys(q.source[1] for q in near))
-            draws = draws[self._turn :] + draws[: self._turn]
-            near.sort(key=lambda q: draws.index(q.source[1]))  # steps stay in order
         still_open = [q for q in self.open if q.name == name]
-        meant = next((q for q in near if q in still_open), None)
-        self.found |= set([meant] if meant else [q for q in near if q in self.elsewhere][:1])
-        if meant is None and still_open:
+        near.sort(key=lambda q: q not in still_open)
+        near.sort(key=lambda q: not all(map(np.allclose, q.at(self.number), points)))
+        draws: dict[Any, Question] = {}  # equal ones are one
+        for q in near:
+            draws.setdefault(q.noise is not None and q.noise[self.number].numpy().tobytes(), q)
+        key, of = (self._as, self.asked.total()), len(draws)
+        if of > 1:
+            self._choices[key] = max(of, self._choices.get(key, 0))
+        taken = min(self._way.get(key, 0), of)
+        meant = list(draws.values())[taken % of] if of else None
+        self.found |= {*still_open} & {meant} or {*near} & {*self.elsewhere}
+        if still_open and {*near}.isdisjoint(still_open):
             self.elsewhere[still_open[0]] = self._apart(still_open[0], points)[0]
-        meant = meant or next(iter(near or still_open), None)
-        if meant in still_open:
+        meant = meant or next(iter(still_open), None)
+        if meant in still_open and taken < max(of, 1):
             self.open.remove(meant)
         noise = [meant.noise if meant is not None else None] if noisy else []
         answer = self._can[name](*map(self._everywhere, points), *noise)
@@ -99,15 +109,9 @@ class Client:
         often = Counter(q.name for q in self._questions)
         return {name: x for name in often if (x := self.asked[name] - often[name]) > 0}
 
-    def _exchangeable(self, some: list[Question]) -> bool:
-        """Say whether draws have one law, and none of them is another question's too."""
-        known, laws = [q.source for q in self._questions], {q.source and q.source[0] for q in some}
-        once = all(known.count(q.source) == 1 for q in some)
-        return once and len(laws) == 1 and None not in laws
-
     def _apart(self, question: Question, points: list[Any]) -> list[tuple[str, Any, Any]]:
         """Return the arguments that are not those of a question: name, got and wanted."""
-        wanted = [x[self.number] if isinstance(x, np.ndarray) else x for x in question.points]
+        wanted = question.at(self.number)
         every = list(zip(ARGUMENTS[question.name][0], points, wanted, strict=True))
         for name, x, y in every:
             if np.shape(x) != np.shape(y):

@@ -1,6 +1,7 @@
 """Where an implementation first differs from an algorithm on one instance, in words."""
 
 from copy import deepcopy
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,45 +14,69 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.tolerances import COMPUTED
 from driftproof.verifiers.conform.clients import SHORT, Client
 from driftproof.verifiers.conform.reference import Instance, Round, Run, played, stable
-from driftproof.verifiers.conform.round_function import RoundFunction
+from driftproof.verifiers.conform.round_function import RoundFunction, State
 
 SIMPLE = 12
 """Ratios whose numerator and denominator are at most so large are told."""
-TURNS = (-1, 1)
-"""Turns of questions at one point: the last one is asked first, or the first one last."""
+WAYS = ((False, 0), (True, 200), (False, 100))
+"""Searches for a way to deal the draws: whether to all clients alike, and how many more."""
 
 
-class _State(dict[str, np.ndarray]):
-    def __missing__(self, name: str) -> np.ndarray:
-        raise KeyError(f"{name}: the state has {', '.join(self)}")
+def departure(code: RoundFunction, instance: Instance) -> str | None:
+    """Return where the two first differ ("": nowhere; None: rounding would show, or it is unclear).
 
-
-def departure(code: RoundFunction, instance: Instance, turn: int = 0) -> str | None:
-    """Return where the two first differ ("": nowhere; None: rounding would show); see TURNS."""
+    They do not if they agree in one way to deal the draws of a point to the questions asked there.
+    Each point gets one draw if no way is found at once: what differs then does for other reasons.
+    """
     made = played(instance)
     if made is None or not stable(instance, made):
         return None
-    after: Any = None
-    for number, now in enumerate(made.rounds[:-1]):
-        before = after if number else code.begin(_given(code, instance, number, now))
-        left = []
-        for _ in range(2):
-            every = range(instance.problem.clients)
-            clients = [Client(k, instance, made, number, turn) for k in every]
-            given = _given(code, instance, number, now)  # it may be written to
-            after = code.after(before, given | {"clients": clients})
-            left.append(code.state(after))
-        if not all(np.array_equal(x, left[1][name], equal_nan=True) for name, x in left[0].items()):
-            raise DriftproofError(
-                f"{code.name}, called twice with one state and one cohort, gives two results",
-                "a round that depends on its arguments alone",
-                "take cohort, and the noise in clients[k].grad(x), in place of draws of your own; "
-                "keep what later rounds need in the state",
-            )
-        wrong = _first(code, left[1], made, number + 1)
-        if wrong is not None:
-            return _told(code, instance, number, made, clients, wrong, left[1])
-    return ""
+    every, alike, more = range(instance.problem.clients), False, iter(range(0))
+
+    def since(number: int, before: Any) -> str | None:
+        """Return the first way's difference from a round on, if each has one (None: too many)."""
+        told, ways = "", [dict[Any, int]()]
+        if number == instance.rounds:
+            return told
+        now = made.rounds[number]
+        before = before if number else code.begin(_given(code, instance, number, now))
+        for way in ways:
+            if way and next(more, None) is None:
+                return None
+            left, choices = [], dict[Any, int]()
+            for _ in range(1 if way else 2):
+                clients = [Client(k, instance, made, number, way, choices, alike) for k in every]
+                given = _given(code, instance, number, now)  # it may be written to
+                after = code.after(before, given | {"clients": clients})
+                left.append(code.state(after))
+            state = left[-1]
+            if not all(np.array_equal(x, state[k], equal_nan=True) for k, x in left[0].items()):
+                raise DriftproofError(
+                    f"{code.name}, called twice with one state and one cohort, gives two results",
+                    "a round that depends on its arguments alone",
+                    "take cohort, and the noise in clients[k].grad(x), in place of draws of your "
+                    "own; keep what later rounds need in the state",
+                )
+            wrong = _first(code, state, made, number + 1)
+            this: str | None = "here" if wrong else since(number + 1, after)
+            if not this:
+                return this
+            if wrong and not told:
+                this = _told(code, instance, number, made, clients, wrong, state)
+            told, keys = told or this, list(choices)
+            later = keys[max((k for k, key in enumerate(keys, 1) if key in way), default=0) :]
+            ways += [way | {key: k} for key in later for k in range(1, choices[key] + 1)]
+        return told
+
+    for alike, most in WAYS:
+        more = iter(range(most))
+        told = since(0, None)
+        if told == "" or (told and not alike):  # if alike, other ways are left
+            return told
+        if most == instance.once == 0 and (told := departure(code, replace(instance, once=True))):
+            return told
+    code.unclear += not instance.once
+    return None
 
 
 def _given(code: RoundFunction, instance: Instance, number: int, now: Round) -> dict[str, Any]:
@@ -67,8 +92,8 @@ def _given(code: RoundFunction, instance: Instance, number: int, now: Round) -> 
                 "take it in place of draws of your own, or choose values at which none is drawn",
             )
     state = {name: x if name in code.own else x[0] for name, x in now.state.items()}
-    return instance.algorithm.values() | {
-        "state": _State({name: state[name].copy() for name in code.fields}),
+    return instance.algorithm.in_use(instance.oracles) | {
+        "state": State({name: state[name].copy() for name in code.fields}),
         "round": number,
         "cohort": cohorts[0],
         "cohorts": cohorts,

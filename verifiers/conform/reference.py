@@ -50,6 +50,7 @@ class Instance:
     Attributes:
         sizes: each client's number of samples; its weight is its share of all.
         seed: of the draws.
+        once: a client that asks a question twice at one point in a round meets one draw there.
     """
 
     problem: Problem
@@ -57,6 +58,7 @@ class Instance:
     rounds: int
     sizes: tuple[int, ...]
     seed: int = 0
+    once: bool = False
 
     @cached_property
     def oracles(self) -> Any:
@@ -73,15 +75,17 @@ class Question:
 
     Attributes:
         points: its arguments, [clients, size] each (numbers as they are).
-        noise: the draw that it was answered with.
-        source: its law, name and step (None: it is no draw as it was made).
+        noise: the draw that it was answered with (None: none).
     """
 
     name: str
     step: int
     points: tuple[Any, ...]
-    noise: Tensor | None
-    source: Any = None
+    noise: Any
+
+    def at(self, client: int) -> list[Any]:
+        """Return where one client was asked."""
+        return [x[client] if isinstance(x, np.ndarray) else x for x in self.points]
 
 
 @dataclass
@@ -92,14 +96,12 @@ class Round:
         raw: the state as the round begins.
         cohorts: the members of each cohort, by its name and the step at which it was drawn.
         draws: what else was drawn, by name, but for noise that went into an oracle.
-        made: every draw of the clients, with its source.
     """
 
     raw: Any = ()
     questions: list[Question] = field(default_factory=list)
     cohorts: dict[tuple[str, int], list[int]] = field(default_factory=dict)
     draws: dict[str, Tensor] = field(default_factory=dict)
-    made: list[tuple[Tensor, Any]] = field(default_factory=list)
 
     @cached_property
     def state(self) -> dict[str, np.ndarray]:
@@ -143,7 +145,7 @@ class _Noting(BatchedContext):
     def __init__(self, instance: Instance) -> None:
         words = Words("conform", str(instance.seed))
         super().__init__(words, instance.problem.clients, replicates=1)
-        self.now = Round()
+        self.now, self._once = Round(), instance.once
 
     def cohort(self, size: int, since: int, name: str = "cohort") -> Collective:
         made = super().cohort(size, since, name)
@@ -156,7 +158,6 @@ class _Noting(BatchedContext):
         drawn = super().draw(law, name)
         if drawn is not None:
             self.now.draws[name] = drawn
-            self.now.made.append((drawn, (repr(law), name, self.t)))
         return drawn
 
     def server_draw(self, law: Law, name: str, since: int) -> Tensor:
@@ -166,11 +167,18 @@ class _Noting(BatchedContext):
     def asking(self, name: str, ask: Callable[..., Any], *given: Any) -> Any:
         """Note a question, and answer it."""
         names, noisy = ARGUMENTS[name]
-        noise = given[-1] if noisy else None
+        noise: Any = given[-1] if noisy else None
         self.now.draws = {key: x for key, x in self.now.draws.items() if x is not given[-1]}
         points = tuple(map(_plain, given[: len(names)]))
-        of = next((source for drawn, source in self.now.made if drawn is noise), None)
-        self.now.questions.append(Question(name, self.t % self.local_steps + 1, points, noise, of))
+        if self._once and noise is not None:
+            given = (*given[:-1], noise := noise.clone())
+        now = Question(name, self.t % self.local_steps + 1, points, noise)
+        for q in self.now.questions[::-1] if self._once else []:  # the first draw stays
+            if q.name == name and np.shape(q.noise) == np.shape(noise) != ():
+                for k in range(self.clients):
+                    if all(map(np.allclose, q.at(k), now.at(k))):
+                        now.noise[k] = q.noise[k]
+        self.now.questions.append(now)
         return ask(*given)
 
 

@@ -13,6 +13,14 @@ from driftproof.toolkit.user_traceback import telling_the_file
 from driftproof.verifiers.conform.reference import doubles
 
 
+class State(dict[str, Any]):
+    """The state of a round; what is missing is told."""
+
+    def __missing__(self, name: str) -> Any:
+        has = ", ".join(map(str, self))
+        raise KeyError(f"{name}: the state has {has}, from the second round on what was returned")
+
+
 class RoundFunction:
     """A plain function, a class with ``step``, or one with ``fit`` and ``aggregate``.
 
@@ -25,6 +33,7 @@ class RoundFunction:
     Attributes:
         unseen: fields that it left out of the state, and that no other one stood for.
         arrays: how many aggregate returned; the model is the first.
+        unclear: on how many instances the draws can be dealt in too many ways.
     """
 
     def __init__(
@@ -39,7 +48,7 @@ class RoundFunction:
                 "pass the function or the class itself",
             )
         self.unseen: dict[str, None] = {}
-        self.arrays = 1
+        self.arrays, self.unclear = 1, 0
         self._code = code
         self._class = next((name for name in ("step", "fit") if hasattr(code, name)), "")
         called = [code, getattr(code, self._class)] if self._class else [code]
@@ -75,7 +84,9 @@ class RoundFunction:
         if not self._class:
             made = self._called(self._code, {**given, "state": before})
             made = made._asdict() if hasattr(made, "_asdict") else made
-            return made if isinstance(made, Mapping) else {self.iterate: made}
+            made = made if isinstance(made, Mapping) else {self.iterate: made}
+            lists = [name for name in self.fields if isinstance(made.get(name), list)]
+            return State({**made, **{name: _array(name, made[name]) for name in lists}})
         if self._class == "step":
             self._called(before.step, given)
             return before
@@ -118,8 +129,10 @@ class RoundFunction:
 
 def _array(name: str, x: Any) -> np.ndarray:
     try:
-        return np.asarray(doubles(f"{name} after a round", x), dtype=np.float64)
+        return np.asarray(doubles(f"{name} after a round", "" if x is None else x), np.float64)
     except (TypeError, ValueError) as error:
         raise DriftproofError(
-            f"{name} = {x!r:.60}", "numbers", "return a vector, or one for each client"
+            f"{name} = {x!r:.60}",
+            "numbers",
+            "return a vector, or one for each client; a function without return returns None",
         ) from error
