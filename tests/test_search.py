@@ -501,6 +501,25 @@ def test_a_problem_whose_data_are_of_so_many_clients_does_not_end_the_search(tmp
     assert found["climbs"] == 12
 
 
+def test_a_member_without_a_bound_costs_its_neighbours_nothing():
+    """Of tails that differ no field_heterogeneity is finite: one such candidate dropped all."""
+
+    @bound(
+        name="tests/alike",
+        source="tests",
+        statement="x",
+        letters={"zeta": "field_heterogeneity"},
+        right=lambda c: c.eta**2 * c.zeta**2 / 8,
+        cases=grid(PiecewiseLosses(), FedAvg(step_size=0.125), rounds=1),
+    )
+    def alike(view):
+        return each("transition", sq(view.mean("w") - view.before.w.mean(0)))
+
+    (finding,) = falsify([alike], Effort(climbs=4))
+    assert finding.status == VERIFIED
+    assert not finding.left_out
+
+
 MISTAKEN = """
 from driftproof import Assumption, average, bound, grid, sweep
 from driftproof.algorithms import FedAvg

@@ -194,10 +194,10 @@ class BatchedSpace:
             if isinstance(value, int | float)
         }
         roles |= {
-            name: x
+            # a member without such a bound is outside, and its neighbours are not
+            name: x if name in AT_OPTIMUM else np.where(np.isfinite(x), x, np.nan)
             for name, x in members.roles(*self._needs).items()
-            # nothing is below a bound that is infinite, which no minimiser of some member makes
-            if np.all(np.isfinite(x)) or name in AT_OPTIMUM
+            if np.any(np.isfinite(x)) or name in AT_OPTIMUM
         }
         unasked = dict.fromkeys((OF_OBJECTIVE | AT_OPTIMUM) - {"strong_convexity"}, np.nan)
         return (

@@ -7,6 +7,7 @@ from typing import Any
 from driftproof.toolkit.case_text import case_of, pasted
 from driftproof.toolkit.cases import Case, roles_of
 from driftproof.verifiers.claim_types.claim import Claim
+from driftproof.verifiers.judges.bounds import split_right
 from driftproof.verifiers.search.conditions import Conditions
 from driftproof.verifiers.search.letters import letters_of, roles_in
 
@@ -123,12 +124,11 @@ def _unnamed(finding: Finding, claim: Claim[Any], case: Case) -> dict[str, float
         (case.algorithm, [of.algorithm for of in every]),
     ):
         alike = [of.values() for of in own if type(of) is type(part)]
-        kinds = (float, int) if part is case.algorithm else float  # small counts are simpler
         for name, value in part.values().items() if alike else ():
             known = name in named or value in [of[name] for of in alike]
-            is_number = isinstance(value, kinds) and not isinstance(value, bool)
-            new |= {name: value} if is_number and not known else {}
-    if not {"rounds", "steps"} & named and case.rounds not in {of.rounds for of in every}:
+            new |= {name: value} if isinstance(value, float) and not known else {}
+    counted = {"rounds", "steps"} & named or split_right(form.right, notation)[1]
+    if not counted and case.rounds not in {of.rounds for of in every}:
         new["rounds"] = case.rounds
     return new
 

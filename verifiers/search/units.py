@@ -316,6 +316,8 @@ def in_a_line(error: Exception) -> str:
     """Return an error's text in one line."""
     if isinstance(error, DriftproofError):
         return error.told
+    if isinstance(error, LackingError):
+        return f"no candidate has a {error}"
     return f"{type(error).__name__}: {error}"
 
 

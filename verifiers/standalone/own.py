@@ -44,10 +44,13 @@ def script_of_own(
     refuted = [row for row in rows if row.verdict is Verdict.REFUTED]
     if not refuted:
         names = ", ".join(source.name for source in sources)
+        of_cases = any(loaded(source).cases for source in sources)
         raise DriftproofError(
-            f"{names} in {file}: no form is refuted on the cases of the claim",
+            f"{names} in {file}: no form is refuted" + " on the cases of the claim" * of_cases,
             "a claim that is refuted",
-            f"driftproof falsify {file} searches for a case that refutes it, and writes the script",
+            f"driftproof falsify {file} searches for a case that refutes it, and writes the script"
+            if of_cases
+            else f"driftproof verify {file} says what is proved, or what keeps it open",
         )
     several = len(sources) > 1
     keys = [f"{row.claim}: {row.form_key}" if several else row.form_key for row in refuted]
