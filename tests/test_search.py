@@ -510,6 +510,7 @@ def test_a_member_without_a_bound_costs_its_neighbours_nothing():
         statement="x",
         letters={"zeta": "field_heterogeneity"},
         right=lambda c: c.eta**2 * c.zeta**2 / 8,
+        assumes=[Assumption("convex", "x", roles=("client_strong_convexity",))],
         cases=grid(PiecewiseLosses(), FedAvg(step_size=0.125), rounds=1),
     )
     def alike(view):
