@@ -23,7 +23,7 @@ from driftproof.toolkit.balls import RefusedError, precision
 from driftproof.toolkit.balls.operations import hull
 from driftproof.toolkit.balls.tensor import ball, fraction, lift
 from driftproof.toolkit.cases import Case, roles_of
-from driftproof.toolkit.constants import ROLES, RUN_ROLES, Letters, expressed, latex
+from driftproof.toolkit.constants import MEASURED, ROLES, RUN_ROLES, Letters, expressed, latex
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.engines.balls import run_in_balls
 from driftproof.toolkit.problem import with_overrides
@@ -33,11 +33,11 @@ from driftproof.toolkit.report.listed import listed
 from driftproof.toolkit.tolerances import STORED
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.judges.assumptions import conjuncts, relation_of
+from driftproof.verifiers.judges.bounds import coefficients
 from driftproof.verifiers.judges.enclosed import MOST
 from driftproof.verifiers.standalone.formulas import Curves, Piece
 from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
 from driftproof.verifiers.standalone.refusal import NoScriptError
-from driftproof.verifiers.standalone.right import means_of
 from driftproof.verifiers.standalone.script import outcome_of
 from driftproof.verifiers.standalone.terms import (
     NOTHING,
@@ -68,8 +68,6 @@ def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float, float
     """
     if not claim.measures or case.algorithm is None:
         raise NoScriptError(f"no run decides it (@{claim.way}), so there is none to write down")
-    if means_of(claim, case, form.right):
-        raise NoScriptError("its right side names measured means")
     measure = form.left or claim.left
     curves, told = Curves(case.problem), Told(case)
     try:
@@ -94,7 +92,8 @@ def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float, float
                 upto=count - 1 if how[0] == "each" else None,
                 exact=lambda _: told,
             )
-            sides = [*_left(told, how[0]), *_right(claim, case, form, curves)]
+            left_side, means = _left(told, how[0], coefficients(claim, case, form.right))
+            sides = [*left_side, *_right(claim, case, form, curves, means)]
             assumed = met(claim, form, case, curves=curves)
             if "^{*}" in f"{sides}{assumed}":
                 sides[:0] = _stars(curves, case.problem.dim, f"{sides}{assumed}")
@@ -118,22 +117,39 @@ def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float, float
     return text, left, right, float(max(x.rad() for x in both))
 
 
-def _left(told: Told, how: str) -> list[Line]:
-    """Return the lines of what is measured, and of the left side."""
+def _left(told: Told, how: str, factors: Mapping[str, float]) -> tuple[list[Line], dict[str, Term]]:
+    """Return the lines of what is measured, and of the left side; and the measured means by name.
+
+    Args:
+        factors: of the means in the right side. Of several comparisons the worst is told.
+    """
     if how not in ("each", "average", "smallest"):
         raise NoScriptError("it measures means given the past")
-    made = [told.mean(values) for of in told.moments for values in _comparisons(of)]
+
+    def taken(name: str) -> list[Term]:
+        values = [(of.parts[name] if name else of.value).entries for of in told.moments]
+        by_client = told.moments[0].by_client
+        return [told.mean(x) for of in values for x in (of if by_client else [of])]
+
+    made, means = taken(""), {name: taken(name) for name in factors}
     lines = [Line(f"M_{{{s}}}", x.text, settled(x)) for s, x in enumerate(made)]
     if how == "average" and len(made) > 1:
         kept = [Term(line.value.value, line.subject) for line in lines]
-        mean = sum(kept[1:], kept[0]) / Term(Fraction(len(kept)), bare=True)
+        count = Term(Fraction(len(kept)), bare=True)
+        mean = sum(kept[1:], kept[0]) / count
         text = rf"\frac{{1}}{{{len(kept)}}} \sum_{{s=0}}^{{{len(kept) - 1}}} M_{{s}}"
-        return [*lines, Line(LEFT, text, settled(mean))]
-    best = max if how == "each" else min
-    line = best(lines, key=lambda line: float(line.value.mid()))
+        averages = {name: sum(of[1:], of[0]) / count for name, of in means.items()}
+        return [*lines, Line(LEFT, text, settled(mean))], averages
+
+    def over(s: int) -> float:
+        less = sum(factors[name] * float(ball(of[s].value).mid()) for name, of in means.items())
+        return float(ball(lines[s].value.value).mid()) - less
+
+    best = (min if how == "smallest" else max)(range(len(lines)), key=over)
+    line, beside = lines[best], {name: of[best] for name, of in means.items()}
     if how == "smallest" and len(lines) > 1:
-        return [*lines, Line(LEFT, line.subject, line.value, said="the smallest")]
-    return [Line(LEFT, line.text, line.value)]
+        return [*lines, Line(LEFT, line.subject, line.value, said="the smallest")], beside
+    return [Line(LEFT, line.text, line.value)], beside
 
 
 def _stars(curves: Curves, dim: int, said: str) -> list[Line]:
@@ -153,23 +169,35 @@ def _stars(curves: Curves, dim: int, said: str) -> list[Line]:
     return lines
 
 
-def _comparisons(of: Any) -> Iterable[Any]:
-    entries = of.value.entries
-    return list(entries) if of.by_client else [entries]
-
-
-def _right(claim: Any, case: Case, form: Form, curves: Curves) -> list[Line]:
+def _right(
+    claim: Any, case: Case, form: Form, curves: Curves, means: Mapping[str, Term]
+) -> list[Line]:
     """Return the lines of the letters of the right side, and of that."""
     expression = expressed(form.right, Letters(claim.notation(case)))
-    ones = [x for x in expression.free_symbols if claim.notation(case)[x.name] == "clients"]
+    free = next(x for x in ("A", "B", "D", "Q") if x not in claim.notation(case))
+    named = {name: sympy.Symbol(f"{free}_{k}") for k, name in enumerate(means, 1)}
+    expression = expression.subs(
+        {sympy.Symbol(MEASURED + name, real=True): x for name, x in named.items()}
+    )
+    measured = [
+        Line(latex(named[name]), x.text, settled(x), said=name.replace("_", " "))
+        for name, x in means.items()
+    ]
+    others = expression.free_symbols - {*named.values()}
+    ones = [x for x in others if claim.notation(case)[x.name] == "clients"]
     expression = expression.subs({x: 1 for x in ones if case.problem.clients == 1})
-    symbols = expression.free_symbols
+    symbols = expression.free_symbols - {*named.values()}
     others = expression.xreplace({x**2: sympy.S.One for x in symbols}).free_symbols
     lines = _letters(claim, case, symbols, curves, symbols - others)
     text = latex(expression)
-    value = Reading({line.subject: line.value.value for line in lines.values()}).value(text)
+    known = {line.subject: line.value.value for line in (*lines.values(), *measured)}
+    value = Reading(known).value(text)
     most = any(line.most for line in lines.values())
-    return [*lines.values(), Line(RIGHT, text, _most(value) if most else settled(value), most=most)]
+    return [
+        *measured,
+        *lines.values(),
+        Line(RIGHT, text, _most(value) if most else settled(value), most=most),
+    ]
 
 
 def _letters(
@@ -329,11 +357,11 @@ def cases(pieces: list[Piece], of: str = "x") -> str:
     """Return a piecewise polynomial of x, or of another variable."""
     x = Term(Fraction(2), of)
     texts, ends = [], [None, *(end for end, _ in pieces)]
-    for (end, coefficients), start in zip(pieces, ends, strict=False):
+    for (end, powers), start in zip(pieces, ends, strict=False):
         made = NOTHING
-        for n in reversed(range(len(coefficients))):
+        for n in reversed(range(len(powers))):
             power = x**n if n > 1 else x if n else Term(Fraction(1), bare=True)
-            made = made + Term(coefficients[n], bare=True) * power
+            made = made + Term(powers[n], bare=True) * power
         low = "" if start is None else rf"{number_text(start)} \le "
         high = "" if end is None else rf" \le {number_text(end)}"
         texts.append(f"{made.text} & {low}{of}{high}")
