@@ -583,6 +583,11 @@ def test_what_is_printed_says_no_more_than_was_checked(mine):
         "exact, class": "checked on 2 cases",
         "sequential": "checked on 2 cases",
     }
+    of = "every federation of smooth-convex(L = 1), n = 2, FedAvg(), rounds=1"
+    one = Found(theorem, replace(now, evidence="theorem"), (), proved=of)
+    assert says(one) == f"proved over {of}"
+    bound = driftproof("paper", "main.tex", "claims", "--bind", cwd=mine)
+    assert "thm:1: mine/descent assumes " in bound.stdout
 
 
 def test_paired_delimiters_are_read(mine):

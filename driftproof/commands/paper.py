@@ -122,6 +122,10 @@ def command(
         shared.print_json([one.public() for one in found])
     else:
         _shown(found, problems, out)
+        for theorem in marked if bind else ():
+            assumed = [f"{a.name}, {a.statement}" for a in chosen[theorem.claim].load().assumes]
+            said = f"{theorem.claim} assumes {'; '.join(assumed) or 'nothing'}"
+            shared.tell(f"{theorem.label}: {said}. Does the theorem? Compare the left sides, too")
     return 1 if problems else 0
 
 
@@ -137,7 +141,7 @@ def _shown(found: list[Found], problems: list[Problem], out: Path) -> None:
                 one.now.evidence,
                 one.now.cases,
                 one.now.since,
-                "no" if one.problems else f"by {one.now.compared}",
+                "no" if one.problems else f"right side, by {one.now.compared}",
             )
             for one in found
         ],
@@ -148,7 +152,8 @@ def _shown(found: list[Found], problems: list[Problem], out: Path) -> None:
     shared.tell(
         "Mend the side that is wrong; or compare the two, and bind them again with --bind."
         if problems
-        else f"All {len(found)} marked theorems are as bound."
+        else f"All {len(found)} marked theorems are as bound. What they assume, and their left "
+        "sides, nothing but your eye has compared."
     )
     click.echo(f"page: {out / 'index.html'}; table: {out / 'supplement.tex'}")
 

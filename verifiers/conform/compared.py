@@ -154,14 +154,17 @@ def _told(
     ratio = _ratio(got - before, wanted - before)
     if ratio:
         lines.append(f"        its change in this round is {ratio} times the algorithm's")
-    cohort = sorted(set().union(*now.cohorts.values())) or list(range(len(clients)))
+    cohorts = [*now.cohorts.values()] or [list(range(len(clients)))]
+    cohort = sorted(set().union(*cohorts))
+    several = any(of != cohorts[0] for of in cohorts)
     elsewhere = [
         (q.step, k, q.name, *row)
         for k in cohort
         for q, row in clients[k].elsewhere.items()
         if q not in clients[k].found or q.name not in clients[k].more  # that was one more
     ]
-    left_out = [(q.step, k, q.name) for k in cohort for q in clients[k].open]
+    always = set(cohort).intersection(*cohorts)  # of the others nobody need be asked
+    left_out = [(q.step, k, q.name) for k in always for q in clients[k].open]
     if elsewhere:
         step, k, oracle, argument, asked, meant = min(elsewhere, key=lambda row: row[:2])
         place = f"client {k}, local step {step}"
@@ -204,7 +207,8 @@ def _told(
             *lines,
             *code.unseen_told.splitlines()[1:],
             f"on:     {expression(case)}",
-            f"        clients of sizes {list(instance.sizes)}, cohort {cohort}",
+            f"        clients of sizes {list(instance.sizes)}, "
+            + (f"cohorts {cohorts}" if several else f"cohort {cohort}"),
             f"remedy: {remedy}",
         ]
     )

@@ -413,7 +413,7 @@ def judge(claim: RunClaim, case: Case, form: Form, measured: Mapping[str, Any]) 
             "the right side is irrational: what is proved is the lower end of its enclosure"
         )
         said = (
-            "" if decision.attained else loose,
+            f"proved of more than this class: {loose}" * (bool(loose) and not decision.attained),
             irrational if right.low < right.high else "",
             REPLAYED if case.problem.of_all_rounds else "",
         )

@@ -43,6 +43,7 @@ class Found:
         said: the right side that was read, where it is not the claim's.
         uncompared: why nothing here has compared the two right sides ("": algebra did, or an
             author, by eye).
+        proved: over which class, if the verdict is of one ("": of cases, or of several classes).
     """
 
     theorem: Theorem
@@ -50,6 +51,7 @@ class Found:
     problems: tuple[Problem, ...]
     said: str = ""
     uncompared: str = ""
+    proved: str = ""
 
     @property
     def verdict(self) -> str:
@@ -128,7 +130,9 @@ def compared(theorem: Theorem, leaf: Leaf, rows: Sequence[Row], bound: Binding |
     if bound is not None and replace(now, since=bound.since, cases=bound.cases) == bound:
         now = replace(now, since=bound.since)
     problems = tuple(Problem(theorem.file, line, text) for line, text in found)
-    return Found(theorem, now, problems, said, unread)
+    alone = group is not None and len(group.rows) == 1
+    proved = str(group.deciding.case.get("label", "")) if group is not None and alone else ""
+    return Found(theorem, now, problems, said, unread, proved)
 
 
 def _by_algebra(theorem: Theorem, leaf: Leaf) -> tuple[str, str, str]:

@@ -43,6 +43,8 @@ def says(found: Found) -> str:
     if found.now.verdict == Verdict.SUPPORTED:
         proof = PROOFS.get(found.now.evidence, "checked on {}")
         word = proof.format(cases.replace("case", "setting") if "class" in proof else cases)
+        if "class" in proof and found.proved:
+            word = f"proved over {found.proved}"
     return word + "; compared by eye" * (found.now.compared == EYE)
 
 
