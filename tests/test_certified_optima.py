@@ -8,7 +8,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
@@ -299,6 +299,7 @@ def test_driftproof_has_it_and_a_problem_can_return_it():
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.floats(1e-5, 1.0), st.integers(0, 3), st.sampled_from(RULES))
+@example(2146, 1e-05, 2, {"divergence": "kl", "radius": 9.0})  # a weight that is 0, and rises
 def test_a_loss_that_is_not_convex_is_caught(seed, bend, i, rule):
     """However little it bends down, and wherever."""
     losses, gradients, rows = logistic(seed, 4, 2)

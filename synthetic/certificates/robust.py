@@ -34,6 +34,8 @@ from driftproof.toolkit.rounded import coarsely, rounding
 Function = Callable[[Any], Any]
 ROUNDS, SHADOWS, PROBES = 40, 4, 32
 """The most values of μ; runs with coarse rounding; points at random that test convexity too."""
+RISES = 1e-100
+"""The least weight from which the next ones are measured: one that underflowed may rise."""
 KEPT = 2**22
 """The most numbers of gradients that are kept to test pairs of points: the oldest are dropped."""
 
@@ -120,6 +122,7 @@ def robust_optimum(
         # either p is as good as it gets, or rounding keeps Newton's method from the optimum
         small = high - low < 1e-8 * max(1.0, abs(high)) or gap > (high - low) / 2
         waited = waited + 1 if small and high - low >= best[0] / 2 else 0
+        q = np.maximum(q, RISES)
         best = min(best, (high - low, made), key=lambda known: known[0])
         if high - low <= 1e-12 * max(1.0, abs(high)) or waited > 1:
             break

@@ -209,7 +209,7 @@ def _interval(value: Any) -> tuple[arb, str]:
     if isinstance(value, Fraction):
         middle, away = value, Fraction(0)
     elif not value.is_finite():
-        raise RefusedError("a number's interval has no bound")
+        raise RefusedError("a number's interval has no bound, as after very many steps")
     else:
         middle, away = fraction(value.mid()), fraction(value.rad())
     sizes = ((abs(middle), DIGITS), (away, 2))
