@@ -138,7 +138,7 @@ def _of_search(path: Path, form: str, *, tex: bool) -> tuple[Path, list[str]]:
                 "driftproof counterexample FILE --tex writes LaTeX, FILE being what was verified",
             )
         findings = file["findings"]
-        several = len({f["claim"] for f in findings}) > 1
+        several = len({f.get("claim") for f in findings}) > 1
         scripts = [
             (f"{f['claim']}: " * several + str(f["form"]), path.parent / Path(f[kind]).name)
             for f in findings

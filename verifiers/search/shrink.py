@@ -23,6 +23,8 @@ DIGITS = (1, 2, 3, 6)
 DOWN = (2, 3, 6)
 """Digits to which a parameter is rounded towards 0 too: one that is as large as is assumed, as
 η = 1/L, may not be rounded up."""
+FAR = 30
+"""Numbers beyond which, or beyond 1 over which, curves are better said in other units."""
 STEPS = 200
 """Steps of a run that take as long as everything else that is done with a case, about."""
 
@@ -47,7 +49,7 @@ def shrunk(
     changed = True
     while changed:
         changed = False
-        for step in (_counts, partial(_plainer, own=own), _rescaled, _rounder):
+        for step in (_counts, partial(_plainer, own=own), _rounder, _rescaled):
             for simpler in list(step(case)):
                 simple = simpler(case)
                 for other in (simple, _in_step(case, simple)):
@@ -133,11 +135,12 @@ def _plainer(case: Case, own: Sequence[Case]) -> Iterator[Change]:
 
 
 def _rescaled(case: Case) -> Iterator[Change]:
-    """Curves from −1 to 1 in other units of x and of the function, with fewer digits."""
+    """Curves of very large or small numbers from −1 to 1: in other units, with fewer digits."""
     curves = {name: of for name, of in case.problem.values().items() if any(_curves(of))}
     points = [p for of in curves.values() for path in _curves(of) for p in _at(of, path)]
     x, y = (max((abs(point[axis]) for point in points), default=0.0) for axis in (0, 1))
-    for digits in DIGITS[:-1] if x and y else ():
+    far = any(unit and not 1 / FAR <= unit <= FAR for unit in (x, y))
+    for digits in DIGITS[:-1] if x and y and far else ():
         yield partial(_in_units, names=list(curves), units=(x, y), digits=digits)
 
 
