@@ -140,7 +140,7 @@ def _of_search(path: Path, form: str, *, tex: bool) -> tuple[Path, list[str]]:
         findings = file["findings"]
         several = len({f.get("claim") for f in findings}) > 1
         scripts = [
-            (f"{f['claim']}: " * several + str(f["form"]), path.parent / Path(f[kind]).name)
+            (f"{f.get('claim')}: " * several + str(f["form"]), path.parent / Path(f[kind]).name)
             for f in findings
             if f[kind]
         ]

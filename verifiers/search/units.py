@@ -51,8 +51,6 @@ CLEAR_RATIO = 1.99
 """The left / right of a simple case, if there is as much: 2, but for rounding errors."""
 PLENTY = 4.0
 """The left / right at which no larger one is looked for: simpler numbers will cost some of it."""
-INFINITE = 1e9
-"""The score of a left side above a right side of 0."""
 NEARLY = 0.98
 """Which share of the largest left / right the strongest case keeps for the sake of few digits."""
 AGAIN = 40
@@ -409,8 +407,6 @@ def _simple(
     it is begun again, and each case that the score lets pass is judged.
     """
     enough = max(ratio, ENOUGH)
-    if score(claim, form, start, seed) >= INFINITE:  # above a right side of 0, which it keeps
-        enough = INFINITE
 
     def breaks(tried: Case) -> bool:
         return score(claim, form, tried, seed) >= enough
