@@ -65,9 +65,6 @@ class Group:
         if equates(self.rows) and self.verdict is Verdict.SUPPORTED:
             apart = max(map(distance, self.rows))
             return f"within {number(apart, 2)}" if apart > NOTHING else "equal"
-        alone = [row for row in self.rows if row.verdict is Verdict.REFUTED and row.ratio is None]
-        if any(_compares(row) and row.rhs == 0 for row in alone):  # above a right side of 0
-            return "∞"
         return number(self.tightest, 3)
 
     @property
