@@ -553,63 +553,39 @@ def test_nothing_found_is_not_said_of_what_was_hardly_tried(tmp_path):
     assert "met every assumption" in unit["reason"]
 
 
-BOWL = """
-import numpy as np, torch
-from driftproof import Problem, Solution, bound, each, grid, problem, sq
-from driftproof.algorithms import FedAvg
-
-class Oracles:
-    def __init__(self, of, dtype, clients):
-        self.clients, self.of = len(clients), of
-        self.client_weights = torch.full((self.clients, 1, 1), 1 / of.clients, dtype=dtype)
-
-    def field_law(self, batch):
-        return None
-
-    def field_grad(self, x, xi):
-        return self.of.height * x
-
-@problem(name="mine/bowl", source="me", statement="F")
-class Bowl(Problem):
-    clients: int = 2
-    dim: int = 1
-    height: float = 1.0
-
-    @property
-    def constants(self):
-        return {"field_smoothness": self.height}
-
-    @property
-    def solution(self):
-        return Solution(0.0, 0.0, np.zeros(1), {})
-
-    def start(self):
-        return np.ones(1)
-
-    def oracles(self, dtype, device="cpu", clients=None):
-        return Oracles(self, dtype, clients or range(self.clients))
-
-    def objective(self, x):
-        return (self.height * x * x / 2).sum(0)
-
-    def gradient(self, x):
-        return self.height * x
-
-@bound(name="mine/step", source="x", statement="x", right=lambda c: 0.997 * c.eta ** 2,
-       cases=grid(Bowl(), FedAvg(local_steps=1), rounds=1))
-def step(view):
-    return each("transition", sq(view.mean("w") - view.before.w.mean(0)))
-"""
-
-
 def test_a_violation_by_little_is_not_the_end(tmp_path):
     """0.3 % on the claim's case; a search finds more, and does not lose it to a failure."""
-    (tmp_path / "mine.py").write_text(BOWL)
+    little = CLAIM.replace("(c.eta * c.L) ** 2", "0.997 * c.eta**2")
+    (tmp_path / "mine.py").write_text(SPIKY + little)
     done = driftproof("falsify", "mine.py", "--climbs", "6", "--json", cwd=tmp_path)
     (finding,) = json.loads(done.stdout)["findings"]
     assert finding["status"] == "verified"
     assert finding["ratio"] > 1.99
-    assert "mine/bowl returned an array of shape (1,); wanted: a vector of 2 entries" in done.stderr
+    assert (
+        "mine/spiky returned an array of shape (1,); wanted: a vector of 2 entries" in done.stderr
+    )
+
+
+def test_a_violation_by_little_stays_where_nothing_else_is_inside():
+    """No candidate but the claim's own case meets the assumption."""
+    case = Case(PiecewiseLosses(clients=1, tails="linear"), FedAvg(step_size=0.125), 1)
+
+    @bound(
+        name="tests/alone",
+        source="tests",
+        statement="x",
+        assumes=[Assumption("alone", "x", applies=lambda of: of == case)],
+        right=lambda c: 3.99 * c.eta**2,
+        cases=[case],
+    )
+    def alone(view):
+        return each("transition", sq(view.mean("w") - view.before.w.mean(0)))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("driftproof.verifiers.search.search.begins_with_own", lambda *_: True)
+        (finding,) = falsify([alone], Effort(climbs=2))
+    assert finding.status == VERIFIED
+    assert finding.ratio == pytest.approx(4 / 3.99)
 
 
 def test_a_spike_in_a_users_problem_is_told(tmp_path):

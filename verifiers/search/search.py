@@ -261,7 +261,7 @@ def _search(
     unclear: dict[str, Any] | None = None  # confirmed, by so little that more is sought
 
     def ended(**result: Any) -> dict[str, Any]:
-        if unclear is not None and result["status"] not in (CONFIRMED, VERIFIED):
+        if unclear is not None and result.get("status") not in (CONFIRMED, VERIFIED):
             result = unclear  # what was found is not lost
         why = {
             at.family: at.useless or at.unmet * (result.get("status") == NOTHING) for at in visited

@@ -99,9 +99,7 @@ class Potential:
             f"  at the start V ≤ {first},\n"
             f"  a round from any state has V⁺ ≤ {rho}·V{f' + {c}' * bool(c)},\n"
             f"  in any state ‖{x} − x*‖² ≤ V, where, with "
-            + "ζ² = (1/n) Σ‖∇f_i(x*)‖², and "
-            * self.of_clients
-            + "points measured from x*"
+            f"{'ζ² = (1/n) Σ‖∇f_i(x*)‖², and ' * self.of_clients}points measured from x*"
             f"{' and lim what limits says' * any('lim' in of for of in self.weights)},\n"
             f"  V = {combined((name, rational(c)) for name, c in self.weights.items())}"
         )
