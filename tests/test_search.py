@@ -367,9 +367,15 @@ def test_a_climb_finds_a_maximum(size):
 
 
 def test_ratios_of_sides_that_are_zero_or_not_finite():
-    lefts = np.array([[1.0, 0.0, 1.0, np.nan, 2.0]])
-    rights = np.array([[0.0, 0.0, -1.0, 1.0, 4.0]])
-    assert ratio(lefts, rights).tolist() == [1e9, 0.0, 1e9, 0.0, 0.5]
+    lefts = np.array([[1.0, 0.0, 1.0, np.nan, 2.0, -1.0, -4.0, -1.0]])
+    rights = np.array([[0.0, 0.0, -1.0, 1.0, 4.0, -2.0, -2.0, 0.0]])
+    assert ratio(lefts, rights).tolist() == [1e9, 0.0, 1e9, 0.0, 0.5, 2.0, 0.5, 0.0]
+
+
+def test_a_decrease_that_is_rounding_alone_is_no_violation():
+    """F(w_{s+1}) − F(w_s) ≤ −‖∇F‖² near the optimum: F has 16 digits, the gradient more."""
+    lefts, rights = np.array([[-1.0], [2e-16]]), np.array([[-2.0], [-1e-30]])
+    assert ratio(lefts, rights).tolist() == [2.0]
 
 
 @settings(max_examples=30, deadline=None)

@@ -17,6 +17,8 @@ from driftproof.verifiers.judges.judge import OUTSIDE, judge_named
 
 DUST = 1e-16
 """What is small beside the largest sides before, squares of lengths mostly."""
+DIFFERENCES = 1e-13
+"""The same of differences, such as F(w_{s+1}) − F(w_s): a right side that is not positive."""
 
 
 def in_total_expectation(left: Callable[..., Any] | None) -> Callable[..., Any]:
@@ -56,19 +58,21 @@ def largest_ratio(
 def ratio(lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
     """Return the largest left / right over comparisons [comparisons, candidates].
 
-    0 where nothing was compared, where both sides are 0, and where both are dust beside what was
-    compared before: what a run has lost, rounding errors take the place of.
+    Right / left of two that are negative. 0 where nothing was compared, where both sides are 0, and
+    where both are dust beside what was compared before: what a run has lost, rounding errors take
+    the place of.
     """
     if not len(lefts):
         return np.zeros(lefts.shape[1])
     size = np.abs(lefts) + np.abs(rights)
     with np.errstate(all="ignore"):
-        quotients = lefts / rights
-    over = lefts - rights > 1e-9 * size
-    quotients = np.where(rights > 0, quotients, np.where(over, 1e9, 0.0))
+        quotients = np.where(rights > 0, lefts / rights, rights / lefts)
+    over = np.where(lefts - rights > 1e-9 * size, 1e9, 0.0)
+    quotients = np.where((rights > 0) | ((rights < 0) & (lefts < 0)), quotients, over)
     # beside a right side of nearly 0, a left side that is rounding alone says nothing
     before = np.fmax.accumulate(size, axis=0)
-    quotients = np.where(size > np.maximum(1e-250, DUST * before), quotients, 0.0)
+    dust = np.where(rights > 0, DUST, DIFFERENCES) * before
+    quotients = np.where(size > np.maximum(1e-250, dust), quotients, 0.0)
     largest: np.ndarray = np.nan_to_num(quotients, nan=0.0, posinf=1e9, neginf=0.0).max(0)
     capped: np.ndarray = np.minimum(largest, 1e9)
     return capped
