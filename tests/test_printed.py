@@ -50,7 +50,7 @@ def test_every_statement_of_a_paper_is_what_is_judged():
     defined = {name: unlike(claim) for name, (_, claim) in bounds().items()}
     assert {name: other for name, other in defined.items() if other and type(other) is dict} == {}
     read = [*defined.values()].count({})
-    assert (len(bounds()), read, read - alone) == (98, 48, 9)
+    assert (len(bounds()), read, read - alone) == (98, 49, 9)
     assert {"comfedl/theorem-1", "scgdm/theorem-3.4", "localsgd/rounds"} <= {
         name for name, other in defined.items() if other == {}
     }
@@ -115,6 +115,8 @@ def judged(statement, right):
         (r"\|w_0-w^*\| \le R \;\Rightarrow\; \|x\|^2 \le \eta L", "eta*L", "L"),
         (r"\|x\| \le \eta L", "eta**2*L**2", "eta**2*L"),  # as a square
         (r"\tfrac{\eta}2\|x\|^2 \le L", "2*L/eta", "eta*L"),  # without its factor
+        (r"F(w_{s+1}) - F(w_s) + \tfrac18\|x\|^2 \le \eta L", "eta*L", "L"),  # a sum of terms
+        (r"(1+\eta)\|x\|^2 \le L", "L/(1+eta)", "eta*L"),
         (r"\|x\|^2 \le \frac{\log\tau}{8} + 2\log(1+\eta)L", "log(tau)/8+2*log(1+eta)*L", "L"),
         (r"\|x\|^2 \le \sqrt{L/\eta} \tau", "sqrt(L/eta)*tau", "tau"),
         (r"\|x\|^2 \le e^{-\eta\tau} L", "exp(-eta*tau)*L", "exp(-eta)*L"),

@@ -229,6 +229,7 @@ def _summary(
                 if script.tex or script.no_tex:
                     said = script.tex or f"none: {script.no_tex}"
                     shared.tell(f"    text for a review: {said}")
+                shared.tell("    verify and paper judge the cases of the file; add this one:")
             if f.python:
                 click.echo(f"{f.python}\n")  # as it is, to be pasted
             if f.strongest:

@@ -140,9 +140,13 @@ def _is_left(left: str) -> bool:
 
 
 def _factor(left: str) -> str:
-    """Return what stands before a norm."""
+    """Return what stands before a norm; a sum in which it is a term has no factor."""
     norm = NORM.search(left)
-    return "" if norm is None else left[: norm.start()].strip()
+    before = "" if norm is None else left[: norm.start()].strip()
+    outside = before
+    while (less := re.sub(r"\{[^{}]*\}|\([^()]*\)", "", outside)) != outside:
+        outside = less
+    return "" if re.search(".[+-]", outside) else before
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -49,6 +49,8 @@ FAR = 1e120
 """A number beyond which a candidate is taken to have diverged."""
 OF_OBJECTIVE = frozenset({"objective_smoothness", "strong_convexity", "initial_gap"})
 """What takes longest of a member to know, and is left out where nobody asks."""
+LARGE = 3.0
+"""Where a hyperparameter begins that is to be as large as the assumptions allow: 1,000 times."""
 SHRINKING = 60
 """Steps in which a hyperparameter is made smaller until the relations hold."""
 
@@ -86,6 +88,7 @@ class BatchedSpace:
             if _may_move(self.algorithm, name)
         }
         self.left = in_total_expectation(form.left or claim.left)
+        self._adjusted: list[str] = []
         self.size = self._decoded(np.zeros((0, 1)))[1]
         self.assumes = (*claim.assumes, *form.assumes)
         example = self.batch(np.zeros((self.size, 1)))
@@ -166,10 +169,12 @@ class BatchedSpace:
     def _decoded(self, z: np.ndarray) -> tuple[Batch, int]:
         rows = Rows(z, self.structure)
         parts = self.family.parts(rows, self.structure)
-        numbers = {
-            name: parameter(rows.take(1)[0], constraint, getattr(self.algorithm, name))
-            for name, constraint in self.real.items()
-        }
+        numbers = {}
+        for name, constraint in self.real.items():
+            of = rows.take(1)[0]
+            if self.structure.largest and name in self._adjusted:
+                of = np.full_like(of, LARGE)  # the assumptions make it smaller
+            numbers[name] = parameter(of, constraint, getattr(self.algorithm, name))
         return Batch(parts, numbers), rows.used
 
     def _member(self, parts: Parts) -> Problem:

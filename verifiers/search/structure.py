@@ -36,7 +36,17 @@ KINDS = 16
 RARE = (0.5, 0.5, 0.25, 0.0625, 0.01, 0.001)
 WHOLE = (0, 1, 2, 3, 5, 10)
 """What a whole number of an algorithm may be."""
-DRAWN = (*COUNTS, "noises", "alike", "opposed", "options", "moved", "taking_part", "plain")
+DRAWN = (
+    *COUNTS,
+    "noises",
+    "alike",
+    "opposed",
+    "options",
+    "moved",
+    "taking_part",
+    "plain",
+    "largest",
+)
 """What of a structure is drawn."""
 
 
@@ -56,8 +66,11 @@ class Structure:
         plain: whether there is a plain part h.
         convex: whether every client's loss is strongly convex.
         coupled: whether an upper level has a part that x and y share.
+        at_rest: whether the start is a stationary point, from which clients that differ drift.
         averaged_inside: whether inner values are averaged before the outer function.
         term: what h is, of losses with a term.
+        largest: whether step sizes are as large as the assumptions allow; small ones move nothing,
+            where left / right nears 1 of whatever decays, and climbs end.
         options: values of the algorithm's fields that are whole numbers.
         moved: of a shipped family, the parameters that are moved; the others keep their defaults.
     """
@@ -76,8 +89,10 @@ class Structure:
     plain: bool = False
     convex: bool = False
     coupled: bool = False
+    at_rest: bool = False
     averaged_inside: bool = False
     term: str = ""
+    largest: bool = False
     options: tuple[tuple[str, Any], ...] = ()
     moved: tuple[str, ...] = ()
 
@@ -174,6 +189,8 @@ class Choices:
             drawn = {name: tuple(x for x in self.alike if random.random() < 0.3)}
         elif name == "opposed":
             drawn = {name: str(random.choice(self.opposed or ("",)))}
+        elif name == "largest":
+            drawn = {name: bool(random.random() < 0.6)}
         elif name == "plain" or name in self.flags:
             drawn = {name: bool(random.random() < 0.3)}
         elif name == "taking_part":
@@ -221,7 +238,9 @@ class Choices:
         if not _has(algorithm, "participation", part / structure.clients):
             part = structure.clients
         rounds = max(1, min(structure.rounds, longest // steps))
-        return replace(structure, local_steps=steps, rounds=rounds, taking_part=part)
+        structure = replace(structure, local_steps=steps, rounds=rounds, taking_part=part)
+        drifts = structure.clients > 1 and (steps > 1 or part < structure.clients)
+        return replace(structure, at_rest=structure.at_rest and drifts)
 
 
 def as_long(structure: Structure, case: Case) -> Structure:

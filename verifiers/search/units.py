@@ -58,7 +58,7 @@ AGAIN = 40
 MOST_STEPS = 1024
 """Steps of a longer run in which a violation may grow."""
 
-FEW_ROUNDS = 1, 2, 4, 8
+FEW_ROUNDS = tuple(2**k for k in range(12))
 """Of so many rounds the cohorts may have few enough outcomes to be enumerated."""
 
 
@@ -353,11 +353,15 @@ def confirmed(
     if not refuted or rests_on_constants(claim, form, first):
         shorter = [replace(case, rounds=rounds) for rounds in FEW_ROUNDS if rounds < case.rounds]
         for simpler in (_without_noise(case), *shorter):
-            if simpler != case and score(claim, form, simpler, seed) >= ENOUGH:
-                # what is sampled takes more to show
+            if simpler == case or score(claim, form, simpler, seed) < ENOUGH:
+                continue
+            # what is sampled takes more to show, and balls refuse long runs
+            if judged(claim, form, simpler, seed).verdict is Verdict.REFUTED:
                 found = confirmed(claim, form, simpler, seed, left, strongest=strongest)
-                if not refuted or found["status"] in (CONFIRMED, VERIFIED):
+                if found["status"] in (CONFIRMED, VERIFIED):
                     return found
+            if left() <= 0:
+                break
     if not refuted:
         return _outcome(CANDIDATE if _is_open(first) else NOTHING, case, first)
     balls = _in_balls(claim, form, case, first)

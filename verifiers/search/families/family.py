@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Set
 from functools import cached_property
 from typing import Any, ClassVar
 
+import torch
+
 from driftproof.synthetic.building_blocks.curves import Curve, Declared, Noise, Number
 from driftproof.synthetic.building_blocks.parts import Parts
 from driftproof.synthetic.building_blocks.piecewise_family import Many, PiecewiseFamily, declared
@@ -21,12 +23,15 @@ class Family:
         members: from parts, and how many replicates a run has of each, to one problem.
         alike: what a search may draw the same for all clients ((): every curve and number).
         convex: what a structure has whose clients are strongly convex in x (empty: none is).
+        fields_at_start: the curves that are the gradients' entries at the start: with means of 0
+            there it is a stationary point (empty: a search does not start at one).
     """
 
     problem: ClassVar[type[PiecewiseFamily]]
     members: ClassVar[Callable[..., Many]]
     alike: ClassVar[tuple[str, ...]] = ()
     convex: ClassVar[Mapping[str, Any]] = {}
+    fields_at_start: ClassVar[tuple[str, ...]] = ()
 
     @property
     def leaf_name(self) -> str:
@@ -68,7 +73,10 @@ class Family:
             noises=tuple(self.of_kind(Noise)),
             alike=(() if problem is None else self.alike) or (*curves, *numbers),
             opposed=tuple(name for name, one in curves.items() if one.opposed),
-            flags=tuple(one.flag for one in numbers.values() if one.flag),
+            flags=(
+                *(one.flag for one in numbers.values() if one.flag),
+                *(("at_rest",) if self.fields_at_start and problem is not None else ()),
+            ),
             fixed=() if problem is None else tuple(self.fixed(problem, asked).items()),
         )
         if algorithm is None or problem is None:
@@ -88,6 +96,9 @@ class Family:
         every = sorted(self.of_kind(Declared).items(), key=lambda item: _turn(item[1]))
         made = {name: decoded(rows, of, name, one) for name, one in every}
         parts = Parts(**made, rare=of.rare, averaged_inside=of.averaged_inside, term=of.term)
+        for name in self.fields_at_start if of.at_rest else ():
+            curve = getattr(parts, name)
+            curve.values.sub_(curve.value(torch.zeros_like(curve.left)).mean(0)[:, None])
         self.settle(parts, rows, of)
         return parts
 

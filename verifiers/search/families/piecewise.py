@@ -78,6 +78,7 @@ class LossFunctions(Family):
     # a search draws them as it does compositions, of which they are the plain part
     alike = ("inner", "outer", "plain", "offsets")
     convex = {"convex": True}
+    fields_at_start = ("plain",)
 
     def fixed(self, problem: Problem, asked: Set[str]) -> dict[str, Any]:
         """Return what of a structure a claim leaves no choice of."""
@@ -110,6 +111,7 @@ class MinimaxProblems(Family):
 
     problem, members = PiecewiseMinimax, LevelMembers
     convex = {"convex": True, "plain": True}
+    fields_at_start = "plain", "lower"
 
     def fixed(self, problem: Problem, asked: Set[str]) -> dict[str, Any]:
         """Return what of a structure a claim leaves no choice of."""
