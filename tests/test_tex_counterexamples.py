@@ -13,7 +13,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from sympy import Rational, sqrt
+from flint import arb
+from sympy import Eq, Rational, sqrt
 
 from driftproof import Assumption, average, bound, each, grid, limit, smallest, sq
 from driftproof.synthetic.classes import (
@@ -51,7 +52,7 @@ from driftproof.toolkit.groups import grouped
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.search.units import judged
 from driftproof.verifiers.standalone.files import agreed_tex, sides
-from driftproof.verifiers.standalone.formulas import Curves, pieces_of
+from driftproof.verifiers.standalone.formulas import Curves, pieces_of, value_at
 from driftproof.verifiers.standalone.of_class import script_of_class
 from driftproof.verifiers.standalone.own import script_of_own
 from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading, of_table
@@ -1118,6 +1119,46 @@ def test_steps_and_terms_that_repeat_are_told_once():
         if "for $k" in row:
             with pytest.raises(NoScriptError, match="does not say what was computed"):
                 Reading().read([*rows[:k], row.replace(" &&", " + 1 &&"), *rows[k + 1 :]])
+
+
+@bound(
+    name="tests/drift",
+    source="tests",
+    statement="s",
+    letters={"zeta": "field_heterogeneity"},
+    assumes=[
+        Assumption("no noise", r"\sigma = 0", relation=lambda c: c.sigma <= 0),
+        Assumption("five steps", r"\tau = 5", relation=lambda c: Eq(c.tau, 5)),
+    ],
+    cases=grid(PAIR, FedAvg(), rounds=1),
+    right=lambda c: c.eta**2 * c.zeta**2,
+)
+def drift(view):
+    return each("round", "local_step", sq(view.mean("w"))) if view.last else None
+
+
+def test_even_steps_are_told_once_no_noise_is_a_clause_and_zeta_is_exact():
+    """A client with f' = −1 walks on by η in each step, and max |f_i' − F'| is 1."""
+    rests, walks = ((-1.0, -1.0), (1.0, 1.0)), ((1.0, -1.0), (3.0, 1.0))
+    walk = PiecewiseLosses(gradients=((rests,), (walks,)))
+    text, *_ = tex_of(drift, drift.forms[0], Case(walk, FedAvg(local_steps=5), 1))
+    reading = Reading()
+    reading.read(rows_of(text))
+    assert [reading.letters[f"w_{{2}}^{{({k})}}"] for k in range(1, 5)] == [
+        Fraction(k, 10) for k in range(1, 5)
+    ]
+    assert sum(row.startswith("w_{2}") for row in rows_of(text)) == 1
+    assert r"no noise, $\sigma = 0$; five steps, $\tau = 5$, since $\tau = 5$" in text
+    assert r"\sigma &=" not in text
+    assert reading.letters[r"\zeta"] == 1
+
+
+def test_a_power_of_an_interval_around_0_is_a_number():
+    """Its middle is 0, of which flint's own power is nan: a mean over clients that are opposed."""
+    around = ball(Fraction(0)) + arb(0, 1)
+    assert float(value_at([(None, (Fraction(1), Fraction(2)))], around).mid()) == 1
+    assert (Term(around) ** 2).value.is_finite()
+    assert Reading({"x": around}).value("x^{2}").is_finite()
 
 
 def test_what_adds_nothing_is_not_written_and_no_exponent_has_two():
