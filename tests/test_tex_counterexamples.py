@@ -658,6 +658,21 @@ def test_a_cycle_is_a_rule_and_a_table_and_says_of_rest_what_the_judge_says(tmp_
         Reading().read([r"f'(x) &= 2 \cdot x", "x_{1} &= 3", "f'(x_{1}) &= 7"])
 
 
+def test_a_bound_on_a_cycle_keeps_its_sides(tmp_path):
+    """Only x_t → x* has none: a bound on runs that come back is no limit."""
+    moves = CYCLE.replace("limit", "bound").replace("view.minimiser", 'view.round_start("w")')
+    for one, other in {
+        "@bound(": "@bound(right=lambda c: 0, ",
+        "clients=1": "rounds=3, clients=1",
+        "mu=1)]": "mu=1), start_anywhere(R=1, a=1), recurs()]",
+        "import over": "import over, recurs, start_anywhere",
+    }.items():
+        moves = moves.replace(one, other)
+    _, text = cycle_text(tmp_path, moves)
+    assert r"\text{left} &> \text{right}" in text
+    assert "The iterates repeat with period 3." in text
+
+
 def test_a_cycle_of_several_clients_in_the_plane_has_a_table_too(tmp_path):
     _, text = cycle_text(tmp_path, CYCLE.replace("clients=1", "clients=2"))
     (reading := Reading()).read(of_table(text))
@@ -690,6 +705,9 @@ def test_what_is_measured_of_the_mean_is_said_of_the_mean():
     text = tex_of_class(mean, "printed", next(iter(row.proofs.values())))
     assert r"\text{left} &= \frac{1}{2} \cdot F'(x_{0})^{2} - F(x_{0}) + F(x_{1})" in text
     assert r"F'(x_{0}) &= \frac{1}{2} \cdot (f_{1}'(x_{0}) + f_{2}'(x_{0}))" in text
+    assert (
+        r"= \frac{1}{2} \cdot (f_{1}'(x^{*})^{2} + f_{2}'(x^{*})^{2}) = 1 && \text{at most" in text
+    )
 
 
 PULLED = """

@@ -40,6 +40,8 @@ BRACKETS = {"(": ")", "{": "}", r"\left(": r"\right)", r"\left|": r"\right|"}
 SIGNS = {"+": operator.add, "-": operator.sub}
 STRETCH = re.compile(r"for \$([ks]) = (\d+), (\d+), \\dots, (\d+)\$")
 """The remark of a row that stands for several, in which only its number differs."""
+ALONE = r"(?<=[({ -])%s(?=[)} ]|$)"
+"""Where that number stands, and no letter of a formula."""
 TABLE = re.compile(
     r"\\\[ x_\{t\+1\} = (.*), \\\]\n(.*)\n\\\[ \\begin\{array\}\{[c|]*\}([\s\S]*?)\\end\{array\}"
 )
@@ -71,7 +73,7 @@ class Reading:
         for row in rows:
             if stretch := STRETCH.search(row):
                 first, second, last = map(int, stretch.groups()[1:])
-                same, at = row[: stretch.start()], alone(stretch[1])
+                same, at = row[: stretch.start()], re.compile(ALONE % stretch[1])
                 self.read([at.sub(f"{n}", same) for n in range(first, last + 1, second - first)])
                 continue
             subject, _, said = re.split(r" &(=|\\le) ", row.partition(" &&")[0], maxsplit=1)
@@ -176,11 +178,6 @@ class Reading:
         finally:
             self._words, self.letters = words, before
         raise NoScriptError(f"its LaTeX does not say on which piece of {function} an x lies")
-
-
-def alone(letter: str) -> re.Pattern[str]:
-    """Return what finds the number of a step or of a term where it stands alone."""
-    return re.compile(rf"(?<=[({{ -]){letter}(?=[)}} ]|$)")
 
 
 def of_table(text: str) -> list[str]:

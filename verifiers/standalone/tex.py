@@ -36,7 +36,7 @@ from driftproof.verifiers.judges.assumptions import conjuncts, relation_of
 from driftproof.verifiers.judges.bounds import coefficients
 from driftproof.verifiers.judges.enclosed import MOST
 from driftproof.verifiers.standalone.formulas import Curves, Piece
-from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading, alone
+from driftproof.verifiers.standalone.read_back import ALONE, LEFT, RIGHT, Reading
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import outcome_of
 from driftproof.verifiers.standalone.terms import (
@@ -361,7 +361,7 @@ def told_once(rows: list[str], period: int) -> list[str]:
 def _in_k(row: str, n: int, *, evenly: bool) -> str:
     """Return a row in k, its number: with ``evenly`` also its first value and its last one."""
     k = "s" if row[0] == "M" else "k"
-    if alone(k).search(row):  # a letter of its own
+    if re.search(ALONE % k, row):  # a letter of its own
         return row
     text = NUMBER.sub(k, row)
     if not evenly or k == "s" or not (found := NUMERAL.findall(text)) or " && " in row:

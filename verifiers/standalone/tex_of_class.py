@@ -114,24 +114,17 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
                 text = term.text if term.text != name else ""
                 lines.append(Line(name, text, Term(term.value), said=said))
 
-    def numbers_of(of: dict[str, Any], *, value: bool = False) -> str:
-        """Return the coordinates of a combination of vectors, or the value of one of values."""
-        if value:
-            return number_text(values(of).value)
+    def coordinates(of: dict[str, Any]) -> str:
+        """Return the coordinates of a combination of vectors."""
         parts = [number_text(total(of, j).value) for j in range(dimension)]
         return bracketed(", ".join(parts)) if dimension > 1 else parts[0]
 
-    length = about.rounds * about.cycle * (not about.plane)
-    cycle = _table(found, length, numbers_of, formulas=bool(formulas))
+    cycle = _table(found, about, coordinates, values, formulas=bool(formulas))
     for own in vectors:  # gradients without formulas come first, as implicit steps need them
-        state = own[:2] == "c_" and not (cycle and "start" not in found["assumptions"])
-        if state or (not formulas and not cycle and "(" in own):
+        if not cycle and (own[:2] == "c_" or (not formulas and "(" in own)):
             tell(own, {own: "1"})
-    for label, (function, of) in product(order, found["functions"].items()):
+    for label, (function, of) in product(order * (not cycle), found["functions"].items()):
         if (p := of["points"].get(label)) is None:
-            continue
-        if cycle:  # the table has it
-            seen[label] = p["x"]
             continue
         star, valued = label[1:] == "*", function[0] != "A" and "normal-cone" not in of["classes"]
         if label not in seen or star:
@@ -173,6 +166,13 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
         raise NoScriptError("what is written of means is not what was found; please report it")
     for name, condition in found["assumptions"].items():
         x, limit = quadratic(condition), condition.get("at_most", condition.get("equals"))
+        if name == "similar":  # as it is defined, and not as the search has it
+            at, squares = f"{about.point}*", NOTHING
+            for (f, of), j in product(found["functions"].items(), range(dimension)):
+                called, _ = named(f"{'∇' * (f[0] != 'A')}{f}({at})", j)
+                g = Term(total(of["points"][at]["g"], j).value, called)
+                squares += g**2 if g.value or formulas else NOTHING
+            x = share * squares if (share * squares).value == x.value else x
         called, said = about.condition(
             name, f"${number_text(Fraction(limit))}$", "at_most" in condition
         )
@@ -192,7 +192,7 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
     reading.read(rows[-1:])
     if not on_values(gt, reading.letters[LEFT], reading.letters[RIGHT]):
         raise NoScriptError("in fractions its left side is not above the right side")
-    if about.cycle:  # of a fixed point F'(x_0) says it all
+    if about.limit:  # of a fixed point F'(x_0) says it all
         rows = rows[: -2 - (returns or about.rounds > 1) * len(letters)]
     else:
         rows.append(rf"{LEFT} &> {RIGHT}")
@@ -205,6 +205,8 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
             *aligned(formulas),
             *_exist(found, drawn, about),
             *about.told(_valued(found)),
+            *["Beside $x_{0}$ the method remembers $c_{i}$, of client $i$."]
+            * (not cycle and any(own[:2] == "c_" for own in vectors)),
             *cycle,
             *aligned(rows),
             *about.ended() * about.cycle,
@@ -326,6 +328,7 @@ class About:
         what = "is the saddle point" if self.saddle else "solves $A(z) = 0$"
         self.solves = f"so ${self.x}^{{*}}$ {what if self.plane else 'minimises $F$'}"
         self.cycle = "recurs()" in self.conditions
+        self.limit = self.cycle and getattr(claim, "way", "") == "limit"
         self.functions = [*map(_name, found["functions"])]
         of = dict(part.split(": ", 1) for part in before.split("; ") if ": " in part)
         self.rounds, self.clients = int(of.get("rounds", 1)), int(of.get("clients", 1))
@@ -396,7 +399,7 @@ class About:
         name = "A" if own[0] == "A" else "F"
         if self.saddle:
             name, mean = "f", mean.replace("A", "f")
-        rounds = f" for {counted(self.rounds, 'round')}" * (not self.cycle)
+        rounds = f" for {counted(self.rounds, 'round')}" * (not self.limit)
         run = f"Run {method}{rounds} on {counted(self.clients, 'client')}, with ${name} = {mean}$"
         made = [f"{run}{f' and {self.least}' * bool(valued and self.least)}."]
         made += of_draws(self.method, self.clients) if self.method else []
@@ -415,10 +418,10 @@ class About:
 
     def ended(self) -> list[str]:
         """Return what a cycle says of the limit, and of a run from the method's own start."""
-        last = f"The iterates repeat with period {self.rounds}, so $x_{{t}}$ does not converge to"
-        made = [f"{last} $x^{{*}}$."] * (self.rounds > 1)
+        so = ", so $x_{t}$ does not converge to $x^{*}$" * self.limit
+        made = [f"The iterates repeat with period {self.rounds}{so}."] * (self.rounds > 1)
         own = "A run from the method's own start, which need not come there, is not refuted."
-        return made + [own] * any(of.startswith("c_") for of in self.found["coordinates"])
+        return made + [own] * (self.limit and "c_1" in self.found["coordinates"])
 
 
 def _scaled(of: Any) -> Any:
@@ -457,13 +460,16 @@ def _from_one(found: dict[str, Any]) -> dict[str, Any]:
     return made | {"about": found["about"]}
 
 
-def _table(found: dict[str, Any], rounds: int, numbers: Any, *, formulas: bool) -> list[str]:
+def _table(
+    found: dict[str, Any], about: About, numbers: Any, value: Any, *, formulas: bool
+) -> list[str]:
     """Return the rule of a cycle, where it begins, and a table over t: if a round is one gradient.
 
-    ``numbers`` says as LaTeX what a combination comes to, with ``value`` of a function's values.
+    ``numbers`` says as LaTeX what vectors come to, and ``value`` what values of functions do.
     """
     functions = found["functions"]
     at, *others = ([x for x in of["points"] if x != "x*"] for of in functions.values())
+    rounds = about.rounds * about.limit * (not about.plane)
     if len(at) != rounds or rounds < 2 or others != [at] * len(others):
         return []
     first = next(iter(functions.values()))["points"]
@@ -486,7 +492,7 @@ def _table(found: dict[str, Any], rounds: int, numbers: Any, *, formulas: bool) 
         parts = [of["points"][label] for of in functions.values()]
         after = numbers(first[at[t % rounds]]["x"]) if t else ""
         cells = [numbers(parts[0]["x"]), *(numbers(p["g"]) for p in parts)]
-        cells += [numbers(p["f"], value=True) for p in parts] * (not formulas)
+        cells += [number_text(value(p["f"]).value) for p in parts] * (not formulas)
         rows.append([f"{t - 1}" if t else "*", *cells, after])
     head, *body = (" & ".join(row).strip() for row in rows)
     zero = "the gradients have mean $0$" if names[1:] else "the gradient is $0$"
