@@ -13,7 +13,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from sympy import Rational, sqrt
+from flint import arb
+from sympy import Eq, Rational, sqrt
 
 from driftproof import Assumption, average, bound, each, grid, limit, smallest, sq
 from driftproof.synthetic.classes import (
@@ -51,10 +52,10 @@ from driftproof.toolkit.groups import grouped
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.search.units import judged
 from driftproof.verifiers.standalone.files import agreed_tex, sides
-from driftproof.verifiers.standalone.formulas import Curves, pieces_of
+from driftproof.verifiers.standalone.formulas import Curves, pieces_of, value_at
 from driftproof.verifiers.standalone.of_class import script_of_class
 from driftproof.verifiers.standalone.own import script_of_own
-from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
+from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading, of_table
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import script_of
 from driftproof.verifiers.standalone.terms import Term, number_text
@@ -394,7 +395,7 @@ def test_functions_of_a_class_are_written_with_their_points(tmp_path):
     ]
     names = ["x^{*}", "x_{0}", "x_{1}", "x_{2}"]
     points = [
-        [reading.letters[of] for of in (x, rf"\nabla f_{{0}}({x})", f"f_{{0}}({x})")] for x in names
+        [reading.letters[of] for of in (x, rf"\nabla f_{{1}}({x})", f"f_{{1}}({x})")] for x in names
     ]
     for (x, g, f), (y, h, e) in permutations(points, 2):  # smooth and convex, L = 1
         assert f >= e + h * (x - y) + (g - h) ** 2 / 2
@@ -494,17 +495,13 @@ def test_a_fixed_point_is_no_cycle_and_what_remembers_nothing_begins_with_nothin
     assert not re.search("cycle|c_{|c_0|method's own start", text)
     assert "$x_{i,k}$ is the $k$-th point at which client $i$ alone takes its gradient" in text
     (reading := Reading()).read(rows_of(text))
-    x = [reading.letters[name] for name in ("x_{0}", "x_{0,1}", "x_{1,1}", "x_{0,2}", "x_{1,2}")]
-    for client in (0, 1):  # local steps by hand, and their mean
-        slopes = [
-            reading.value(f"f_{{{client}}}'({number_text(of)})") for of in (x[0], x[1 + client])
-        ]
-        assert [x[1 + client], x[3 + client]] == [
-            x[0] - slopes[0] / 25, x[1 + client] - slopes[1] / 25
-        ]  # fmt: skip
+    x = [reading.letters[name] for name in ("x_{0}", "x_{1,1}", "x_{2,1}", "x_{1,2}", "x_{2,2}")]
+    for client in (1, 2):  # local steps by hand, and their mean
+        slopes = [reading.value(f"f_{{{client}}}'({number_text(of)})") for of in (x[0], x[client])]
+        assert [x[client], x[2 + client]] == [x[0] - slopes[0] / 25, x[client] - slopes[1] / 25]
     assert (x[3] + x[4]) / 2 == x[0] == reading.letters["x_{1}"]
-    assert reading.letters["F'(x_{0})"] == reading.value("(f_{0}'(x_{0}) + f_{1}'(x_{0}))") / 2 != 0
-    numbers = [*x, *(reading.value(f"f_{{{i}}}'(0)") for i in (0, 1))]
+    assert reading.letters["F'(x_{0})"] == reading.value("(f_{1}'(x_{0}) + f_{2}'(x_{0}))") / 2 != 0
+    numbers = [*x, *(reading.value(f"f_{{{i}}}'(0)") for i in (1, 2))]
     assert max(len(str(of)) for of in numbers) <= 5  # as 1897/270 was not
 
 
@@ -533,15 +530,15 @@ def test_saddle_functions_come_first_with_few_digits_and_the_run_is_on_them(tmp_
     (row,) = judge(claims, Settings())
     text = tex_of_class(claims[0].load(), "printed", next(iter(row.proofs.values())))
     rows = rows_of(text)
-    assert rows[0] == (r"f_{0}(x, y) &= \frac{1}{4} x^{2} + \frac{4}{5} x y - \frac{1}{4} y^{2}")
-    assert text.index("f_{0}(x, y)") < text.index("Run FedAvgS")
+    assert rows[0] == (r"f_{1}(x, y) &= \frac{1}{4} x^{2} + \frac{4}{5} x y - \frac{1}{4} y^{2}")
+    assert text.index("f_{1}(x, y)") < text.index("Run FedAvgS")
     assert not re.search(r"A_|mathcal|sum_\{i\} A|\[x|moments", text)
     assert r"since $L^{2} \eta = \frac{1}{2} \le \mu = \frac{1}{2}$" in text
     (reading := Reading()).read(rows)
     z = {}
-    for k in ("0", "0,1", "1,1", "1"):
+    for k in ("0", "1,1", "2,1", "1"):
         z[k] = [reading.letters[f"{of}_{{{k}}}"] for of in "xy"]
-    for client in "01":
+    for client in "12":
         f = f"f_{{{client}}}"
         for x, y in ((0, 0), (1, 0), (0, 1)):  # of a quadratic, differences are exact
             ends = [reading.value(f"{f}({of})") for of in (f"{x + 1}, {y}", f"{x} - 1, {y}")]
@@ -550,7 +547,7 @@ def test_saddle_functions_come_first_with_few_digits_and_the_run_is_on_them(tmp_
             assert slopes == [(ends[0] - ends[1]) / 2, (ends[2] - ends[3]) / 2]
         x, y = z["0"]
         assert z[f"{client},1"] == [x - (x / 2 + y * 4 / 5) / 2, y + (x * 4 / 5 - y / 2) / 2]
-    steps = [[x - (x / 2 + y * 4 / 5) / 2, y + (x * 4 / 5 - y / 2) / 2] for x, y in [z["0,1"]]]
+    steps = [[x - (x / 2 + y * 4 / 5) / 2, y + (x * 4 / 5 - y / 2) / 2] for x, y in [z["1,1"]]]
     assert z["1"] == steps[0]  # the clients are alike
     assert reading.letters[LEFT] == sum(x**2 for x in z["1"]) > reading.letters[RIGHT]
 
@@ -592,7 +589,7 @@ def test_points_stand_in_the_order_of_the_run():
     (row,) = judge([claim], Settings())
     text = tex_of_class(claim, "printed", next(iter(row.proofs.values())))
     told = re.findall(r"^  x_\{(\d),(\d)\} &=", text, re.MULTILINE)
-    assert told == [(i, k) for k in "12" for i in "01"]
+    assert told == [(i, k) for k in "12" for i in "12"]
 
 
 COMPOSITE = """
@@ -627,38 +624,90 @@ def test_scripts_of_class_refutations_run_where_warnings_are_errors(name, tmp_pa
     given = [sys.executable, "-W", "error", "-c", script_of_class("mine", "printed", found)]
     made = subprocess.run(given, capture_output=True, text=True, check=False)
     assert made.stdout.startswith("REFUTED"), made.stderr
-    Reading().read(rows_of(tex_of_class(claims[0].load(), "printed", found)))
+    text = tex_of_class(claims[0].load(), "printed", found)
+    Reading().read([*rows_of(text), *of_table(text)])
 
 
-def test_a_cycle_says_where_it_begins_and_has_a_function(tmp_path):
-    (tmp_path / "mine.py").write_text(CYCLE)
+def cycle_text(tmp_path, source=None):
+    (tmp_path / "mine.py").write_text(source or CYCLE)
     claims = select([str(tmp_path / "mine.py")])
     (row,) = judge(claims, Settings())
-    found = next(iter(row.proofs.values()))
-    text = tex_of_class(claims[0].load(), "printed", found)
+    return row, tex_of_class(claims[0].load(), "printed", next(iter(row.proofs.values())))
+
+
+def test_a_cycle_is_a_rule_and_a_table_and_says_of_rest_what_the_judge_says(tmp_path):
+    row, text = cycle_text(tmp_path)
     assert r"with step size $\alpha = \frac{1}{9}$ and momentum $\beta = \frac{4}{9}$" in text
-    assert "$x_{-1} = c_{0}$, where the method's own start has $x_{-1} = x_{0}$" in text
-    assert "from rest, $x_{-1} = x_{0} = 1$ instead, in doubles, it does not converge" in text
-    assert r"since $1 \le f_{0}'' \le 25$" in text
-    assert r"\text{start}" not in text
+    assert not re.search(r"c_\{|left}|\\text\{start\}|in doubles|f_\{0\}", text)
+    assert "The iterates repeat with period 3, so $x_{t}$ does not converge to $x^{*}$." in text
+    assert row.reason.endswith("a run from init, which need not come there, is not refuted")
+    assert "A run from the method's own start, which need not come there, is not refuted." in text
+    assert r"since $1 \le f_{1}'' \le 25$" in text
     reading = Reading()
-    reading.read(rows_of(text))
-    x = [reading.letters[name] for name in ("c_{0}", "x_{0}", "x_{1}", "x_{2}")]
-    x.append(x[1])  # after x_2 = c_0
+    reading.read([*rows_of(text), *of_table(text)])
+    x = [reading.letters[f"x_{{{t}}}"] for t in range(-1, 4)]
+    assert x[:2] == x[3:]
     for before, here, after in zip(x[:-2], x[1:], x[2:], strict=False):
-        slope = reading.value(f"f_{{0}}'({number_text(here)})")
+        slope = reading.value(f"f_{{1}}'({number_text(here)})")
         assert after == here - slope / 9 + Fraction(4, 9) * (here - before)
-    (pieces,) = re.findall(r"cases\} (.*) \\end", rows_of(text)[0])
-    ends = [reading.value(end) for end in re.findall(r"\\le (\S+) \\\\", f"{pieces} ")]
-    before = here = 1.0  # a second time, from the text alone
-    slopes = [[float(reading.value(f"f_{{0}}'({number_text(x)})")) for x in ends]]
-    for _ in range(1000):
-        at = float(np.interp(here, [float(x) for x in ends], slopes[0]))
-        at += 25 * (min(here - float(ends[0]), 0) + max(here - float(ends[-1]), 0))
-        before, here = here, here - at / 9 + 4 / 9 * (here - before)
-    assert rf"$\|x\|$ is about ${abs(here):.4g}$ after 1000 rounds" in text
+    wrongs = [(r"{359}{50}", r"{358}{50}"), (r"1}{9} \cdot f", r"1}{8} \cdot f"), ("= -", "= ")]
+    for other in (text.replace(here, wrong) for here, wrong in wrongs):
+        with pytest.raises(NoScriptError, match="does not say what was computed"):
+            Reading().read([*rows_of(other), *of_table(other)])
     with pytest.raises(NoScriptError, match="does not say what was computed"):
         Reading().read([r"f'(x) &= 2 \cdot x", "x_{1} &= 3", "f'(x_{1}) &= 7"])
+
+
+def test_a_bound_on_a_cycle_keeps_its_sides(tmp_path):
+    """Only x_t → x* has none: a bound on runs that come back is no limit."""
+    moves = CYCLE.replace("limit", "bound").replace("view.minimiser", 'view.round_start("w")')
+    for one, other in {
+        "@bound(": "@bound(right=lambda c: 0, ",
+        "clients=1": "rounds=3, clients=1",
+        "mu=1)]": "mu=1), start_anywhere(R=1, a=1), recurs()]",
+        "import over": "import over, recurs, start_anywhere",
+    }.items():
+        moves = moves.replace(one, other)
+    _, text = cycle_text(tmp_path, moves)
+    assert r"\text{left} &> \text{right}" in text
+    assert "The iterates repeat with period 3." in text
+
+
+def test_a_cycle_of_several_clients_in_the_plane_has_a_table_too(tmp_path):
+    _, text = cycle_text(tmp_path, CYCLE.replace("clients=1", "clients=2"))
+    (reading := Reading()).read(of_table(text))
+    for j in (1, 2):  # the gradients at x* have mean 0, and x_3 is x_0
+        slopes = [reading.letters[rf"[\nabla f_{{{i}}}(x^{{*}})]_{{{j}}}"] for i in (1, 2)]
+        assert sum(slopes) == 0
+        assert reading.letters[f"[x_{{3}}]_{{{j}}}"] == reading.letters[f"[x_{{0}}]_{{{j}}}"]
+
+
+def test_what_is_measured_of_the_mean_is_said_of_the_mean():
+    """½F'(x_0)² − F(x_0) + F(x_1), and not the clients' sums."""
+
+    @bound(
+        name="tests/mean",
+        source="tests",
+        statement="s",
+        right=lambda c: c.eta**2 * c.tau**2 * c.L * c.zeta**2 * 2,
+        classes=over(
+            [smooth_convex(L=1), similar(zeta=1), start_within(R=10)],
+            FedAvg(local_steps=2, step_size=0.5),
+            rounds=1,
+        ),
+    )
+    def mean(view):
+        w = view.round_start("w")
+        fallen = view.gap(view.mean("w")) - view.gap(w) + sq(view.gradient(w)) / 2
+        return each("round", "local_step", fallen) if view.last else None
+
+    (row,) = judge([mean], Settings())
+    text = tex_of_class(mean, "printed", next(iter(row.proofs.values())))
+    assert r"\text{left} &= \frac{1}{2} \cdot F'(x_{0})^{2} - F(x_{0}) + F(x_{1})" in text
+    assert r"F'(x_{0}) &= \frac{1}{2} \cdot (f_{1}'(x_{0}) + f_{2}'(x_{0}))" in text
+    assert (
+        r"= \frac{1}{2} \cdot (f_{1}'(x^{*})^{2} + f_{2}'(x^{*})^{2}) = 1 && \text{at most" in text
+    )
 
 
 PULLED = """
@@ -690,7 +739,7 @@ def test_a_rounds_start_is_no_part_of_a_state_and_a_letter_means_one_thing(tmp_p
     assert r"\mu \|" not in said
     about.notation |= {"mu": "strong_convexity", "mu_p": "proximity"}  # as letters= of a claim
     assert r"$\mu = \frac{1}{10}$" in " ".join(_exist(found, {}, about))
-    assert r"proximity $\mu_{p} = 1$" in about.told(None)[0]
+    assert r"proximity $\mu_{p} = 1$" in about.told()[0]
     text, *_ = tex_of(moved, moved.forms[0], Case(QUADRATICS, FedProx(local_steps=2), 2))
     assert "anchor" not in text
 
@@ -715,7 +764,7 @@ def test_what_a_claim_does_not_bound_is_no_assumption_and_a_mean_is_of_outcomes(
     assert r"\frac{1}{2} \sum_{i} \|\nabla f_{i}(x^{*})\|^{2}" in text
     assert text.count("at most $1$") == 2
     assert r"one client of the 2 is drawn, each with probability $\frac{1}{2}$" in text
-    assert r"\frac{1}{2} \cdot ((x_{0} - f_{1}'(x_{0}))^{2} + (x_{0} - f_{0}'(x_{0}))^{2})" in text
+    assert r"\frac{1}{2} \cdot ((x_{0} - f_{2}'(x_{0}))^{2} + (x_{0} - f_{1}'(x_{0}))^{2})" in text
     wide = SimpleNamespace(**vars(drawn) | {"classes": over(given, method, rounds=1, clients=2)})
     text = tex_of_class(wide, "printed", found)
     assert "of these functions; no condition of the claim bounds it" in text
@@ -1088,6 +1137,46 @@ def test_steps_and_terms_that_repeat_are_told_once():
         if "for $k" in row:
             with pytest.raises(NoScriptError, match="does not say what was computed"):
                 Reading().read([*rows[:k], row.replace(" &&", " + 1 &&"), *rows[k + 1 :]])
+
+
+@bound(
+    name="tests/drift",
+    source="tests",
+    statement="s",
+    letters={"zeta": "field_heterogeneity"},
+    assumes=[
+        Assumption("no noise", r"\sigma = 0", relation=lambda c: c.sigma <= 0),
+        Assumption("five steps", r"\tau = 5", relation=lambda c: Eq(c.tau, 5)),
+    ],
+    cases=grid(PAIR, FedAvg(), rounds=1),
+    right=lambda c: c.eta**2 * c.zeta**2,
+)
+def drift(view):
+    return each("round", "local_step", sq(view.mean("w"))) if view.last else None
+
+
+def test_even_steps_are_told_once_no_noise_is_a_clause_and_zeta_is_exact():
+    """A client with f' = −1 walks on by η in each step, and max |f_i' − F'| is 1."""
+    rests, walks = ((-1.0, -1.0), (1.0, 1.0)), ((1.0, -1.0), (3.0, 1.0))
+    walk = PiecewiseLosses(gradients=((rests,), (walks,)))
+    text, *_ = tex_of(drift, drift.forms[0], Case(walk, FedAvg(local_steps=5), 1))
+    reading = Reading()
+    reading.read(rows_of(text))
+    assert [reading.letters[f"w_{{2}}^{{({k})}}"] for k in range(1, 5)] == [
+        Fraction(k, 10) for k in range(1, 5)
+    ]
+    assert sum(row.startswith("w_{2}") for row in rows_of(text)) == 1
+    assert r"no noise, $\sigma = 0$; five steps, $\tau = 5$, since $\tau = 5$" in text
+    assert r"\sigma &=" not in text
+    assert reading.letters[r"\zeta"] == 1
+
+
+def test_a_power_of_an_interval_around_0_is_a_number():
+    """Its middle is 0, of which flint's own power is nan: a mean over clients that are opposed."""
+    around = ball(Fraction(0)) + arb(0, 1)
+    assert float(value_at([(None, (Fraction(1), Fraction(2)))], around).mid()) == 1
+    assert (Term(around) ** 2).value.is_finite()
+    assert Reading({"x": around}).value("x^{2}").is_finite()
 
 
 def test_what_adds_nothing_is_not_written_and_no_exponent_has_two():

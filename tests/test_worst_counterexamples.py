@@ -228,7 +228,7 @@ def test_a_script_and_a_text_name_formulas(monkeypatch, capsys):
     assert len(script.splitlines()) <= 60
     exec(script, scope := {})
     assert (scope["left"], "REFUTED" in capsys.readouterr().out) == (made.value, True)
-    assert "f_{1}'(x) &= x + 1" in tex_of_class(claim, "printed", text)
+    assert "f_{2}'(x) &= x + 1" in tex_of_class(claim, "printed", text)
     for said, change in {
         "it is not of its class": lambda of: of["fields"]["f_0"].update(above="9"),
         "not met: gradients at x": lambda of: of["fields"]["f_0"].update(slope="1"),

@@ -31,6 +31,7 @@ from driftproof.verifiers.standalone.terms import (
     bracketed,
     number_text,
     on_values,
+    power,
     term,
 )
 
@@ -178,6 +179,18 @@ class Curves:
             return None
         return Term(self.mean([]).value, "F^{*}") - self.mean([[*map(Term, row)] for row in at])
 
+    def apart(self) -> Fraction | None:
+        """Return the largest |f_k'(x) − F'(x)| over x in one dimension (None: none is known)."""
+        if self._dim > 1 or any(self._coupling or [[None]]):
+            return None
+        n, each = self._clients, [row[0] for row in self._pieces[0]]
+        less = [[(end, tuple(-c for c in of)) for end, of in pieces] for pieces in each]
+        off = [sum_of([*[pieces] * n, *less]) for pieces in each]
+        tails = [of[k][1] for of in off for k in (0, -1)]
+        inner = (value_at(of, end) for of in off for end, _ in of if end is not None)
+        far = max(map(abs, [*inner, *(a for a, _ in tails)])) / n
+        return far if not any(b for _, b in tails) else None
+
     def _called(self, which: int, k: int, i: int, x: Term, *, risen: bool = False) -> Term:
         """Return a function's derivative at x, or with ``risen`` its value."""
         name, of = self._known[which]
@@ -304,7 +317,7 @@ def value_at(pieces: list[Piece], x: Any) -> Any:
         if end is None or on_values(le, x, end):
             made: Any = first
             for n, c in enumerate(others, 1):
-                made = on_values(lambda of, c, y, n=n: of + c * y**n, made, c, x)
+                made = on_values(lambda of, c, y, n=n: of + c * power(y, Fraction(n)), made, c, x)
             return made
         if not on_values(gt, x, end):
             raise RefusedError(f"{number_text(x)} lies on two pieces of a function")

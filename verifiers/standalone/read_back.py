@@ -39,7 +39,13 @@ WORDS = [
 BRACKETS = {"(": ")", "{": "}", r"\left(": r"\right)", r"\left|": r"\right|"}
 SIGNS = {"+": operator.add, "-": operator.sub}
 STRETCH = re.compile(r"for \$([ks]) = (\d+), (\d+), \\dots, (\d+)\$")
-"""The remark of a row that stands for several, of which only the number in its subject differs."""
+"""The remark of a row that stands for several, in which only its number differs."""
+ALONE = r"(?<=[({ -])%s(?=[)} ]|$)"
+"""Where that number stands, and no letter of a formula."""
+TABLE = re.compile(
+    r"\\\[ x_\{t\+1\} = (.*), \\\]\n(.*)\n\\\[ \\begin\{array\}\{[c|]*\}([\s\S]*?)\\end\{array\}"
+)
+"""A rule, where it begins, and a table over t: of x_t, what is computed there, and x_{t+1}."""
 SUM = re.compile(r"\\sum_\{s=(\d+)\}\^\{(\d+)\} M_\{s\}")
 
 
@@ -67,7 +73,7 @@ class Reading:
         for row in rows:
             if stretch := STRETCH.search(row):
                 first, second, last = map(int, stretch.groups()[1:])
-                same, at = row[: stretch.start()], re.compile(rf"(?<=[({{]){stretch[1]}(?=[)}}])")
+                same, at = row[: stretch.start()], re.compile(ALONE % stretch[1])
                 self.read([at.sub(f"{n}", same) for n in range(first, last + 1, second - first)])
                 continue
             subject, _, said = re.split(r" &(=|\\le) ", row.partition(" &&")[0], maxsplit=1)
@@ -90,7 +96,8 @@ class Reading:
         for of in SUM.finditer(text):
             terms = " + ".join(f"M_{{{s}}}" for s in range(int(of[1]), int(of[2]) + 1))
             text = text.replace(of[0], f"({terms})")
-        names = sorted([*self.letters, *self.functions], key=len, reverse=True)
+        known = (name for name in (*self.letters, *self.functions) if name in text)
+        names = sorted(known, key=len, reverse=True)
         word = re.compile("|".join([*map(re.escape, names), *WORDS]))
         self._words = word.findall(text)[::-1]
         if word.sub("", text).strip():
@@ -171,6 +178,46 @@ class Reading:
         finally:
             self._words, self.letters = words, before
         raise NoScriptError(f"its LaTeX does not say on which piece of {function} an x lies")
+
+
+def of_table(text: str) -> list[str]:
+    r"""Return what a table over t says, as rows: each cell, and that x_{t+1} obeys the rule.
+
+    >>> table = r"\[ \begin{array}{c|cc} t & x_{t} & x_{t+1} \\ \hline 0 & 3 & -2 \\ \end{array}"
+    >>> of_table("\\[ x_{t+1} = 1 - x_{t}, \\]\nfrom $x_{0} = 3$:\n" + table)
+    ['x_{0} &= 3', 'x_{0} &= x_{0} = 3', 'x_{1} &= 1 - x_{0} = -2', 'x_{1} &= x_{1} = 3']
+    """
+    if not (found := TABLE.search(text)):
+        return []
+    rule, begins, body = found.groups()
+    lines = [line.replace(r"\hline", "").split("&") for line in body.split(r"\\")[:-1]]
+    (_, *head), *rows = ([cell.strip() for cell in line] for line in lines)
+    names, last = sorted([*head, "x_{t-1}"], key=len, reverse=True), rows[-1][0]
+    begun = [(int(t), x) for t, x in re.findall(r"\$x_\{(-?\d)\} = (.*?)\$", begins)]
+    told = [("x_{t}", f"{t}", x, "") for t, x in begun]
+    for t, *cells in rows:
+        each = zip(head, cells, strict=True)
+        told += [(name, t, x, rule * (name == head[-1])) for name, x in each if x]
+    told += [("x_{t}", f"{int(last) + 1 + t}", x, "") for t, x in begun]
+    made, known = list[str](), set[str]()
+
+    def at(name: str, t: str, j: int) -> str:
+        """Return what a name of the head is at t, or at x*, and of that a coordinate."""
+        for off in (-1, 0, 1) if t != "*" else ():
+            name = name.replace(f"{{t{f'{off:+d}' * (off != 0)}}}", f"{{{int(t) + off}}}")
+        name = name.replace("_{t}", "^{*}")
+        return f"[{name}]_{{{j}}}" if j else name
+
+    for name, t, cell, formula in told:
+        parts = re.sub(r"^(\\left)?\(|(\\right)?\)$", "", cell).split(", ")
+        for j, part in enumerate(parts, len(parts) > 1):
+            subject = at(name, t, j)
+            by = formula or subject * (subject in known)
+            for of in names:
+                by = by.replace(of, at(of, t, j))
+            made.append(f"{subject} &= {f'{by} = ' * bool(by)}{part}")
+            known.add(subject)
+    return made
 
 
 def _below(one: Any, other: Any) -> bool:

@@ -22,6 +22,7 @@ from typing import Any
 
 from flint import arb
 
+from driftproof.toolkit.balls.operations import power as power_of_balls
 from driftproof.toolkit.balls.tensor import RefusedError, ball, fraction
 from driftproof.toolkit.rationals import decimal
 from driftproof.toolkit.rationals import root as rational_root
@@ -113,7 +114,7 @@ class Term(arb):
             raise RefusedError("a power that is no integer")
         alone = self.binds == ATOM and self.text[0] != "\\" and not re.search(r"\^.*}$", self.text)
         base = self.text if alone else bracketed(self.text)  # LaTeX takes no second exponent
-        made = _made(lambda x: x**times, f"{base}^{{{times}}}", PRODUCT, self)
+        made = _made(lambda x: power(x, Fraction(times)), f"{base}^{{{times}}}", PRODUCT, self)
         made.of_square = self if times == 2 else None
         return made
 
@@ -182,10 +183,11 @@ def root(x: Any) -> Any:
 
 def power(x: Any, times: Any) -> Any:
     """Return x^n: of whole and half n a fraction if it is one."""
-    if isinstance(times, Fraction) and times.denominator <= 2:
-        of = x if times.denominator == 1 else root(x)
-        return on_values(lambda x: x**times.numerator, of)
-    return ball(x) ** ball(times)
+    half = isinstance(times, Fraction) and times.denominator == 2
+    of, n = (root(x), times * 2) if half else (x, times)
+    if isinstance(of, Fraction) and isinstance(n, Fraction) and n.denominator == 1:
+        return of**n.numerator
+    return power_of_balls(ball(of), ball(n))
 
 
 def _made(of: Callable[..., Any], text: str, binds: int, *xs: Term) -> Term:
@@ -209,7 +211,7 @@ def _interval(value: Any) -> tuple[arb, str]:
     if isinstance(value, Fraction):
         middle, away = value, Fraction(0)
     elif not value.is_finite():
-        raise RefusedError("a number's interval has no bound, as after very many steps")
+        raise RefusedError("a number's interval has no bound, as in long runs: try fewer rounds")
     else:
         middle, away = fraction(value.mid()), fraction(value.rad())
     sizes = ((abs(middle), DIGITS), (away, 2))

@@ -36,12 +36,13 @@ from driftproof.verifiers.judges.assumptions import conjuncts, relation_of
 from driftproof.verifiers.judges.bounds import coefficients
 from driftproof.verifiers.judges.enclosed import MOST
 from driftproof.verifiers.standalone.formulas import Curves, Piece
-from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
+from driftproof.verifiers.standalone.read_back import ALONE, LEFT, RIGHT, Reading
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import outcome_of
 from driftproof.verifiers.standalone.terms import (
     NOTHING,
     Term,
+    bracketed,
     number_text,
     on_values,
     settled,
@@ -56,6 +57,9 @@ ROWS, LONGEST = 64, 20_000
 """Lines of a part, of which more are left out in the middle, and letters of a text, at most."""
 NUMBER = re.compile(r"(?<=\^\{\()\d+(?=\)\} &=)|(?<=^M_\{)\d+(?=\} &=)")
 """Which step, or which term of the left side, a row is of."""
+_NUMBER = r"(?<![\w{}.])(?<!\^\{\()-?(?:\\frac\{\d+\}\{\d+\}|\d+(?:\.\d+)?(?![\d}]))"
+NUMERAL = re.compile(rf"(?:\\left)?\({_NUMBER}(?:\\right)?\)|{_NUMBER}")
+"""A number of a formula, and no index, with its brackets."""
 MOST_DIGITS = 12
 """Of what is an upper end."""
 
@@ -226,6 +230,8 @@ def _letters(
             lines[symbol] = Line(subject, root.text, value)
             continue
         value = _letter(roles[role], proven=proven)
+        if role == "field_heterogeneity" and curves and (apart := curves.apart()) is not None:
+            value = Term(apart) if ball(value.value).contains(ball(apart)) else value
         most = role in AT_OPTIMUM and not isinstance(value.value, Fraction)  # an upper end
         value = _most(value.value) if most else value
         lines[symbol] = Line(subject, "", value, said=says, most=most)
@@ -270,16 +276,18 @@ def met(
     numbers = {x: line.value.value for x, line in lines.items()}
     exact = {x: sympy.Rational(str(of)) for x, of in numbers.items() if isinstance(of, Fraction)}
     reading = Reading({line.subject: line.value.value for line in lines.values()})
-    said = []
+    said, told = [], set[Any]()
     for one in assumed:
         formula = relations.get(one)
         if formula is not None and formula.subs(exact) == sympy.false:
             raise NoScriptError(f"in fractions an assumption is not met ({one.name})")
+        parts = [x for x in conjuncts(formula) if any(of.subs(exact) != 0 for of in x.args)]
+        told |= {x for part in parts for x in part.free_symbols}  # and nothing of 0 ≤ 0
         both = []
         with suppress(NoScriptError):  # a function that no text is read back with, as max
-            both = [_sides(part, reading) for part in conjuncts(formula)]
+            both = [_sides(part, reading) for part in parts]
         said.append(assumption(one) + f", since {listed(both)}" * bool(both))
-    rows = [row_of(line) for line in lines.values() if line.subject not in known]
+    rows = [row_of(line) for x, line in lines.items() if x in told and line.subject not in known]
     ending = "; with" if rows else "."
     return [f"The assumptions are met: {'; '.join(said)}{ending}", *aligned(rows)]
 
@@ -287,8 +295,12 @@ def met(
 def _sides(relation: Any, reading: Reading) -> str:
     """Return both sides of a relation, and what they come to."""
     pair = (relation.lts, relation.gts) if hasattr(relation, "lts") else relation.args
-    texts = ([latex(x), settled(Term(reading.value(latex(x)))).text] for x in pair)
-    sign = {"<": " < ", ">": " < ", "==": " = "}.get(relation.rel_op, r" \le ")
+    texts = [
+        [latex(x)] * (not x.is_number) + [settled(Term(reading.value(latex(x)))).text] for x in pair
+    ]
+    if relation.rel_op == "==":
+        texts = [[*texts[0], *texts[1]]]
+    sign = {"<": " < ", ">": " < "}.get(relation.rel_op, r" \le ")
     return f"${sign.join(' = '.join(dict.fromkeys(of)) for of in texts)}$"
 
 
@@ -330,18 +342,41 @@ def _rows(
 
 def told_once(rows: list[str], period: int) -> list[str]:
     """Return rows, those that differ in evenly spaced numbers alone as one, with a remark."""
-    own, made = [int((*NUMBER.findall(row), -1)[0]) for row in rows], list[str]()
-    keys = [NUMBER.sub("s" if row[0] == "M" else "k", row) for row in rows]
-    for row, key, number in zip(rows, keys, own, strict=True):
-        every = [n for n, other in zip(own, keys, strict=True) if other == key]
-        if len({*np.diff(every)}) != 1:
-            every = [n for n in every if (n - number) % period == 0]
-        if len(every) < 4 or len({*np.diff(every)}) != 1 or " && " in row:
-            made.append(row)
-        elif number == every[0]:
-            of = rf"{'s' if row[0] == 'M' else 'k'} = {number}, {every[1]}, \dots, {every[-1]}"
-            made.append(rf"{key} && \text{{for ${of}$}}")
-    return made
+    for evenly in (False, True):
+        own, made = [int((*NUMBER.findall(row), -1)[0]) for row in rows], list[str]()
+        keys = [_in_k(row, n, evenly=evenly) for row, n in zip(rows, own, strict=True)]
+        for row, key, number in zip(rows, keys, own, strict=True):
+            every = [n for n, other in zip(own, keys, strict=True) if other == key]
+            if len({*np.diff(every)}) != 1:
+                every = [n for n in every if (n - number) % period == 0]
+            if len(every) < 4 or len({*np.diff(every)}) != 1 or " && " in row:
+                made.append(row)
+            elif number == every[0]:
+                of = rf"{'s' if row[0] == 'M' else 'k'} = {number}, {every[1]}, \dots, {every[-1]}"
+                made.append(rf"{key} && \text{{for ${of}$}}")
+        rows = made
+    return rows
+
+
+def _in_k(row: str, n: int, *, evenly: bool) -> str:
+    """Return a row in k, its number: with ``evenly`` also its first value and its last one."""
+    k = "s" if row[0] == "M" else "k"
+    if re.search(ALONE % k, row):  # a letter of its own
+        return row
+    text = NUMBER.sub(k, row)
+    if not evenly or k == "s" or not (found := NUMERAL.findall(text)) or " && " in row:
+        return text
+    ends = [Reading().value(found[of]) for of in (0, -1)]
+    grows = ends[1] - ends[0]
+
+    def moved(at: re.Match[str]) -> str:
+        x = Reading().value(at[0])
+        made = multiples([(grows, k), (x - n * grows, "")])
+        beside = re.search(r"( -|cdot) $", text[: at.start()]) or at[0][-1] == ")"
+        made = bracketed(made) if beside or text[at.end() :].startswith((r" \cdot", "^")) else made
+        return made if x in ends else at[0]
+
+    return NUMERAL.sub(moved, text)
 
 
 def row_of(line: Line) -> str:

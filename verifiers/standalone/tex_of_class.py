@@ -18,8 +18,7 @@ from driftproof.toolkit.report.latex_text import latex_text
 from driftproof.toolkit.report.listed import listed
 from driftproof.verifiers.standalone.formulas import Piece, integral_of, letter
 from driftproof.verifiers.standalone.of_formulas import nearest
-from driftproof.verifiers.standalone.own_start import ROUNDS, Points, stays_away, steep
-from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading
+from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading, of_table
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.terms import (
     NOTHING,
@@ -58,20 +57,15 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
     Raises:
         NoScriptError: with the reason why there is none.
     """
-    found = json.loads(counterexample)
+    found = _from_one(json.loads(counterexample))
     about = About(claim, found)
     if "start-anywhere" in found["about"]:
         if about.sizeless:
             found["assumptions"].pop("start", None)
         _forget(found)
     order = _needed(found)
-    drawn, _ = _slopes(found)
-    vectors, ending, away = found["coordinates"], found["conclusion"], None
-    for rising in (False, True) if about.cycle and "c_0" in vectors else ():
-        made, points = _slopes(found, rising=rising)
-        if points and (away := stays_away(about.method, points.values(), about.rounds)):
-            drawn = made
-            break
+    vectors, ending = found["coordinates"], found["conclusion"]
+    drawn = _slopes(found)
     ending["products"] = about.by_outcome(ending["products"])
     dimension, spaces = len(next(iter(vectors.values()))), found["vectors"]
     formulas, seen = _formulas(found, drawn), {f"{about.point}*": dict[str, str]()}
@@ -87,7 +81,7 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
         sign = -1 if at and j and about.saddle else 1
         return f"{part}({', '.join(where)})" if at else where[j], sign
 
-    def total(of: dict[str, str], j: int = 0) -> Term:
+    def total(of: dict[str, Any], j: int = 0) -> Term:
         mine = [*spaces.values()][j] if isinstance(spaces, dict) else [*vectors]
         here = {at: {n: x[n] for n in x if n in mine} for at, x in {**seen, "": of}.items()}
         base, rest = nearest(here.pop(""), here)
@@ -99,11 +93,11 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
         return summed(((c * sign, Term(x * sign, text)) for c, x, text, sign in kept), made)
 
     def quadratic(of: dict[str, Any]) -> Term:
-        parts = product(of["products"], range(dimension))
+        parts = product(map(_scaled, of["products"]), range(dimension))
         squares = summed((c, total(u, j) * total(v, j)) for (c, u, v), j in parts)
         return squares + values(of["values"])
 
-    def values(of: dict[str, str]) -> Term:
+    def values(of: dict[str, Any]) -> Term:
         numbers = found["numbers"]
         return summed((c, Term(Fraction(numbers[n]), _name(n))) for n, c in of.items())
 
@@ -120,10 +114,16 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
                 text = term.text if term.text != name else ""
                 lines.append(Line(name, text, Term(term.value), said=said))
 
+    def coordinates(of: dict[str, Any]) -> str:
+        """Return the coordinates of a combination of vectors."""
+        parts = [number_text(total(of, j).value) for j in range(dimension)]
+        return bracketed(", ".join(parts)) if dimension > 1 else parts[0]
+
+    cycle = _table(found, about, coordinates, values, formulas=bool(formulas))
     for own in vectors:  # gradients without formulas come first, as implicit steps need them
-        if own[:2] == "c_" or (not formulas and "(" in own):
+        if not cycle and (own[:2] == "c_" or (not formulas and "(" in own)):
             tell(own, {own: "1"})
-    for label, (function, of) in product(order, found["functions"].items()):
+    for label, (function, of) in product(order * (not cycle), found["functions"].items()):
         if (p := of["points"].get(label)) is None:
             continue
         star, valued = label[1:] == "*", function[0] != "A" and "normal-cone" not in of["classes"]
@@ -152,8 +152,27 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
         ("F'(x_{0})", share * sum(map(total, begun), NOTHING), "so $x_{0}$ does not minimise $F$"),
     ) * returns:
         lines.append(Line(name, x.text, Term(x.value), said=said))
+    sides = [ending, *found["assumptions"].values()]
+    exact = [quadratic(side).value for side in sides]
+    means = _of_means(found, sides) if not (about.cycle or about.plane) else {}
+    for label, parts in means.items():
+        if label[0] == "F":
+            lines.append(Line(_name(label), values(parts).text, Term(values(parts).value)))
+            found["numbers"][label] = str(lines[-1].value.value)
+        else:
+            tell(label, parts)
+            vectors[label] = [str(total(parts, j).value) for j in range(dimension)]
+    if [quadratic(side).value for side in sides] != exact:
+        raise NoScriptError("what is written of means is not what was found; please report it")
     for name, condition in found["assumptions"].items():
         x, limit = quadratic(condition), condition.get("at_most", condition.get("equals"))
+        if name == "similar":  # as it is defined, and not as the search has it
+            at, squares = f"{about.point}*", NOTHING
+            for (f, of), j in product(found["functions"].items(), range(dimension)):
+                called, _ = named(f"{'∇' * (f[0] != 'A')}{f}({at})", j)
+                g = Term(total(of["points"][at]["g"], j).value, called)
+                squares += g**2 if g.value or formulas else NOTHING
+            x = share * squares if (share * squares).value == x.value else x
         called, said = about.condition(
             name, f"${number_text(Fraction(limit))}$", "at_most" in condition
         )
@@ -165,27 +184,33 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
         said = "" if letters[name].name == name else rf"${gap} \le {made}$"
         lines.append(Line(made, "", Term(Fraction(x)), said=said))
     left = quadratic(ending) + Term(Fraction(ending["constant"]), bare=True)
-    lines.append(Line(LEFT, left.text, Term(left.value)))
+    lines.append(Line(LEFT, left.text * (not cycle), Term(left.value)))
     rows = list(dict.fromkeys(map(row_of, lines)))
     reading, right = Reading(), latex(sympy.sympify(ending["right"], locals=letters))
-    reading.read([*formulas, *rows])
+    reading.read([*formulas, *of_table("\n".join(cycle)), *rows])
     rows.append(row_of(Line(RIGHT, right, settled(Term(reading.value(right))))))
     reading.read(rows[-1:])
     if not on_values(gt, reading.letters[LEFT], reading.letters[RIGHT]):
         raise NoScriptError("in fractions its left side is not above the right side")
-    # of a fixed point F'(x_0) says it all
-    rows = rows[: -2 - len(letters)] if returns else [*rows, rf"{LEFT} &> {RIGHT}"]
+    if about.limit:  # of a fixed point F'(x_0) says it all
+        rows = rows[: -2 - (returns or about.rounds > 1) * len(letters)]
+    else:
+        rows.append(rf"{LEFT} &> {RIGHT}")
     forms = [of for of in getattr(claim, "forms", ()) if of.key == form]
+    plain = dimension > 1 and not formulas and not cycle
     text = "\n".join(
         [
             *heading(claim, form),
             f"Let {_classes(found)}, {'namely' if formulas else 'with the values below.'}",
             *aligned(formulas),
             *_exist(found, drawn, about),
-            *about.told(away, _valued(found)),
+            *about.told(_valued(found)),
+            *["Beside $x_{0}$ the method remembers $c_{i}$, of client $i$."]
+            * (not cycle and any(own[:2] == "c_" for own in vectors)),
+            *cycle,
             *aligned(rows),
-            *[f"${about.x}^{{*}} = 0$, as are coordinates that are not listed."]
-            * (dimension > 1 and not formulas),
+            *about.ended() * about.cycle,
+            *[f"${about.x}^{{*}} = 0$, as are coordinates that are not listed."] * plain,
             *(met(claim, forms[0], about.case, reading.letters) if forms and about.case else []),
             *rounding_of(about.method),
             "",
@@ -303,6 +328,7 @@ class About:
         what = "is the saddle point" if self.saddle else "solves $A(z) = 0$"
         self.solves = f"so ${self.x}^{{*}}$ {what if self.plane else 'minimises $F$'}"
         self.cycle = "recurs()" in self.conditions
+        self.limit = self.cycle and getattr(claim, "way", "") == "limit"
         self.functions = [*map(_name, found["functions"])]
         of = dict(part.split(": ", 1) for part in before.split("; ") if ": " in part)
         self.rounds, self.clients = int(of.get("rounds", 1)), int(of.get("clients", 1))
@@ -360,8 +386,8 @@ class About:
             return bounded, "of these functions; no condition of the claim bounds it"
         return bounded, f"{'at most' if most else 'equal to'} {limit}"
 
-    def told(self, away: tuple[int, float] | None, valued: bool = False) -> list[str]:
-        """Return what is run, what ``stays_away`` found, and what the left side is of."""
+    def told(self, valued: bool = False) -> list[str]:
+        """Return what is run, and what the left side is of."""
         method = (
             of_method(self.method, notation=self.notation)
             if self.method
@@ -373,8 +399,8 @@ class About:
         name = "A" if own[0] == "A" else "F"
         if self.saddle:
             name, mean = "f", mean.replace("A", "f")
-        run = f"Run {method} for {counted(self.rounds, 'round')} on "
-        run += f"{counted(self.clients, 'client')}, with ${name} = {mean}$"
+        rounds = f" for {counted(self.rounds, 'round')}" * (not self.limit)
+        run = f"Run {method}{rounds} on {counted(self.clients, 'client')}, with ${name} = {mean}$"
         made = [f"{run}{f' and {self.least}' * bool(valued and self.least)}."]
         made += of_draws(self.method, self.clients) if self.method else []
         if any("," in at for _, at, _ in _points(self.found)):
@@ -388,26 +414,97 @@ class About:
         if self.rounds == 1:
             made.append("The round ends where it began, at $x_{0}$, which is not $x^{*}$: there a")
             made.append("run stays for ever.")
-        else:
-            made.append("Then its state is the first one again, so it runs in a cycle for ever:")
-            made.append("below, two of its points differ, and there is no limit.")
-        if "c_0" in self.found["coordinates"]:
-            known = getattr(self.method, "begins", {}).get("own") if self.clients == 1 else None
-            begins = "$c_{0}$ as what the method remembers beside $x_{0}$"
-            if known:
-                begins = (
-                    f"${known} = c_{{0}}$, where the method's own start has ${known} = x_{{0}}$"
-                )
-            made.append(f"It begins with {begins}.")
-            if away is None:
-                return [*made, "Of a run from the method's own start this says nothing."]
-            begun = f"rest, ${known} = x_{{0}}" if known else "its own start, $x_{0}"
-            made.append(
-                f"Run from {begun} = {away[0]}$ instead, in doubles, it does not converge to"
-                f" $x^{{*}}$ either:\n$\\|x\\|$ is about ${away[1]:.4g}$ after {ROUNDS} rounds,"
-                f" and the same again {counted(self.rounds, 'round')} later."
-            )
         return made
+
+    def ended(self) -> list[str]:
+        """Return what a cycle says of the limit, and of a run from the method's own start."""
+        so = ", so $x_{t}$ does not converge to $x^{*}$" * self.limit
+        made = [f"The iterates repeat with period {self.rounds}{so}."] * (self.rounds > 1)
+        own = "A run from the method's own start, which need not come there, is not refuted."
+        return made + [own] * (self.limit and "c_1" in self.found["coordinates"])
+
+
+def _scaled(of: Any) -> Any:
+    """Return c (kx)² as ck² x²."""
+    c, u, v = of
+    if u != v or len(u) != 1:
+        return of
+    ((name, k),) = u.items()
+    return Fraction(c) * Fraction(k) ** 2, {name: "1"}, {name: "1"}
+
+
+def _of_means(found: dict[str, Any], sides: Iterable[Any]) -> dict[str, dict[str, str]]:
+    """Write F and ∇F of clients in combinations that have them; return their parts."""
+    functions, made = [*found["functions"]], dict[str, dict[str, str]]()
+    several = functions[1:] and "h" not in functions
+    points = dict.fromkeys(at for _, at, _ in _points(found) if several)
+    for side, at, mark in product(sides, points, ("", "∇")):
+        label, parts = f"{mark}F({at})", [f"{mark}{f}({at})" for f in functions]
+        for of in (side["values"], *(u for _, *both in side["products"] for u in both)):
+            sizes = {Fraction(of.get(part, 0)) for part in parts}
+            if len(sizes) == 1 and (size := sizes.pop()):
+                made[label] = dict.fromkeys(parts, f"1/{len(parts)}")
+                for part in parts:
+                    del of[part]
+                of[label] = str(len(parts) * size)
+    return made
+
+
+def _from_one(found: dict[str, Any]) -> dict[str, Any]:
+    """Number clients from 1 on, as everywhere in a text: f_0 of a file is f_1."""
+    kept = {name: found["conclusion"][name] for name in ("right", "letters")}
+    text = json.dumps(found | {"about": ""}, ensure_ascii=False)
+    text = re.sub(r"\b([fAc])_(\d+)\b", lambda x: f"{x[1]}_{int(x[2]) + 1}", text)
+    made: dict[str, Any] = json.loads(text)
+    made["conclusion"] |= kept
+    return made | {"about": found["about"]}
+
+
+def _table(
+    found: dict[str, Any], about: About, numbers: Any, value: Any, *, formulas: bool
+) -> list[str]:
+    """Return the rule of a cycle, where it begins, and a table over t: if a round is one gradient.
+
+    ``numbers`` says as LaTeX what vectors come to, and ``value`` what values of functions do.
+    """
+    functions = found["functions"]
+    at, *others = ([x for x in of["points"] if x != "x*"] for of in functions.values())
+    rounds = about.rounds * about.limit * (not about.plane)
+    if len(at) != rounds or rounds < 2 or others != [at] * len(others):
+        return []
+    first = next(iter(functions.values()))["points"]
+    moved, own = {**first[at[1]]["x"]}, [of for of in found["coordinates"] if of[:2] == "c_"]
+    used = [at[:1], own or [""], [f"∇{name}({at[0]})" for name in functions]]
+    (a, *more), (b, *rest), (c, *others) = ({moved.pop(x, "0") for x in of} for of in used)
+    if moved or more or rest or others:
+        return []
+    names = [_name(f) for f in functions]
+    slopes = [f"{f}'(x_{{t}})" if formulas else rf"\nabla {f}(x_{{t}})" for f in names]
+    values = [f"{f}(x_{{t}})" for f in names] * (not formulas)
+    x, before, *of = (Term(Fraction(2 + n), f) for n, f in enumerate(("x_{t}", "x_{t-1}", *slopes)))
+    back = Fraction(b) * len(own)  # own has the mean x_{−1}
+    one, two, three = (Term(k, bare=True) for k in (Fraction(a) + back, Fraction(c), -back))
+    rule = one * x + two * sum(of, NOTHING) + three * (x - before)
+    mean = {of: Fraction(1, len(own)) for of in own}
+    begins = f"$x_{{-1}} = {numbers(mean)}$ and " * bool(own)
+    rows = [["t", "x_{t}", *slopes, *values, "x_{t+1}"]]
+    for t, label in enumerate(["x*", *at]):
+        parts = [of["points"][label] for of in functions.values()]
+        after = numbers(first[at[t % rounds]]["x"]) if t else ""
+        cells = [numbers(parts[0]["x"]), *(numbers(p["g"]) for p in parts)]
+        cells += [number_text(value(p["f"]).value) for p in parts] * (not formulas)
+        rows.append([f"{t - 1}" if t else "*", *cells, after])
+    head, *body = (" & ".join(row).strip() for row in rows)
+    zero = "the gradients have mean $0$" if names[1:] else "the gradient is $0$"
+    return [
+        rf"\[ x_{{t+1}} = {rule.text}, \]",
+        f"from {begins}$x_{{0}} = {numbers(first[at[0]]['x'])}$:",
+        rf"\[ \begin{{array}}{{c|{'c' * (len(rows[0]) - 1)}}}",
+        rf"  {head} \\ \hline",
+        *(rf"  {row} \\" for row in body),
+        r"\end{array} \]",
+        f"In row $*$ {zero}, so $x^{{*}} = 0$ minimises $F$.",
+    ]
 
 
 OF_SADDLES = (
@@ -473,15 +570,15 @@ def _exist(found: dict[str, Any], drawn: dict[str, list[Piece]], about: About) -
     return [pairs, rf"with ${L} = {most}$ and ${modulus} = {mu}$ ({SOURCE}, {theorem})."]
 
 
-def _slopes(found: dict[str, Any], *, rising: bool = False) -> tuple[Any, dict[str, Points]]:
-    """Return each f' of one variable, piecewise linear, if it is of its class, and its points."""
-    vectors, made, points_of = found["coordinates"], dict[str, list[Piece]](), dict[str, Points]()
+def _slopes(found: dict[str, Any]) -> dict[str, list[Piece]]:
+    """Return each f' of one variable, piecewise linear, if it is of its class."""
+    vectors, made = found["coordinates"], dict[str, list[Piece]]()
     for name, field in found["fields"].items() if "knot" in str(found["fields"]) else ():
         s, p, q, k = map(Fraction, field.values())
         pieces: list[Piece] = [(k, (s, p)), (None, (s + (p - q) * k, q))]
         made[name] = pieces[p == q :]
     if found["fields"] or _valued(found) or len(next(iter(vectors.values()))) > 1:
-        return made, {}
+        return made
 
     def at(of: dict[str, str]) -> Fraction:
         return sum((Fraction(c) * Fraction(vectors[x][0]) for x, c in of.items()), Fraction(0))
@@ -490,17 +587,16 @@ def _slopes(found: dict[str, Any], *, rising: bool = False) -> tuple[Any, dict[s
         points = sorted({(at(p["x"]), at(p["g"])) for p in of["points"].values()})
         bend = _bend(of["classes"])
         if bend is None or bend[0] < 0 or len(dict(points)) < max(2, len(points)):
-            return {}, {}
+            return {}
         slopes = [(g - e) / (x - y) for (y, e), (x, g) in pairwise(points)]
         if not bend[0] <= min(slopes) <= max(slopes) <= bend[1]:
-            return {}, {}
-        bent = steep(points, *bend) if rising and bend[0] < bend[1] else points
-        points_of[name], lines = bent, list[Piece]()
-        for (y, e), (x, g) in pairwise(bent):
+            return {}
+        lines = list[Piece]()
+        for (y, e), (x, g) in pairwise(points):
             line = (g - (g - e) / (x - y) * x, (g - e) / (x - y))
             lines = [*(lines[:-1] if lines and lines[-1][1] == line else lines), (x, line)]
         made[name] = [*lines[:-1], (None, lines[-1][1])]
-    return made, points_of
+    return made
 
 
 def _valued(found: dict[str, Any]) -> bool:
