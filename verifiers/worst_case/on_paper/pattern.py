@@ -47,9 +47,9 @@ def pattern(certificates: Sequence[str]) -> str:
     Raises:
         UnprintableError: no pattern was found, or it does not hold. ``on_paper`` says what else.
     """
-    every = [*map(proved, certificates)]
+    every = sorted(map(proved, certificates), key=lambda one: _steps(one[1]))
     every = [one for one in every if one[1].numbers.free] or every
-    known = {_steps(one[1]): one for one in sorted(every, key=lambda one: _steps(one[1]))}
+    known = {_steps(one[1]): one for one in every}
     if [*known] != [*range(1, len(every) + 1)] or len(known) <= HELD_OUT:
         got = f"{len(every)} certificates, for N = {', '.join(map(str, known))}"
         raise UnprintableError(got, "one for each of N = 1, 2, …, 8", ASK)
@@ -122,7 +122,7 @@ class Pattern(OnPaper):
     def _fitted(self, counted: Sequence[Mapping[Key, Any]]) -> Any:
         """Return λ_i, fitted to the multipliers for the first N."""
         values = {
-            (i, N): next((c for key, c in own.items() if key[2:] == (f"x_{i}", f"x_{i + 1}")), ZERO)
+            (i, N): own.get((self.kind, *self.it.triples, f"x_{i}", f"x_{i + 1}"), ZERO)
             for N, own in enumerate(counted, 1)
             for i in range(self.first, N)
         }
@@ -241,11 +241,8 @@ def at(text: str, N: int) -> str:
                 return f"({NAMED.sub(value, _put(formula, of))})"
         return named[0]
 
-    def each(between: str) -> Any:
-        return lambda m: between.join(_put(m[1], of) for of in _where(m[2], N))
-
     text = LET.sub("", text).replace("Let $N\\ge 1$, and define ", "Define ")
-    text = EACH.sub(each(", "), text)
+    text = EACH.sub(lambda m: ", ".join(_put(m[1], of) for of in _where(m[2], N)), text)
     text = PAIRS.sub(lambda m: "".join(f"+{_put(m[2], of)}" for of in _where(m[1], N)), text)
     text = SUM.sub(lambda m: f"({'+'.join(_put(m[2], of) for of in _where(m[1], N))})", text)
     return NAMED.sub(value, _put(text, {"N": N}))
@@ -263,13 +260,13 @@ def _steps(it: Statement) -> int:
 
 def _right(conclusions: Sequence[Mapping[str, Any]], free: Mapping[str, Any]) -> Any:
     """Return the right side as a function of N, which is a letter of its formula."""
-    given = dict[str, Any]()
-    for name, first in conclusions[0]["letters"].items():
+    given = dict[str, Any](free)
+    for name in conclusions[0]["letters"]:
         of = [conclusion["letters"][name] for conclusion in conclusions]
-        if len({*of}) > 1 and of != [str(N) for N in range(1, len(of) + 1)]:
+        if of != of[:1] * len(of) and of != [str(N) for N in range(1, len(of) + 1)]:
             raise UnprintableError(f"{name} = {', '.join(of)}", "a letter that is N", ASK)
-        given[name] = Ratio.letter("N") if len({*of}) > 1 else number(first)
-    return ends(evaluate(conclusions[0]["right"], {}, {**free, **given}))[0]
+        given[name] = number(of[0]) if of == of[:1] * len(of) else Ratio.letter("N")
+    return ends(evaluate(conclusions[0]["right"], {}, given))[0]
 
 
 def _value(of: Ratio, i: int, N: int) -> Any:
@@ -282,19 +279,17 @@ def _through(values: Mapping[tuple[int, int], Any]) -> Any:
         above, below = (
             [
                 Ratio.letter("i") ** a * Ratio.letter("N") ** b
-                for a, b in product(range(d + 1), repeat=2)
-                if a + b <= d
+                for a in range(d + 1)
+                for b in range(d + 1 - a)
             ]
             for d in degrees
         )
-        if len(above) + len(below) > len(values):
-            continue
         rows = [
             [*(_value(x, *at) for x in above), *(-c * _value(x, *at) for x in below)]
             for at, c in values.items()
         ]
         null = null_space(fmpq_mat(rows))
-        if null.ncols():
+        if null.ncols() and len(rows) >= null.nrows():
             terms = [null[k, 0] * x for k, x in enumerate(above + below)]
             top, bottom = sum(terms[: len(above)]), sum(terms[len(above) :])
             if not any(vanishes(_value(bottom, *at)) for at in values):
