@@ -43,11 +43,12 @@ def test_a_proof_is_printed_or_refused_with_a_reason(name):
         assert on_paper(certificate(name)).startswith("\\begin{theorem}\n")
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in CERTIFICATES.glob("*.json")))
-def test_the_page_has_every_proof_as_it_is_printed(name):
+@pytest.mark.parametrize("path", sorted(CERTIFICATES.iterdir()), ids=lambda path: path.name)
+def test_the_page_has_every_proof_as_it_is_printed(path):
     page = (CERTIFICATES.parent / "proofs.md").read_text(encoding="utf-8")
-    assert f"<!-- proof: {name} -->\n{block('proof', name)}\n<!-- end -->" in page
-    for formula in re.findall(r"```math\n(.*?)```|\$([^$]+)\$", block("proof", name), re.S):
+    name, kind = path.stem, "every_n" if path.is_dir() else "proof"
+    assert f"<!-- {kind}: {name} -->\n{block(kind, name)}\n<!-- end -->" in page
+    for formula in re.findall(r"```math\n(.*?)```|\$([^$]+)\$", block(kind, name), re.S):
         assert mathml("".join(formula).strip()).startswith("<math")
 
 

@@ -4,6 +4,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+from driftproof.verifiers.worst_case.on_paper.pattern import pattern
 from driftproof.verifiers.worst_case.on_paper.printed import on_paper
 
 CERTIFICATES = Path(__file__).parents[1] / "proofs"
@@ -23,8 +24,11 @@ INLINE = {"\\|": "\\Vert ", "*": "\\ast "}
 
 @cache
 def proof(name: str) -> str:
-    """Return the theorem and the proof of a certificate as Markdown."""
-    text = on_paper((CERTIFICATES / f"{name}.json").read_text(encoding="utf-8"))
+    """Return the theorem and the proof of a certificate, or of a folder of them, as Markdown."""
+    files = [path.read_text(encoding="utf-8") for path in CERTIFICATES.glob(f"{name}/*.json")]
+    single = CERTIFICATES / f"{name}.json"
+    text = pattern(files) if files else on_paper(single.read_text(encoding="utf-8"))
+    text = re.sub(r"^%.*\n", "", text)
     for latex, written in MARKDOWN.items():
         text = text.replace(latex, written)
     return re.sub(r"\$[^$]+\$", _inline, text).strip()

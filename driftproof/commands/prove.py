@@ -1,6 +1,7 @@
 """``driftproof prove``: a certificate as a theorem that Coq accepts, or as a proof on paper."""
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,11 @@ INNER = ("made", "file", "about")
 @shared.out_of("the files  [default: beside each certificate; with --tex they are printed]")
 @click.option("--tex", is_flag=True, help="Write a theorem and its proof in LaTeX; without Coq.")
 @click.option(
+    "--every-n",
+    is_flag=True,
+    help="As --tex: one proof for every N, of certificates for N = 1, 2, … steps.",
+)
+@click.option(
     "--workers",
     type=click.IntRange(1),
     default=lambda: os.cpu_count() or 1,
@@ -28,7 +34,12 @@ INNER = ("made", "file", "about")
 )
 @shared.as_json
 def command(
-    certificates: tuple[str, ...], out: Path | None, tex: bool, workers: int, as_json: bool
+    certificates: tuple[str, ...],
+    out: Path | None,
+    tex: bool,
+    every_n: bool,
+    workers: int,
+    as_json: bool,
 ) -> int:
     """Write class certificates and counterexamples as theorems of Coq, and have Coq check them.
 
@@ -40,15 +51,17 @@ def command(
 
     With --tex the theorem and its proof are printed as an author would paste them: multiply these
     inequalities, add, and see that what is left is a sum of squares. The text was read back, and
-    found to be true, before it is printed. docs/proofs.md has ten.
+    found to be true, before it is printed. docs/proofs.md has twelve. With --every-n it is one proof,
+    for every number of steps: multipliers are fitted by a function of i and N.
 
     The exit status is 0 if Coq accepts every file, 1 if a certificate is refused by driftproof or
     by Coq, or is of a kind that is not translated, 2 if one cannot be read, 3 if there is no coqc;
     the files are written all the same. With --tex it is 1 if a certificate is refused, or would be
     no proof that a person can check; it says why.
     """
-    if tex:
-        rows = [_on_paper(Path(name), out, quiet=as_json) for name in certificates]
+    if tex or every_n:
+        each = [certificates] if every_n else [(name,) for name in certificates]
+        rows = [_on_paper(names, out, every_n=every_n, quiet=as_json) for names in each]
         if as_json:
             shared.print_json(rows)
         return 0 if all(row["result"] == "PRINTED" for row in rows) else 1
@@ -74,32 +87,38 @@ def command(
     return 0 if held == len(rows) else 1
 
 
-def _on_paper(path: Path, out: Path | None, *, quiet: bool) -> dict[str, Any]:
-    """Print a certificate's theorem and proof, or write them, and return what became of it."""
+def _on_paper(
+    names: Sequence[str], out: Path | None, *, every_n: bool, quiet: bool
+) -> dict[str, Any]:
+    """Print a theorem and its proof, or write them, and return what became of it."""
     from driftproof.verifiers.worst_case.check import RefusedCertificateError
     from driftproof.verifiers.worst_case.checking import UNREADABLE
+    from driftproof.verifiers.worst_case.on_paper.pattern import pattern
     from driftproof.verifiers.worst_case.on_paper.printed import on_paper
 
-    row = {"certificate": path.name, "result": "REFUSED", "reason": "", "tex": ""}
+    name = Path(names[0]).name + f" and {len(names) - 1} more" * (len(names) > 1)
+    row = {"certificate": name, "result": "REFUSED", "reason": "", "tex": ""}
     try:
-        row |= {"result": "PRINTED", "tex": on_paper(text_of_certificate(path))}
+        texts = [text_of_certificate(Path(name)) for name in names]
+        row |= {"result": "PRINTED", "tex": pattern(texts) if every_n else on_paper(texts[0])}
     except RefusedCertificateError as reason:
         row["reason"] = f"driftproof check refuses it: {reason}"
     except DriftproofError as reason:
         row["reason"] = str(reason)
     except UNREADABLE as error:
-        raise _no_certificate(path, error) from None
+        raise _no_certificate(name, error) from None
+    file = (out or Path()) / f"{Path(names[0]).stem}{'-every-n' * every_n}.tex"
     if out and row["tex"]:
         out.mkdir(parents=True, exist_ok=True)
-        (out / f"{path.stem}.tex").write_text(row["tex"], encoding="utf-8")
+        file.write_text(row["tex"], encoding="utf-8")
     if not quiet and row["tex"]:
-        click.echo(f"{path.name}: {out / path.stem}.tex" if out else row["tex"])
+        click.echo(f"{name}: {file}" if out else row["tex"])
     elif not quiet:
-        shared.tell("\n".join([f"{path.name}: REFUSED", *_indented(row["reason"])]))
+        shared.tell("\n".join([f"{name}: REFUSED", *_indented(row["reason"])]))
     return row
 
 
-def _no_certificate(path: Path, error: Exception) -> DriftproofError:
+def _no_certificate(path: Path | str, error: Exception) -> DriftproofError:
     from driftproof.verifiers.worst_case.checking import printable
 
     return DriftproofError(

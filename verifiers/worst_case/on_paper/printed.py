@@ -17,7 +17,7 @@ from driftproof.verifiers.worst_case.on_paper.fewest import fewest
 from driftproof.verifiers.worst_case.on_paper.formulas import UnreadError
 from driftproof.verifiers.worst_case.on_paper.latex import UnprintableError, name_of
 from driftproof.verifiers.worst_case.on_paper.read_back import read_back
-from driftproof.verifiers.worst_case.on_paper.text import OnPaper
+from driftproof.verifiers.worst_case.on_paper.text import Key, OnPaper
 from driftproof.verifiers.worst_case.statement import ONE, ZERO, Combination, Condition, Statement
 
 LARGEST = 64
@@ -33,6 +33,23 @@ def on_paper(certificate: str) -> str:
         RefusedCertificateError: it does not prove what it says.
         ArithmeticError, LookupError, SyntaxError, TypeError, ValueError: it is no certificate.
     """
+    _, it, multipliers = proved(certificate)
+    if len(multipliers) > LARGEST:
+        raise UnprintableError(
+            f"a certificate of {len(multipliers)} inequalities",
+            f"at most {LARGEST}",
+            "take fewer steps, rounds or clients; driftproof prove FILE has Coq check it",
+        )
+    if not it.numbers.free:
+        multipliers = dict(fewest(it, multipliers))
+    paper = OnPaper(in_means(it), multipliers)
+    text = paper.latex()
+    checked(text, it, paper)
+    return text
+
+
+def proved(certificate: str) -> tuple[dict[str, Any], Statement, dict[Key, Any]]:
+    """Return a certificate's fields in one space, what it proves and its multipliers."""
     if f'"{COUNTEREXAMPLE}"' in certificate:
         raise UnprintableError(
             "a counterexample",
@@ -50,19 +67,14 @@ def on_paper(certificate: str) -> str:
             "a fraction, or a rational function of letters",
             "square it, or take hyper-parameters for which it is a fraction",
         )
-    multipliers: dict[Any, Any] = {}
+    multipliers: dict[Key, Any] = {}
     for written, *key in file["multipliers"]:
         multipliers[tuple(key)] = multipliers.get(tuple(key), 0) + it.numbers.number(written)
-    if len(multipliers) > LARGEST:
-        raise UnprintableError(
-            f"a certificate of {len(multipliers)} inequalities",
-            f"at most {LARGEST}",
-            "take fewer steps, rounds or clients; driftproof prove FILE has Coq check it",
-        )
-    if not it.numbers.free:
-        multipliers = dict(fewest(it, multipliers))
-    paper = OnPaper(in_means(it), multipliers)
-    text = paper.latex()
+    return file, it, multipliers
+
+
+def checked(text: str, it: Statement, paper: OnPaper) -> None:
+    """Read a printed proof back."""
     letters = {letter: name_of(letter) for letter in it.numbers.free}
     basis = [*(called.short for called in paper.called.values()), *letters.values()]
     names = {v: called.short for v, called in OnPaper(it, {}).called.items()} | letters
@@ -74,7 +86,6 @@ def on_paper(certificate: str) -> str:
             "a text that sympy finds to be what the certificate says",
             "report the certificate; driftproof check FILE says what it proves",
         ) from error
-    return text
 
 
 def with_proofs(row: Row) -> Row:

@@ -134,7 +134,7 @@ class OnPaper(Words):
                     form, times = both, times * both.scale
                     left.pop(turned)
                     points.sort(key=lambda at: (at[-1] != "*", at))
-                text = f"{self._form(forms, form.text, name)}_{{{self._at(name, points)}}}"
+                text = f"{self.form(forms, form.text, name)}_{{{self._at(name, points)}}}"
             used.setdefault(self.printer.number(times), []).append(text)
             numbers += [] if equal else [times]
         return list(forms.values()), used, numbers
@@ -144,7 +144,7 @@ class OnPaper(Words):
         index = ",".join(at.partition("_")[2] or "*" for at in points)
         return index if len(self.it.triples) == 1 else f"{label};{index}"
 
-    def _form(self, forms: dict[str, str], text: str, function: str) -> str:
+    def form(self, forms: dict[str, str], text: str, function: str) -> str:
         """Return the symbol of an inequality, which is displayed once."""
         if len(self.it.triples) > 1:
             text = re.sub(r"([fg])_([ij])", r"\1_{c,\2}", text)
@@ -168,8 +168,7 @@ class OnPaper(Words):
         after = self.printer.sum([*((one.times, one.text) for one in rest), (gap, "")])
         total = added(left, after)
         stated = [of for of in self.it.assumptions.values() if of.products or of.numbers]
-        solution = [text for text in self.given if "x^*" in text]
-        suppose = [*(text for text in self.given if text not in solution), *map(self.said, stated)]
+        suppose = [*(text for text in self.given if "x^*" not in text), *map(self.said, stated)]
         multiplied = "; ".join(
             f"{', '.join(f'${text}$' for text in rows)} by ${c}$" for c, rows in used.items()
         )
@@ -191,28 +190,16 @@ class OnPaper(Words):
         source = " (Taylor, Hendrickx and Glineur 2017)" * smooth
         points = "two points" if any("j}&" in form for form in forms) else "point"
         left_out = [*["the squares"] * bool(rest), *last]
-        said = " ".join([*self.steps, *solution, *suppose, self.said(self.goal)])
         proof = " ".join(
             [*(row for rows in used.values() for row in rows), total, *forms, *self.halves]
         )
+        define = [f"Define ${'$, $'.join(self.steps)}$."] * bool(self.steps)
         lines = [
-            "\\begin{theorem}",
-            *self._region(),
-            *self._classes(),
-            *self._any(said),
-            *[f"Let $x^*$ be a point where ${'$, $'.join(solution)}$."] * bool(solution),
-            *self._starts(),
-            *[f"Define ${'$, $'.join(self.steps)}$."] * bool(self.steps),
-            *[f"Suppose that ${'$, $'.join(suppose)}$."] * bool(suppose),
-            "Then",
-            f"\\[ {self.said(self.goal)}. \\]",
-            "\\end{theorem}",
-            "\\begin{proof}",
-            *self._written(said, proof),
-            *[f"At any {points}{every}, the class says{source}", *_aligned(forms, ".")]
+            *self.stated(define, [f"${text}$" for text in suppose], self.said(self.goal), proof),
+            *[f"At any {points}{every}, the class says{source}", *aligned(forms, ".")]
             * bool(forms),
             f"Multiply {multiplied}; and add. The sum, which is at most $0$, is",
-            *_aligned(_broken(total), "."),
+            *aligned(_broken(total), "."),
             f"Here {listed(signed)} are at least $0${why}.",
             *[f"Leave out {listed(left_out)}: what remains is the claim."] * bool(left_out),
             "\\end{proof}",
@@ -226,6 +213,26 @@ class OnPaper(Words):
                 "take fewer steps or rounds, or one client; driftproof prove FILE has Coq check it",
             )
         return text
+
+    def stated(self, define: list[str], suppose: list[str], claim: str, proof: str) -> list[str]:
+        """Return the theorem, and how its proof begins."""
+        solution = [text for text in self.given if "x^*" in text]
+        said = " ".join([*define, *solution, *suppose, claim])
+        return [
+            "\\begin{theorem}",
+            *self._region(),
+            *self._classes(),
+            *self._any(said),
+            *[f"Let $x^*$ be a point where ${'$, $'.join(solution)}$."] * bool(solution),
+            *self._starts(),
+            *define,
+            *[f"Suppose that {', '.join(suppose)}."] * bool(suppose),
+            "Then",
+            f"\\[ {claim}. \\]",
+            "\\end{theorem}",
+            "\\begin{proof}",
+            *self._written(said, proof),
+        ]
 
     def _region(self) -> list[str]:
         numbers = self.it.numbers
@@ -287,7 +294,8 @@ class OnPaper(Words):
         return [f"{text[0].upper()}{text[1:]}."] if text else []
 
 
-def _aligned(lines: list[str], end: str) -> list[str]:
+def aligned(lines: list[str], end: str) -> list[str]:
+    """Return displayed formulas."""
     return ["\\begin{align*}", "\\\\\n".join(lines) + end, "\\end{align*}"]
 
 

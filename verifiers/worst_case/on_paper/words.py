@@ -59,6 +59,7 @@ class Words:
         self.given, self.halves, self.steps = list[str](), list[str](), list[str]()
         self._name()
         self.weights = self._weights()
+        self.points = {self.called[v].short: {v: ONE} for v in self.weights} | self.points
         for name in [name for name, x in self.points.items() if x]:
             if name not in (self.called[v].short for v in it.vectors):
                 self.step(name)
@@ -133,7 +134,8 @@ class Words:
     def _weights(self) -> Combination:
         """Return how much a translation of all points moves each vector: 1, or not at all."""
         free = free_vectors(self.it)
-        for starts in ([v for v in free if self.called[v].short in self.points], free):
+        known = [v for v in free if self.called[v].short in self.points]
+        for starts in (known or free, free if known else known):
             self.weights = dict.fromkeys(starts, ONE)
             moved: list[Any] = [self.moved(x) for x in self.points.values()]
             if all(vanishes(s) or vanishes(s - 1) for s in moved):
