@@ -51,7 +51,7 @@ def command(
 
     With --tex the theorem and its proof are printed as an author would paste them: multiply these
     inequalities, add, and see that what is left is a sum of squares. The text was read back, and
-    found to be true, before it is printed. docs/proofs.md has twelve. With --every-n it is one proof,
+    found to be true, before it is printed. docs/proofs.md has thirteen. With --every-n it is one proof,
     for every number of steps: multipliers are fitted by a function of i and N.
 
     The exit status is 0 if Coq accepts every file, 1 if a certificate is refused by driftproof or
