@@ -61,6 +61,8 @@ def test_an_implementation_of_the_printed_algorithm_conforms(method):
 
 SHARED = "in the shared state"
 SLIPS = [
+    ("fedprox", "no anchor", FedProx,
+     r"round 1, client 0, local step 3\ngot:    field_grad asked at x = .*\nwanted: x = "),
     ("scaffold", "c_i", Scaffold, rf"round \d, {SHARED}\ngot:    control\["),
     ("scaffold", "|S| for N", Scaffold, rf"round 1, {SHARED}\ngot:    control\[0\].*\n.*\n.* 2 t"),
     ("fedprox", "plain norm", FedProx(local_steps=3),
@@ -627,6 +629,42 @@ def test_two_questions_at_one_point_may_be_asked_in_either_order_but_not_be_one(
         assert_conforms(by_gradients("same"), algorithm=Scaffold(control="gradient"))
 
 
+def test_a_message_has_the_order_of_the_cohorts_and_who_was_asked_in_their_place():
+    """By hand: FedInn, FedOut with its hypergradient, and S_0 and S_1 of the series."""
+
+    def swapped(state, clients, cohorts, terms):
+        inner, outer, *series = cohorts
+        given = (2, 1, 1, 0.1, 0.1, terms)
+        return written.fednest()(state, clients, [outer, inner, inner, *series], *given)
+
+    algorithm = FedNest(inner_calls=2, terms=1, series="summed", participation=1 / 3)
+    with pytest.raises(AssertionError) as caught:
+        assert_conforms(swapped, algorithm=algorithm, instances=30)
+    told = str(caught.value)
+    cohorts = json.loads(re.search(r"cohorts (\[\[.*\]\])\n", told)[1])
+    asked = [
+        "1: lower_grad 3 times",
+        "2: lower_grad 3 times",
+        "3: upper_grad_x 3 times, lower_cross_product",
+        "3: upper_grad_y",
+        "3: lower_hessian_product",
+    ]
+    for k, (cohort, rest) in enumerate(zip(cohorts, asked, strict=True)):
+        assert f"\n        cohorts[{k}] = {cohort} in local step {rest}\n" in told
+    assert re.search(r"\n +\w+ was asked of clients \[.*\], not of \[.*\]\n", told)
+
+
+def test_where_each_client_goes_alone_there_is_no_cohort_in_the_message():
+    method = ALGORITHMS["local_scgdm"]
+    with pytest.raises(
+        AssertionError, match="each client in local steps 1 to 3: inner 3 times, ou"
+    ):
+        assert_conforms(written.local_scgdm("stale"), algorithm=method)
+    with pytest.raises(AssertionError, match=r"of clients \[0, 1\], not of \[\d\]") as caught:
+        assert_conforms(written.fedavg("absent clients"), algorithm=FedAvg)
+    assert "order:" not in str(caught.value)  # it asks one thing alone
+
+
 class Twice:
     """A client that is asked each question once more than the code asks it."""
 
@@ -675,6 +713,19 @@ def test_questions_for_a_log_are_no_difference_whatever_the_draws(method, when):
         told, agreed = first_departure(logging(right, when), algorithm, 6, seed)
         assert not told
         assert int(re.search(r"in (\d+) instances", agreed)[1]) >= 4
+
+
+def test_questions_for_a_log_do_not_hide_where_a_slip_is():
+    """What differs is told as without them; they are counted."""
+    wrong, algorithm = written.scaffold("sign"), Scaffold(local_steps=2)
+    plain, told = (
+        first_departure(code, algorithm, 100, 0)[0] for code in (wrong, logging(wrong, "each"))
+    )
+    assert re.search(r"step 2\ngot:    field_grad asked at x = .*\nwanted: x = ", plain)
+    lines = told.splitlines()
+    (count,) = (line for line in lines if "change no iterate" in line)
+    assert re.fullmatch(r" +\d field_grad asked change no iterate; without them .*", count)
+    assert [line for line in lines if line != count] == plain.splitlines()
 
 
 def test_one_gradient_for_a_log_takes_no_draw_of_a_step():

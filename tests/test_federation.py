@@ -49,7 +49,7 @@ def test_long_traces_are_thinned_but_keep_their_ends():
         (lambda view: sq(view.mean("w")), "each(…) or average(…)"),
         (lambda view: average("round", view.mean("w")), "one number for each replicate"),
         (lambda view: average("round", sq(view.mean("v"))), "unknown quantity 'v'"),
-        (lambda view: average("round", 3), "a tensor [replicates]"),
+        (lambda view: average("round", 3), "3, of type int and shape (), as its last argument\nwa"),
         (lambda view: average("round", sq(view.mean("w")), error=None), "as error"),
         # what torch would broadcast: the gradient at no point at all
         (lambda view: each("round", sq(view.gradient(view.mean("w")[:1]))), "[2, 4]"),

@@ -20,7 +20,7 @@ PAGES = {
     "sets_and_terms": 5,
     "ground_truth": 1,
     "assistant": 2,
-    "conform": 3,
+    "conform": 5,
 }
 """How many commands each has at least."""
 BLOCK = re.compile(r"(?:In `(\w+\.py)`:\n\n)?^```(\w+)\n(.*?)^```$", re.S | re.M)

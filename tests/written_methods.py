@@ -30,7 +30,7 @@ def fedprox(slip=""):
         for i in cohort:
             w = state["w"]
             for _ in range(local_steps):
-                away = w - state["w"]
+                away = w - (w if slip == "no anchor" else state["w"])
                 if slip == "plain norm" and away.any():
                     away = away / np.linalg.norm(away)
                 w = w - step_size * (clients[i].grad(w) + proximity * away)

@@ -150,8 +150,9 @@ def _reduction(how: str, axes_and_value: tuple[Any, ...], parts: Mapping[str, Te
     for called, part in {"": value, **parts}.items():
         if not isinstance(part, Tensor):
             raise DriftproofError(
-                f"{how}(…) of {part!r}" + (f" as {called}" if called else ""),
-                "a number for each replicate: a tensor [replicates]",
+                f"{how}(…) of {part!r:.60}, of type {type(part).__name__} and shape "
+                f"{tuple(getattr(part, 'shape', ()))}, as {called or 'its last argument'}",
+                'a tensor [replicates], or [clients, replicates] after "client"',
                 'reduce something that view gives: sq(view.mean("w")), say',
             )
         if part.is_complex():

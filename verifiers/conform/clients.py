@@ -1,7 +1,7 @@
 """A client as a round function sees it: it answers as it answered the algorithm."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any
 
@@ -10,12 +10,14 @@ import torch
 from torch import Tensor
 
 from driftproof.toolkit.errors import DriftproofError, unknown_name
-from driftproof.verifiers.conform.reference import ARGUMENTS, Instance, Question, Run, doubles
+from driftproof.verifiers.conform.reference import ARGUMENTS, Instance, Question, Run, doubles, nan
 
 SHORT = {"grad": "field_grad", "loss": "mean_loss"}
 """Shorter names of questions."""
 PLAIN = ("number", "size", "weight")
 """What a client has besides."""
+Place = tuple[int, int, int]
+"""A question of a user's code: its round and its client, and how many this client had before it."""
 
 
 class Client:
@@ -38,7 +40,12 @@ class Client:
         elsewhere: those of them at whose turn it was asked at another point: argument, got, wanted.
         found: those that were asked at their point, at their turn or later.
         asked: how often each question was asked in this round.
+        places: each question that it was asked.
+        idle, lost: those that take no draw, as they change no iterate; that answered with NaN.
     """
+
+    idle: Collection[Place] = ()
+    lost: Place | None = None
 
     def __init__(
         self, number: int, instance: Instance, of: Run, at: int, way: Any, choices: Any, alike: bool
@@ -50,7 +57,8 @@ class Client:
         self.elsewhere: dict[Question, tuple[str, Any, Any]] = {}
         self.found: set[Question] = set()
         self.asked: Counter[str] = Counter()
-        self._run, self._oracles = of, instance.oracles
+        self.places: dict[Place, str] = {}
+        self._run, self._oracles, self._round = of, instance.oracles, at
         self._way, self._choices, self._as = way, choices, "all" if alike else number
         has = (word for word in ARGUMENTS if hasattr(self._oracles, word))
         self._can = {word: getattr(self._oracles, word) for word in has}
@@ -74,17 +82,25 @@ class Client:
         """Answer in numpy, unless a tensor is given."""
         points = [doubles(f"{name} of client {self.number} at a point", x) for x in given]
         names, noisy = ARGUMENTS[name]
-        self.asked[name] += 1
+        self.places[place := (self._round, self.number, len(self.places))] = name
         if len(given) != len(names):
             raise DriftproofError(
                 f"{name} of client {self.number} with {len(given)} arguments",
                 f"{name}({', '.join(names)})",
                 "leave the noise out: the algorithm's is taken",
             )
-        near = [q for q in self._questions if q.name == name and not self._apart(q, points)]
+        meant = self._meant(name, points) if place not in self.idle else None
+        noise = [meant.noise if meant is not None else None] if noisy else []
+        answer = self._can[name](*map(self._everywhere, points), *noise)
+        own = self._own(answer, next((x.dtype for x in given if isinstance(x, Tensor)), None))
+        return nan(own) if place == self.lost else own
+
+    def _meant(self, name: str, points: list[Any]) -> Question | None:
+        """Return the algorithm's question whose noise a question gets (None: no noise)."""
+        self.asked[name] += 1
         still_open = [q for q in self.open if q.name == name]
-        near.sort(key=lambda q: q not in still_open)
-        near.sort(key=lambda q: not all(map(np.allclose, q.at(self.number), points)))
+        found = self._near(name, points)
+        near = sorted(found, key=lambda q: (not found[q], q not in still_open))
         draws: dict[Any, Question] = {}  # equal ones are one
         for q in near:
             draws.setdefault(q.noise is not None and q.noise[self.number].numpy().tobytes(), q)
@@ -99,9 +115,7 @@ class Client:
         meant = meant or next(iter(still_open), None)
         if meant in still_open and taken < max(of, 1):
             self.open.remove(meant)
-        noise = [meant.noise if meant is not None else None] if noisy else []
-        answer = self._can[name](*map(self._everywhere, points), *noise)
-        return self._own(answer, next((x.dtype for x in given if isinstance(x, Tensor)), None))
+        return meant
 
     @property
     def more(self) -> dict[str, int]:
@@ -109,18 +123,27 @@ class Client:
         often = Counter(q.name for q in self._questions)
         return {name: x for name in often if (x := self.asked[name] - often[name]) > 0}
 
-    def _apart(self, question: Question, points: list[Any]) -> list[tuple[str, Any, Any]]:
-        """Return the arguments that are not those of a question: name, got and wanted."""
-        wanted = question.at(self.number)
-        every = list(zip(ARGUMENTS[question.name][0], points, wanted, strict=True))
-        for name, x, y in every:
-            if np.shape(x) != np.shape(y):
+    def _near(self, name: str, points: list[Any]) -> dict[Question, bool]:
+        """Return the questions that were asked at these points, and whether just there."""
+        every = [q for q in self._questions if q.name == name]
+        near, same = np.full((2, len(every)), True)
+        at = zip(*(q.at(self.number) for q in every), strict=True)
+        for argument, x, wanted in zip(ARGUMENTS[name][0], points, at, strict=bool(every)):
+            if np.shape(x) != np.shape(wanted[0]):
                 raise DriftproofError(
-                    f"{question.name} of client {self.number} at {name} of shape {np.shape(x)}",
-                    f"shape {np.shape(y)}",
+                    f"{name} of client {self.number} at {argument} of shape {np.shape(x)}",
+                    f"{argument} of shape {np.shape(wanted[0])}",
                     "ask at one vector, of this client alone",
                 )
-        return [(name, x, y) for name, x, y in every if not self._run.near(x, y)]
+            rows = np.reshape(wanted, (len(every), -1))
+            near &= self._run.near(x, rows)
+            same &= (np.abs(rows - x) <= 1e-8 + 1e-5 * np.abs(x)).all(-1)  # as np.allclose has it
+        return {q: same[k] for k, q in enumerate(every) if near[k]}
+
+    def _apart(self, question: Question, points: list[Any]) -> list[tuple[str, Any, Any]]:
+        """Return the arguments that are not those of a question: name, got and wanted."""
+        every = zip(ARGUMENTS[question.name][0], points, question.at(self.number), strict=True)
+        return [(name, x, y) for name, x, y in every if not self._run.near(x, np.atleast_1d(y))]
 
     def _everywhere(self, x: Any) -> Any:
         if not isinstance(x, np.ndarray):

@@ -1,5 +1,8 @@
 """Where an implementation first differs from an algorithm on one instance, in words."""
 
+from collections import Counter
+from collections.abc import Collection
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
@@ -12,42 +15,103 @@ from driftproof.toolkit.cases import Case
 from driftproof.toolkit.discover import typed
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.tolerances import COMPUTED
-from driftproof.verifiers.conform.clients import SHORT, Client
-from driftproof.verifiers.conform.reference import Instance, Round, Run, played, stable
+from driftproof.verifiers.conform.clients import SHORT, Client, Place
+from driftproof.verifiers.conform.reference import Instance, Round, Run, averaged, played, stable
 from driftproof.verifiers.conform.round_function import RoundFunction, State
+from driftproof.verifiers.search.structure import altered
 
+STEP, LEFT, ASKED = ", local step ", " was not asked of ", " was asked of "
+"""What messages say of a point that differs, and of questions too few, or too many or of others."""
 SIMPLE = 12
 """Ratios whose numerator and denominator are at most so large are told."""
 WAYS = ((False, 0), (True, 200), (False, 100))
 """Searches for a way to deal the draws: whether to all clients alike, and how many more."""
 
 
-def departure(code: RoundFunction, instance: Instance) -> str | None:
+def explained(code: RoundFunction, instance: Instance, drawn: Collection[str]) -> str:
+    """Return where the two first differ on an instance, whose drawn fields may be changed.
+
+    A slip that shows after the last local step alone moves the point of one step more. Questions
+    that change no iterate are left aside if there are more than the algorithm's.
+    """
+    told = departure(code, instance) or ""
+    for name in sorted(name for name in drawn if name.endswith("steps")):
+        if STEP in told or LEFT in told:
+            break
+        more = altered(instance.algorithm, {name: getattr(instance.algorithm, name) + 1})
+        longer = replace(instance, algorithm=more or instance.algorithm)
+        with suppress(DriftproofError):  # a user's code may be for fewer
+            if STEP in (there := departure(code, longer, quick=True) or ""):
+                told, instance = there, longer
+    idle = _idle(code, instance) if ASKED in told else []
+    return (departure(code, instance, idle=idle) if idle else "") or told
+
+
+def _idle(code: RoundFunction, instance: Instance) -> list[Place]:
+    """Return the questions whose answers change no iterate: what differs has other reasons."""
+    made: Any = played(instance)
+
+    def left(lost: Place | None = None) -> tuple[np.ndarray, list[Place]]:
+        states, asked, after = list[np.ndarray](), list[Place](), None
+        for number in range(instance.rounds):
+            clients, after = _after(code, instance, made, number, after, {}, {}, False, lost=lost)
+            states += [x.ravel() for x in code.state(after).values()]
+            asked += [place for client in clients for place in client.places]
+        return np.concatenate(states), asked
+
+    (usual, asked), idle = left(), []
+    for place in asked:
+        with suppress(Exception):  # a user's code may refuse NaN
+            idle += [place] * np.array_equal(left(place)[0], usual)
+    return idle
+
+
+def _after(
+    code: RoundFunction, instance: Instance, made: Run, number: int, *of: Any, **marks: Any
+) -> tuple[list[Client], Any]:
+    """Return the clients of one round of the user's code, and what it leaves."""
+    before, *dealt = of
+    clients = [Client(k, instance, made, number, *dealt) for k in range(len(instance.sizes))]
+    for client in clients:
+        vars(client).update(marks)
+    given = _given(code, instance, number, made.rounds[number])  # it may be written to
+    before = before if number else code.begin(given)
+    return clients, code.after(before, given | {"clients": clients})
+
+
+def departure(
+    code: RoundFunction,
+    instance: Instance,
+    quick: bool = False,
+    idle: Collection[Place] = (),
+    brief: bool = False,
+) -> str | None:
     """Return where the two first differ ("": nowhere; None: rounding would show, or it is unclear).
 
     They do not if they agree in one way to deal the draws of a point to the questions asked there.
     Each point gets one draw if no way is found at once: what differs then does for other reasons.
+
+    Args:
+        quick, idle: whether to look no further then; questions that are left aside.
+        brief: whether to leave out what the algorithm asks, which takes long.
     """
     made = played(instance)
     if made is None or not stable(instance, made):
         return None
-    every, alike, more = range(instance.problem.clients), False, iter(range(0))
+    alike, more = False, iter(range(0))
 
     def since(number: int, before: Any) -> str | None:
         """Return the first way's difference from a round on, if each has one (None: too many)."""
         told, ways = "", [dict[Any, int]()]
         if number == instance.rounds:
             return told
-        now = made.rounds[number]
-        before = before if number else code.begin(_given(code, instance, number, now))
         for way in ways:
             if way and next(more, None) is None:
                 return None
             left, choices = [], dict[Any, int]()
             for _ in range(1 if way else 2):
-                clients = [Client(k, instance, made, number, way, choices, alike) for k in every]
-                given = _given(code, instance, number, now)  # it may be written to
-                after = code.after(before, given | {"clients": clients})
+                of = before, way, choices, alike
+                clients, after = _after(code, instance, made, number, *of, idle=idle)
                 left.append(code.state(after))
             state = left[-1]
             if not all(np.array_equal(x, state[k], equal_nan=True) for k, x in left[0].items()):
@@ -62,18 +126,19 @@ def departure(code: RoundFunction, instance: Instance) -> str | None:
             if not this:
                 return this
             if wrong and not told:
-                this = _told(code, instance, number, made, clients, wrong, state)
+                this = _told(code, instance, number, made, clients, wrong, state, brief)
             told, keys = told or this, list(choices)
             later = keys[max((k for k, key in enumerate(keys, 1) if key in way), default=0) :]
             ways += [way | {key: k} for key in later for k in range(1, choices[key] + 1)]
         return told
 
-    for alike, most in WAYS:
+    for alike, most in WAYS[:1] if quick else WAYS:
         more = iter(range(most))
         told = since(0, None)
         if told == "" or (told and not alike):  # if alike, other ways are left
             return told
-        if most == instance.once == 0 and (told := departure(code, replace(instance, once=True))):
+        once = replace(instance, once=True)
+        if most == instance.once == 0 and (told := departure(code, once, quick, idle, brief)):
             return told
     code.unclear += not instance.once
     return None
@@ -143,6 +208,7 @@ def _told(
     clients: list[Client],
     wrong: tuple[str, int, int],
     state: dict[str, np.ndarray],
+    brief: bool,
 ) -> str:
     """Return the first difference in words: at a point that was asked, or after the round."""
     now, (name, client, entry) = made.rounds[number], wrong
@@ -164,10 +230,11 @@ def _told(
         if q not in clients[k].found or q.name not in clients[k].more  # that was one more
     ]
     always = set(cohort).intersection(*cohorts)  # of the others nobody need be asked
-    left_out = [(q.step, k, q.name) for k in always for q in clients[k].open]
+    logs = Counter(name for x in clients for at, name in x.places.items() if at in x.idle)
+    left_out = [(q.step, k, q.name) for k in always for q in clients[k].open if q.name not in logs]
     if elsewhere:
         step, k, oracle, argument, asked, meant = min(elsewhere, key=lambda row: row[:2])
-        place = f"client {k}, local step {step}"
+        place = f"client {k}{STEP}{step}"
         point = f" at {argument} = {asked}"
         if oracle in clients[k].more:  # which one of them is this step's is not known
             point = ", but not where the algorithm asks"
@@ -178,13 +245,16 @@ def _told(
         ]
     elif left_out:
         step, k, oracle = min(left_out)
-        lines.append(f"        {oracle} was not asked of client {k} in local step {step}")
+        lines.append(f"        {oracle}{LEFT}client {k} in local step {step}")
     often = [(k, *of) for k in cohort for of in clients[k].more.items()]
     for k, word, more in often[:1]:
         lines.append(
-            f"        {word} was asked of client {k} {clients[k].asked[word]} times in this round, "
+            f"        {word}{ASKED}client {k} {clients[k].asked[word]} times in this round, "
             f"{more} more than by the algorithm"
         )
+    if logs:
+        what = " and ".join(f"{n} {word}" for word, n in logs.items())
+        lines.append(f"        {what} asked change no iterate; without them the two differ as told")
     case = Case(instance.problem, instance.algorithm, instance.rounds)
     remedy = (
         "compare this step with the update that driftproof show "
@@ -205,6 +275,7 @@ def _told(
             f"{code.name} does not match {instance.algorithm}: "
             f"first in round {number + 1}, {place}",
             *lines,
+            *(_order(instance, now, number, clients) if not brief else ()),
             *code.unseen_told.splitlines()[1:],
             f"on:     {expression(case)}",
             f"        clients of sizes {list(instance.sizes)}, "
@@ -212,6 +283,26 @@ def _told(
             f"remedy: {remedy}",
         ]
     )
+
+
+def _order(instance: Instance, now: Round, number: int, clients: list[Client]) -> list[str]:
+    """Return what the algorithm asks in a round, if several things, and who was asked instead."""
+    lines = ["order:  what the algorithm asks in a round, by the cohort that averages the answers"]
+    by, whom = averaged(instance, now, number), dict[str, set[int]]()
+    for k, (key, of) in enumerate(by.items()):
+        members = now.cohorts.get(key, range(len(clients)))
+        often = Counter(q.name for q in of)
+        whom |= {name: whom.get(name, set()).union(members) for name in often}
+        asked = ", ".join(name + f" {n} times" * (n > 1) for name, n in often.items())
+        steps = " to ".join(dict.fromkeys(str(q.step) for q in of[:1] + of[-1:]))
+        who = f"cohorts[{k}] = {members}" if key else "each client"
+        lines.append(f"        {who} in local step{'s' * (' ' in steps)} {steps}: {asked}")
+    lines = lines if len(by) > 1 or len(whom) > 1 else []
+    for name, meant in whom.items():
+        asked_of = [k for k, client in enumerate(clients) if client.asked[name]]
+        if asked_of != sorted(meant):
+            lines.append(f"        {name}{ASKED}clients {asked_of}, not of {sorted(meant)}")
+    return lines
 
 
 def _ratio(got: float, wanted: float) -> str:

@@ -9,7 +9,7 @@ from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.discover import typed
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.parameters import constraints
-from driftproof.verifiers.conform.compared import departure
+from driftproof.verifiers.conform.compared import departure, explained
 from driftproof.verifiers.conform.reference import Instance, fields_of
 from driftproof.verifiers.conform.round_function import RoundFunction
 from driftproof.verifiers.search.strategies import conditions, examples_of, failing
@@ -131,11 +131,16 @@ def _departure(
             "take it in place of a draw of your own",
         )
     refused: list[DriftproofError] = []
+    failed: list[tuple[Any, ...]] = []
     rounds_of: list[int] = []  # each instance (0: it is left out)
 
     def differs(drawn: tuple[Any, ...]) -> bool:
+        if drawn in failed:  # it is tried again, and has to fail again
+            return True
         try:
-            told = departure(code, Instance(*drawn)) if not refused else ""
+            quick = bool(failed)
+            told = departure(code, Instance(*drawn), quick, brief=True) if not refused else ""
+            failed.extend([drawn] if told else [])
             rounds_of.append(0 if told is None else drawn[2])
         except DriftproofError as error:
             refused.append(error)
@@ -149,7 +154,7 @@ def _departure(
     if refused:
         raise refused[0]
     if found is not None:
-        return departure(code, Instance(*found)) or "", ""
+        return explained(code, Instance(*found), drawn), ""
     left = {
         "where it diverges, or rounding shows": rounds_of.count(0) - code.unclear,
         "where its draws can be dealt to your questions in too many ways": code.unclear,

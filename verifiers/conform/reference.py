@@ -6,10 +6,11 @@ that a user's code can be answered as the algorithm was, and compared with it.
 
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -132,27 +133,33 @@ class Run:
         """Return a field of the state as each round begins."""
         return [each.state[name] for each in self.rounds]
 
-    def near(self, x: Any, wanted: Any) -> bool:
-        """Say whether a point is that of the algorithm."""
-        return _largest(x - wanted) <= self.allowed(wanted)
+    def near(self, x: Any, wanted: Any) -> Any:
+        """Say whether a point is that of the algorithm; of rows of points, which of them are."""
+        size = np.abs(wanted).max(-1, initial=self.largest / 1000)
+        return np.abs(x - wanted).max(-1, initial=0.0) <= float(COMPUTED.apart) * size
 
 
 class _Noting(BatchedContext):
-    """One replicate, whose cohorts and draws are noted."""
+    """One replicate, whose cohorts and draws are noted; of question ``lost`` each answer is NaN."""
 
     fusable = False
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, lost: int, met: list[Any]) -> None:
         words = Words("conform", str(instance.seed))
         super().__init__(words, instance.problem.clients, replicates=1)
-        self.now, self._once = Round(), instance.once
+        self.now, self._once, self._lost, self._met = Round(), instance.once, lost, met
 
     def cohort(self, size: int, since: int, name: str = "cohort") -> Collective:
-        made = super().cohort(size, since, name)
+        made: Any = super().cohort(size, since, name)
+        made.average = partial(self._looked, (name, since), made.average)
         mask = self._cohorts[name][1]
         members = torch.arange(self.clients) if mask is None else mask[:, 0, 0].nonzero().flatten()
         self.now.cohorts[name, since] = members.tolist()
-        return made
+        return cast(Collective, made)
+
+    def _looked(self, key: tuple[str, int], average: Any, *xs: Tensor, **named: Any) -> Any:
+        self._met += [key] * any(bool(x.isnan().any()) for x in xs)
+        return average(*xs, **named)
 
     def draw(self, law: Law | None, name: str) -> Tensor | None:
         drawn = super().draw(law, name)
@@ -179,16 +186,18 @@ class _Noting(BatchedContext):
                     if all(map(np.allclose, q.at(k), now.at(k))):
                         now.noise[k] = q.noise[k]
         self.now.questions.append(now)
-        return ask(*given)
+        self._lost -= 1
+        return ask(*given) if self._lost else nan(ask(*given))
 
 
-def played(instance: Instance, **changed: Any) -> Run | None:
+def played(instance: Instance, lost: int = 0, met: Any = (), **changed: Any) -> Run | None:
     """Run the algorithm (None: an iterate was not finite).
 
     Args:
+        lost, met: the number of a question answered with NaN; gets the cohorts that meet it.
         changed: arguments of ``run``: jitter, or begun.
     """
-    ctx = _Noting(instance)
+    ctx = _Noting(instance, lost, [] if lost == 0 else met)
     oracles, rounds = copy(instance.oracles), list[Round]()
     for name in ARGUMENTS:
         if hasattr(oracles, name):
@@ -226,6 +235,18 @@ def stable(instance: Instance, made: Run) -> bool:
     )
 
 
+def averaged(instance: Instance, now: Round, number: int) -> dict[Any, list[Question]]:
+    """Return the questions of a round by the cohort that first meets their answers, NaN in turn."""
+    found: dict[Any, list[Question]] = {key: [] for key in now.cohorts}
+    for k, question in enumerate(now.questions, 1):
+        met: list[Any] = []
+        with suppress(Exception):  # NaN is no choice
+            played(instance, k, met, begun=(number, now.raw))
+        key = next((key for key in met if key in now.cohorts), None)
+        found.setdefault(key, []).append(question)
+    return found
+
+
 def fields_of(
     algorithm: Algorithm, problems: list[Problem]
 ) -> tuple[tuple[str, ...], frozenset[str]]:
@@ -255,6 +276,13 @@ def _reads(instance: Instance, name: str, raw: Any) -> bool:
         return played(instance, begun=(1, unknown)) is None
     except (RuntimeError, IndexError):  # it chooses by it, and NaN is no choice
         return True
+
+
+def nan(x: Any) -> Any:
+    """Return NaN for each number of an answer."""
+    if isinstance(x, tuple):
+        return tuple(map(nan, x))
+    return (lambda v: nan(x(v))) if callable(x) else x * np.nan
 
 
 def _plain(x: Any) -> Any:
