@@ -228,8 +228,10 @@ def _along(rows: Sequence[Row], letter: str) -> Figure:
     )
     sides = {"x": points.x, "y": [*points.mean, *points.bound]}
     log = "".join(axis for axis, of in sides.items() if min(of) > 0)
-    verdict = together([row.verdict for row in line])
+    verdict, whole = (together([row.verdict for row in of]) for of in (line, own))
     title = f"{rows[0].claim}, {rows[0].form_key}, {told}: {verdict}"
+    if whole is not verdict:
+        title += f" on these {len(line)} of {len(own)} cases, {whole} on all"
     row = replace(line[0], case={"label": ""})
     name = f"{rows[0].claim}-{letter}".replace("/", "-")
     return Figure(

@@ -122,10 +122,12 @@ def command(
         shared.print_json([one.public() for one in found])
     else:
         _shown(found, problems, out)
-        for theorem in marked if bind else ():
-            assumed = [f"{a.name}, {a.statement}" for a in chosen[theorem.claim].load().assumes]
-            said = f"{theorem.claim} assumes {'; '.join(assumed) or 'nothing'}"
-            shared.tell(f"{theorem.label}: {said}. Does the theorem? Compare the left sides, too")
+        for one in found if bind else ():
+            name = one.theorem.claim
+            assumed = [f"{a.name}, {a.statement}" for a in chosen[name].load().assumes]
+            said = "; ".join([*[one.proved] * bool(one.proved), *assumed]) or "nothing"
+            said = f"{one.theorem.label}: {name} assumes {said}"
+            shared.tell(f"{said}. Does the theorem? Compare the left sides, too")
     return 1 if problems else 0
 
 

@@ -51,8 +51,8 @@ def command(
 
     With --tex the theorem and its proof are printed as an author would paste them: multiply these
     inequalities, add, and see that what is left is a sum of squares. The text was read back, and
-    found to be true, before it is printed. docs/proofs.md has thirteen. With --every-n it is one proof,
-    for every number of steps: multipliers are fitted by a function of i and N.
+    found to be true, before it is printed. docs/proofs.md has thirteen. With --every-n it is one
+    proof, for every number of steps: multipliers are fitted by a function of i and N.
 
     The exit status is 0 if Coq accepts every file, 1 if a certificate is refused by driftproof or
     by Coq, or is of a kind that is not translated, 2 if one cannot be read, 3 if there is no coqc;

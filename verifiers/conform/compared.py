@@ -162,7 +162,7 @@ def _given(code: RoundFunction, instance: Instance, number: int, now: Round) -> 
         "round": number,
         "cohort": cohorts[0],
         "cohorts": cohorts,
-        "start": instance.problem.start(),
+        "start": instance.start.copy(),
         "draws": {name: x[..., 0].numpy().copy() for name, x in now.draws.items()},
     }
 

@@ -43,6 +43,33 @@ ARGUMENTS = {
 }
 """The questions that an algorithm may ask of oracles."""
 
+POINTED = {name for name in ARGUMENTS if "grad" in name or "product" in name}
+"""Questions whose answers are derivatives, which a family of problems may have constant."""
+APART = 1 / 8
+"""By how much of its size an answer may be moved."""
+
+
+def told_apart(name: str, ask: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an oracle whose answers are of one point alone: of constant ones each would do.
+
+    A program that asks at the wrong point would else conform. An algorithm's steps do not know
+    that gradients are those of a function, so that any smooth factor serves. It is 1 at no point
+    but 0, and does not depend on a vector v in which the answer is linear.
+    """
+    count = len(ARGUMENTS[name][0]) - (ARGUMENTS[name][0][-1] == "v")
+
+    def asked(*given: Any) -> Any:
+        far = sum((k * x.sum(-2, keepdim=True) for k, x in enumerate(given[:count], 1)), 0.0)
+        return _times(ask(*given), 1 + APART * far / (1 + abs(far)))
+
+    return asked
+
+
+def _times(answer: Any, factor: Tensor) -> Any:
+    if isinstance(answer, tuple):
+        return tuple(_times(part, factor) for part in answer)
+    return (lambda v: _times(answer(v), factor)) if callable(answer) else answer * factor
+
 
 @dataclass(frozen=True)
 class Instance:
@@ -63,11 +90,20 @@ class Instance:
 
     @cached_property
     def oracles(self) -> Any:
-        """The problem's oracles, whose clients have these sizes."""
+        """The problem's oracles, whose clients have these sizes, with answers ``told_apart``."""
         oracles = copy(self.problem.oracles(torch.float64))
         sizes = torch.tensor(self.sizes, dtype=torch.float64)[:, None, None]
         object.__setattr__(oracles, "client_weights", sizes / sizes.sum())
+        for name in POINTED:
+            if hasattr(oracles, name):
+                object.__setattr__(oracles, name, told_apart(name, getattr(oracles, name)))
         return oracles
+
+    @cached_property
+    def start(self) -> np.ndarray:
+        """Where both begin: not where a program does that was not told."""
+        start = self.problem.start()
+        return start if start.any() else start + np.linspace(0.25, 0.5, start.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +244,11 @@ def played(instance: Instance, lost: int = 0, met: Any = (), **changed: Any) -> 
         ctx.now = Round(state)
         rounds.append(ctx.now)
 
-    problem = with_overrides(instance.problem, oracles=lambda self, *args, **named: oracles)
+    problem = with_overrides(
+        instance.problem,
+        oracles=lambda self, *args, **named: oracles,
+        start=lambda self: instance.start,
+    )
     run(
         problem,
         instance.algorithm,

@@ -131,7 +131,7 @@ def compared(theorem: Theorem, leaf: Leaf, rows: Sequence[Row], bound: Binding |
         now = replace(now, since=bound.since)
     problems = tuple(Problem(theorem.file, line, text) for line, text in found)
     alone = group is not None and len(group.rows) == 1
-    proved = str(group.deciding.case.get("label", "")) if group is not None and alone else ""
+    proved = _whole(group.deciding.case) if group is not None and alone else ""
     return Found(theorem, now, problems, said, unread, proved)
 
 
@@ -204,3 +204,11 @@ def _changes(old: list[str], new: list[str]) -> tuple[str, int]:
 def unmarked(bindings: Mapping[str, Binding], theorems: Sequence[Theorem]) -> list[str]:
     """Return the labels that were bound and that no marked theorem has now."""
     return [label for label in bindings if label not in {theorem.label for theorem in theorems}]
+
+
+def _whole(case: Mapping[str, Any]) -> str:
+    """Return the class of a case with the numbers of its method, those that are defaults too."""
+    label = str(case.get("label", ""))
+    numbers = {k: x for k, x in (case.get("algorithm") or {}).items() if isinstance(x, int | float)}
+    defaults = [f"{name} = {x:g}" for name, x in numbers.items() if f"{name}=" not in label]
+    return ", ".join(filter(None, [label, *defaults]))

@@ -75,6 +75,12 @@ def place(case: Case) -> dict[str, Any]:
     return {"case": case.parameters(), "label": str(case), "python": pasted(case)}
 
 
+def noisy(case: Mapping[str, Any]) -> bool:
+    """Say whether the parameters of a case have noise in its problem."""
+    sizes = [x for name, x in case["problem"].items() if "noise" in name]
+    return any(isinstance(x, float) and x > 0 for x in sizes)
+
+
 def remade(finding: Finding, claim: Claim[Any]) -> Case:
     """Return a finding's case again; a user's own problem or algorithm is in the claim's cases."""
     parts = (part for case in claim.cases_for("full") for part in (case.problem, case.algorithm))

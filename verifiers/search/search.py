@@ -34,6 +34,7 @@ from driftproof.verifiers.search.finding import (
     VERIFIED,
     Finding,
     elsewhere,
+    noisy,
 )
 from driftproof.verifiers.search.letters import known_violation, letters_of, roles_in
 from driftproof.verifiers.search.shrink import steps_of
@@ -259,10 +260,20 @@ def _search(
     seconds, climbs, evaluations, inside = 0.0, 0, 0, 0
     candidate: dict[str, Any] | None = None
     unclear: dict[str, Any] | None = None  # confirmed, by so little that more is sought
+    every = claim.cases_for("full")
+    noisy_ones = any(noisy(case.parameters()) for case in every)
+
+    def foreign(result: dict[str, Any]) -> bool:
+        """Say whether a violation has a noise that no case of the claim has."""
+        return not noisy_ones and noisy(result["case"])
+
+    def rank(result: dict[str, Any]) -> tuple[bool, float]:
+        return not foreign(result), np.inf if result["ratio"] is None else result["ratio"]
 
     def ended(**result: Any) -> dict[str, Any]:
-        if unclear is not None and result.get("status") not in (CONFIRMED, VERIFIED):
-            result = unclear  # what was found is not lost
+        if unclear is not None:  # what was found is not lost
+            found = result.get("status") in (CONFIRMED, VERIFIED)
+            result = max(unclear, result, key=rank) if found else unclear
         why = {
             at.family: at.useless or at.unmet * (result.get("status") == NOTHING) for at in visited
         }
@@ -294,9 +305,10 @@ def _search(
         done = result["status"] in (CONFIRMED, VERIFIED)
         if not done and form.form != "sibling":
             told(f"{claim.name}: that is no violation: {result['reason'] or result['status']}")
-        seeks = claim.measures and form.form != "sibling" and not effort.strongest
-        if done and seeks and could_be_clearer(result):
-            unclear = max(filter(None, (unclear, result)), key=lambda of: of["ratio"])
+        seeks = claim.measures and form.form != "sibling"
+        seeks = seeks and (not effort.strongest or isinstance(check, OwnCase))
+        if done and seeks and (could_be_clearer(result, effort.strongest) or foreign(result)):
+            unclear = max(filter(None, (unclear, result)), key=rank)
             return None
         return ended(**result) if done or (candidate and not claim.measures) else None
 
@@ -323,7 +335,6 @@ def _search(
                 break
     met = max((of[:2] for of in own if of[0] < ENOUGH), key=lambda of: of[0], default=best)
 
-    every = claim.cases_for("full")
     at_home = {case.problem.leaf_name for case in every}
     while (seconds < effort.seconds) if effort.climbs is None else (climbs < effort.climbs):
         open_spaces = [at for at in visited if not at.useless]
@@ -337,7 +348,7 @@ def _search(
             least = min(open_spaces, key=lambda at: at.spent)
             also = min(open_spaces, key=lambda at: at.spent + (at is least) * at.pace)
             chosen = [least, also]
-        wanted = []
+        wanted, any_does = [], unclear is None or foreign(unclear)
         for at in chosen:
             draw, most = at.space.choices, int(at.longest)
             at.climbs, at.longest = at.climbs + 1, min(at.longest * GROWTH, MOST_STEPS)
@@ -355,6 +366,8 @@ def _search(
                     structure, at.drawn = draw.draw(random, most, nth), at.drawn + 1
                 if attempt >= DRAWS // 2:
                     structure = _with_many_clients(structure, random)
+                if unclear and foreign(unclear):
+                    structure = replace(structure, noises=(), rare=0.5)
                 mended = with_rounds(claim, form, structure, random, most)
                 if mended is not None:
                     structure = mended
@@ -371,7 +384,7 @@ def _search(
                     template,
                     int(random.integers(2**31)),
                     again,
-                    PLENTY if unclear else ENOUGH,
+                    ENOUGH if any_does else PLENTY,
                 )
             )
         try:
@@ -400,7 +413,7 @@ def _search(
                 nearest = max(nearest, (ratio, result["unmet"]))
             if best[0] < ratio < ENOUGH:
                 best = ratio, where
-            if ratio >= (CLEAR_RATIO if unclear else ENOUGH):
+            if ratio >= (ENOUGH if any_does else CLEAR_RATIO):
                 fields = {name: getattr(unit, name) for name in Climb.__dataclass_fields__}
                 at_end = tuple(result["at"])
                 check = Confirmation(

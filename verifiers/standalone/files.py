@@ -75,6 +75,10 @@ def write(sources: Iterable[Source], findings: Iterable[Finding], folder: Path) 
                     None if why else folder / f"{name}{end}"
                     for why, end in zip(reasons, (".py", ".tex"), strict=True)
                 ]
+                if made[1] and finding.elsewhere:  # whoever pastes it has to know
+                    tex = path.with_suffix(".tex")
+                    said = f"% {finding.elsewhere}\n{tex.read_text(encoding='utf-8')}"
+                    tex.write_text(said, encoding="utf-8")
                 written.append(Written(made[0], reasons[0], made[1], reasons[1]))
             for before in (*folder.glob(f"{NAME}-*.py"), *folder.glob(f"{NAME}-*.tex")):
                 before.unlink()

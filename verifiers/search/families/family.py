@@ -9,10 +9,14 @@ import torch
 from driftproof.synthetic.building_blocks.curves import Curve, Declared, Noise, Number
 from driftproof.synthetic.building_blocks.parts import Parts
 from driftproof.synthetic.building_blocks.piecewise_family import Many, PiecewiseFamily, declared
+from driftproof.synthetic.building_blocks.piecewise_linear import PiecewiseLinear
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.problem import Problem
 from driftproof.verifiers.search.families.decoding import Rows, decoded
 from driftproof.verifiers.search.structure import Choices, Structure
+
+BITS = 40
+"""Of the clients' gradients at a start that is a stationary point."""
 
 
 class Family:
@@ -97,8 +101,7 @@ class Family:
         made = {name: decoded(rows, of, name, one) for name, one in every}
         parts = Parts(**made, rare=of.rare, averaged_inside=of.averaged_inside, term=of.term)
         for name in self.fields_at_start if of.at_rest else ():
-            curve = getattr(parts, name)
-            curve.values.sub_(curve.value(torch.zeros_like(curve.left)).mean(0)[:, None])
+            _rest(getattr(parts, name))
         self.settle(parts, rows, of)
         return parts
 
@@ -122,6 +125,18 @@ class Family:
             left_out = flag and not getattr(of, flag)
             values[self.fields[part]] = () if left_out else one.value(getattr(parts, part))
         return self.problem(**values)
+
+
+def _rest(curve: PiecewiseLinear) -> None:
+    """Move a knot of each function to 0, and values so that their mean is 0 there, exactly."""
+    k = (curve.knots.shape[-2] - 1) // 2
+    curve.knots.sub_(curve.knots[..., k : k + 1, :].clone())
+    own = curve.values[..., k, :] - curve.values[..., k, :].mean(0)
+    unit = 2.0 ** (torch.frexp(own.abs().amax(0)).exponent - BITS)
+    own = (own / unit).round() * unit  # sums of so few bits have no rounding errors
+    own[-1] = -own[:-1].sum(0)
+    curve.values.add_((own - curve.values[..., k, :])[..., None, :])
+    curve.values[..., k, :] = own
 
 
 def _turn(one: Declared) -> int:
