@@ -172,7 +172,7 @@ def test_the_program_in_doubles_is_the_exact_one():
         assert len(case.constraints) == len(program.bounds)
         for k, constraint in enumerate(case.constraints):
             gram, values = of_quantity(constraint.quantity, size, count)
-            np.testing.assert_allclose(program.gram[k], gram, atol=1e-14)
+            np.testing.assert_allclose(program.gram.dense[k], gram, atol=1e-14)
             np.testing.assert_allclose(program.values[k], values, atol=1e-14)
             assert program.bounds[k] == float(constraint.bound - constraint.quantity.constant)
 
@@ -184,14 +184,14 @@ def test_strong_duality():
     assert solved.multipliers.min() > -1e-9
     assert solved.multipliers @ program.bounds == pytest.approx(solved.value, rel=1e-6)
     np.testing.assert_allclose(solved.multipliers @ program.values, program.objective[1], atol=1e-6)
-    slack = np.tensordot(solved.multipliers, program.gram, 1) - program.objective[0]
+    slack = program.gram.sum(solved.multipliers) - program.objective[0]
     assert np.linalg.eigvalsh(slack).min() > -1e-6
 
 
 def test_a_margin_is_kept():
     (case,) = build(TWO_STEPS, FEDERATION, rounds=1, left=distance)
     program, solved = matrices(case), solve(case, margin=1e-3)
-    slack = np.tensordot(solved.multipliers, program.gram, 1) - program.objective[0]
+    slack = program.gram.sum(solved.multipliers) - program.objective[0]
     assert np.linalg.eigvalsh(slack).min() > 1e-3 - 1e-6
     assert solved.value > solve(case).value
 

@@ -5,12 +5,13 @@ Nothing of this has to be believed: ``verifiers.worst_case.check`` checks what i
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import islice
 
 from flint import fmpq_mat
 
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.worst_case.exact import Exact
-from driftproof.verifiers.worst_case.face import Kernel, Optimum, kernels, optimum
+from driftproof.verifiers.worst_case.face import Kernel, Optimum, guesses, optimum, told
 from driftproof.verifiers.worst_case.program import Solved
 from driftproof.verifiers.worst_case.proof import Proof, approach, prove
 from driftproof.verifiers.worst_case.sdp import WorstCase
@@ -77,13 +78,23 @@ def _tried(
             yield proof
     near = exact.near(solved)
     of_face = at() if at is not None else optimum(exact, near)
-    for kernel in kernels(of_face):
-        if (proof := prove(exact, kernel, list(of_face.multipliers), None)) is not None:
-            yield proof
-            if of_face.solved:
-                break
-    if (proof := approach(exact, of_face, near)) is not None:
+
+    def proofs(of: Iterator[Kernel]) -> Iterator[Proof]:
+        every = (prove(exact, kernel, list(of_face.multipliers), None) for kernel in of)
+        return (proof for proof in every if proof is not None)
+
+    if (proof := next(proofs(told(of_face)), None)) is not None:
         yield proof
+    elif not of_face.solved:
+        yield from proofs(guesses(of_face))
+    if (nearly := approach(exact, of_face, near)) is not None:
+        yield nearly
+        if of_face.solved and at_most is None:  # the rest is no nearer than some sixty digits
+            return
+    if proof is None and of_face.solved:
+        yield from islice(proofs(guesses(of_face)), 1)
     for bound in [value + share * size for share in WIDER]:
+        if nearly is not None and nearly.bound <= bound:  # a wider one is no better
+            break
         if (proof := prove(exact, zero, every, exact.value(bound))) is not None:
             yield proof

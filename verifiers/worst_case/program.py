@@ -1,7 +1,9 @@
 """The semidefinite program of a worst case, and a solution of it, in doubles."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,9 @@ import numpy as np
 from driftproof.synthetic.classes.conditions import Place
 from driftproof.toolkit.gram.exact import GramForm
 from driftproof.verifiers.worst_case.sdp import WorstCase, pairs
+
+CELLS = 2**18
+"""Entries that are held at a time while most turn out to be 0."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +38,101 @@ class Solved:
 
 
 @dataclass(frozen=True)
+class Forms:
+    """Symmetric matrices Q_k, by what of them is not 0: a condition has few vectors, a run many.
+
+    Attributes:
+        shape: how many they are, and how many rows each has.
+        k: of which matrix each entry is; i, j: its row and column.
+        q: the entries.
+    """
+
+    shape: tuple[int, int]
+    k: np.ndarray
+    i: np.ndarray
+    j: np.ndarray
+    q: np.ndarray
+
+    @classmethod
+    def of(cls, *parts: np.ndarray | Forms) -> Forms:
+        """Return all matrices of parts as one, in their order."""
+        forms, before = [], 0
+        for part in parts:
+            if isinstance(part, Forms):
+                one = part
+            else:
+                k, i, j = (at.astype(np.int32) for at in np.nonzero(part))
+                one = cls((len(part), part.shape[1]), k, i, j, part[k, i, j])
+            forms.append(replace(one, k=one.k + np.int32(before)))
+            before += one.shape[0]
+        joined = (np.concatenate([getattr(of, name) for of in forms]) for name in "kijq")
+        return cls((before, forms[0].shape[1]), *joined)
+
+    @property
+    def dense(self) -> np.ndarray:
+        """The matrices, [matrices, rows, columns]."""
+        made = np.zeros((*self.shape, self.shape[1]))
+        made[self.k, self.i, self.j] = self.q
+        return made
+
+    def on(self, gram: np.ndarray) -> np.ndarray:
+        """Return ⟨Q_k, G⟩."""
+        return np.bincount(self.k, self.q * gram[self.i, self.j], self.shape[0])
+
+    def sum(self, weights: np.ndarray) -> np.ndarray:
+        """Return Σ w_k Q_k."""
+        size = self.shape[1]
+        cells = np.bincount(self.i * size + self.j, weights[self.k] * self.q, size**2)
+        return cells.reshape(size, size)
+
+    def times(self, matrix: np.ndarray) -> np.ndarray:
+        """Return Q_k V, [matrices, rows, columns of V]."""
+        made = np.zeros((*self.shape, matrix.shape[1]))
+        np.add.at(made, (self.k, self.i), self.q[:, None] * matrix[self.j])
+        return made
+
+    def scaled(self, lengths: np.ndarray, factors: np.ndarray) -> Forms:
+        """Return r_k s_i s_j times the entries."""
+        q = self.q * (lengths[self.i] * lengths[self.j]) * factors[self.k]
+        return replace(self, q=q)
+
+    def largest(self, at: tuple[np.ndarray, ...], shape: tuple[int, ...]) -> np.ndarray:
+        """Return the largest absolute value of the entries of each place of an array."""
+        made = np.zeros(shape)
+        np.maximum.at(made, at, np.abs(self.q))
+        return made
+
+    def chosen(self, matrices: Any, rows: Any = None) -> Forms:
+        """Return some of the matrices, of some of their rows and columns (None: of all)."""
+        count, size = self.shape
+        which, of_rows = np.full(count, -1, np.int32), np.arange(size, dtype=np.int32)
+        which[matrices] = np.arange(len(matrices))
+        if rows is not None:
+            of_rows[:] = -1
+            of_rows[rows] = np.arange(len(rows))
+        k, i, j = which[self.k], of_rows[self.i], of_rows[self.j]
+        left = (k >= 0) & (i >= 0) & (j >= 0)
+        shape = len(matrices), size if rows is None else len(rows)
+        return Forms(shape, k[left], i[left], j[left], self.q[left])
+
+    def svec(self) -> Any:
+        """Return what svec makes of each matrix, as the rows of a sparse one."""
+        from scipy import sparse
+
+        count, size = self.shape
+        upper = self.i <= self.j
+        k, i, j = (of[upper] for of in (self.k, self.i, self.j))
+        entries = self.q[upper] * np.where(i == j, 1.0, np.sqrt(2.0))
+        width = size * (size + 1) // 2
+        return sparse.csr_matrix((entries, (k, j * (j + 1) // 2 + i)), shape=(count, width))
+
+
+@dataclass(frozen=True)
 class Matrices:
     """The program in doubles.
 
     Attributes:
-        gram: Q_k, [constraints, vectors, vectors], symmetric.
+        gram: Q_k.
         values: a_k, [constraints, values].
         bounds: b_k − c_k, [constraints].
         equal: whether each is an equality.
@@ -45,7 +140,7 @@ class Matrices:
         points: whether each vector is one of points alone, and not a gradient, [vectors].
     """
 
-    gram: np.ndarray
+    gram: Forms
     values: np.ndarray
     bounds: np.ndarray
     equal: np.ndarray
@@ -56,7 +151,8 @@ class Matrices:
 def matrices(case: WorstCase) -> Matrices:
     """Return a program in doubles, of the constraints in their order."""
     size, count = len(case.vectors), len(case.values)
-    grams, values, bounds = [], [], []
+    grams: list[Forms] = [Forms.of(np.zeros((0, size, size)))]
+    values, bounds = [], []
     second = np.array(case.second or [False] * size)
     together = second[:, None] == second  # vectors of two spaces have no products
     for of, triples in zip(case.classes, case.triples, strict=True):
@@ -75,21 +171,24 @@ def matrices(case: WorstCase) -> Matrices:
             if condition.of != "triples":
                 vectors |= {"difference": points[one] - points[other], "other": gradients[other]}
                 value = value + float(condition.values[1]) * own[other]
-            gram = np.zeros((len(places), size, size))
-            for (left, right), factor in condition.products.items():
-                gram += float(factor) * vectors[left][:, :, None] * vectors[right][:, None, :]
-            grams.append((gram + gram.transpose(0, 2, 1)) / 2 * together)
+            step = CELLS // size**2 + 1
+            for part in range(0, len(places), step):
+                some = {name: of[part : part + step] for name, of in vectors.items()}
+                gram = np.zeros((len(some["one"]), size, size))
+                for (left, right), factor in condition.products.items():
+                    gram += float(factor) * some[left][:, :, None] * some[right][:, None, :]
+                grams.append(Forms.of((gram + gram.transpose(0, 2, 1)) / 2 * together))
             values.append(value)
             bounds.append(np.full(len(places), float(condition.bound)))
     for relation in case.relations:
         q, a = of_quantity(relation.quantity, size, count)
-        grams.append(q[None])
+        grams.append(Forms.of(q[None]))
         values.append(a[None])
         bounds.append(np.array([float(relation.bound - relation.quantity.constant)]))
     equal = np.zeros(sum(map(len, bounds)), dtype=bool)
     equal[len(equal) - len(case.relations) :] = [r.equality for r in case.relations]
     return Matrices(
-        np.concatenate(grams),
+        Forms.of(*grams),
         np.concatenate(values),
         np.concatenate(bounds),
         equal,

@@ -205,7 +205,7 @@ def _inside(exact: Exact, tolerance: float) -> Inside | None:
     """
     program = exact.doubles
     size, count = program.gram.shape[1], program.values.shape[1]
-    traces = np.trace(program.gram, axis1=1, axis2=2)
+    traces = program.gram.on(np.eye(size))
     try:
         found = solve_matrices(
             replace(
