@@ -7,11 +7,11 @@ column with √2 off the diagonal, so that ⟨A, B⟩ = svec(A)·svec(B).
 Rounding errors can end a solver's progress, of one processor and not of another. So there is a
 ladder, in units in which the numbers are near 1 (``scaling``): other settings; the dual program,
 over the multipliers, a second route with other and smaller linear systems (the first where vectors
-are many), of equilibrated vectors and conditions; the first route with these; and, where the value does not grow without end
-(``_grows``), a program that is perturbed so that points and multipliers have room. Of what cvxpy
-has, Clarabel alone solves such programs by an interior-point method. So routes are formulations
-and not solvers: SCS's steps are of first order, and end with four digits of the nine. Nothing here
-is proved. An answer is where a proof begins.
+are many), of equilibrated vectors and conditions; the first route with these; and, where the value
+does not grow without end (``_grows``), a program that is perturbed so that points and multipliers
+have room. Of what cvxpy has, Clarabel alone solves such programs by an interior-point method. So
+routes are formulations and not solvers: SCS's steps are of first order, and end with four digits of
+the nine. Nothing here is proved. An answer is where a proof begins.
 """
 
 from __future__ import annotations
