@@ -11,7 +11,7 @@ from flint import fmpq_mat
 
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.worst_case.exact import Exact
-from driftproof.verifiers.worst_case.face import Kernel, Optimum, guesses, optimum, told
+from driftproof.verifiers.worst_case.face import Kernel, Optimum, kernels, optimum
 from driftproof.verifiers.worst_case.program import Solved
 from driftproof.verifiers.worst_case.proof import Proof, approach, prove
 from driftproof.verifiers.worst_case.sdp import WorstCase
@@ -79,20 +79,19 @@ def _tried(
     near = exact.near(solved)
     of_face = at() if at is not None else optimum(exact, near)
 
-    def proofs(of: Iterator[Kernel]) -> Iterator[Proof]:
-        every = (prove(exact, kernel, list(of_face.multipliers), None) for kernel in of)
-        return (proof for proof in every if proof is not None)
+    def proofs(**of: bool) -> Iterator[Proof]:
+        used, every = list(of_face.multipliers), kernels(of_face, **of)
+        return filter(None, (prove(exact, kernel, used, None) for kernel in every))
 
-    if (proof := next(proofs(told(of_face)), None)) is not None:
+    proof = None
+    for proof in proofs(guessed=not of_face.solved):
         yield proof
-    elif not of_face.solved:
-        yield from proofs(guesses(of_face))
     if (nearly := approach(exact, of_face, near)) is not None:
         yield nearly
         if of_face.solved and at_most is None:  # the rest is no nearer than some sixty digits
             return
     if proof is None and of_face.solved:
-        yield from islice(proofs(guesses(of_face)), 1)
+        yield from islice(proofs(told=False), 1)
     for bound in [value + share * size for share in WIDER]:
         if nearly is not None and nearly.bound <= bound:  # a wider one is no better
             break

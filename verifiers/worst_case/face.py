@@ -216,30 +216,20 @@ def _least(jacobian: np.ndarray, basis: np.ndarray) -> Callable[[np.ndarray], np
     return solve
 
 
-def kernels(at: Optimum) -> Iterator[Kernel]:
-    """Yield the space that the columns of L span, if it is rational; what comes is not checked."""
-    yield from told(at)
-    yield from guesses(at)
+def kernels(at: Optimum, *, told: bool = True, guessed: bool = True) -> Iterator[Kernel]:
+    """Yield the space that the columns of L span, if it is rational; what comes is not checked.
 
-
-def told(at: Optimum) -> Iterator[Kernel]:
-    """Yield that space if many digits tell its fractions."""
+    First comes the one that many digits tell, then those of small fractions that are near.
+    """
     size, width = at.factor.nrows(), at.factor.ncols()
-    pivots = _independent(_doubles(at))
-    if at.solved and len(pivots) == width:
+    doubles = np.array([float(x) for x in at.factor.entries()]).reshape(size, width)
+    pivots = _independent(doubles)
+    if told and at.solved and len(pivots) == width:
         chosen = fmpq_mat(width, width, [at.factor[j, r] for j in pivots for r in range(width)])
         basis = [fraction(x) for x in (at.factor * chosen.inv()).entries()] if width else []
         yield from _near(basis, (size, width), pivots, DENOMINATOR, SMALLEST**0.75)
-
-
-def guesses(at: Optimum) -> Iterator[Kernel]:
-    """Yield spaces of small fractions that the columns of L nearly span."""
-    yield from spanned(_doubles(at))
-
-
-def _doubles(at: Optimum) -> np.ndarray:
-    entries = np.array([float(x) for x in at.factor.entries()])
-    return entries.reshape(at.factor.nrows(), at.factor.ncols())
+    if guessed:
+        yield from spanned(doubles)
 
 
 def spanned(columns: np.ndarray) -> Iterator[Kernel]:
@@ -262,16 +252,14 @@ def ray(exact: Exact, used: Sequence[int], near: np.ndarray) -> Iterator[Kernel]
     gram, values = exact.doubles.gram.chosen(used), exact.doubles.values[used]
     fixed = int(np.abs(near).argmax())
     start = near / near[fixed]
-    products = gram.times(start[:, None])[..., 0]
+    products = gram.times(start)
     at = rationals(np.append(start, lstsq(values, -products @ start)[0]))
     size = len(start)
     for _ in range(HALVINGS):
         v = np.array([float(x) for x in at[:size]])
         excess = exact.on(fmpq_mat(size, 1, at[:size]), at[size:])
         wrong = np.array([float(excess[k] + exact.rows[k].bound) for k in used])
-        slopes = np.concatenate(
-            [2 * np.delete(gram.times(v[:, None])[..., 0], fixed, 1), values], 1
-        )
+        slopes = np.concatenate([2 * np.delete(gram.times(v), fixed, 1), values], 1)
         step = np.insert(lstsq(slopes, -wrong, lapack_driver="gelsy")[0], fixed, 0.0)
         at = [x + dx for x, dx in zip(at, rationals(step), strict=True)]
         if np.abs(step).max() < EXACT**2:

@@ -14,21 +14,18 @@ from driftproof.verifiers.worst_case.scaling import units
 
 FREE = 1e-12
 """How small a singular value is that is taken for 0, relative to the largest."""
-ROWS = 10_000
-"""Rows of all Q_k that are held at a time."""
+SOME = 500
+"""Conditions whose rows are held at a time."""
 
 
 def kept(program: Matrices) -> np.ndarray:
     """Return which vectors matter, [vectors]."""
     size = len(program.objective[0])
     scaled = units(program).scaled(program)
-    gram, upper = scaled.gram, scaled.objective[0]
-    rows, places = np.unique(gram.k.astype(np.int64) * size + gram.i, return_inverse=True)
-    for first in range(0, len(rows), ROWS):  # QR keeps singular values and directions
-        some = (places >= first) & (places < first + ROWS)
-        part = np.zeros((min(ROWS, len(rows) - first), size))
-        part[places[some] - first, gram.j[some]] = gram.q[some]
-        upper = np.asarray(np.linalg.qr(np.vstack([upper, part]), mode="r"))
+    every, upper = range(len(program.bounds)), scaled.objective[0]
+    for first in every[::SOME]:  # QR keeps singular values and directions
+        rows = scaled.gram.chosen(every[first : first + SOME]).dense.reshape(-1, size)
+        upper = np.asarray(np.linalg.qr(np.vstack([upper, rows[rows.any(1)]]), mode="r"))
     _, sizes, directions = np.linalg.svd(upper, full_matrices=False)
     free = directions[sizes <= FREE * sizes.max(initial=0.0)]
     matter = np.ones(size, dtype=bool)

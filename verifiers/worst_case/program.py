@@ -1,14 +1,11 @@
 """The semidefinite program of a worst case, and a solution of it, in doubles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from driftproof.synthetic.classes.conditions import Place
 from driftproof.toolkit.gram.exact import GramForm
 from driftproof.verifiers.worst_case.sdp import WorstCase, pairs
 
@@ -54,7 +51,7 @@ class Forms:
     q: np.ndarray
 
     @classmethod
-    def of(cls, *parts: np.ndarray | Forms) -> Forms:
+    def of(cls, *parts: "np.ndarray | Forms") -> "Forms":
         """Return all matrices of parts as one, in their order."""
         forms, before = [], 0
         for part in parts:
@@ -81,20 +78,18 @@ class Forms:
 
     def sum(self, weights: np.ndarray) -> np.ndarray:
         """Return Σ w_k Q_k."""
-        size = self.shape[1]
-        cells = np.bincount(self.i * size + self.j, weights[self.k] * self.q, size**2)
-        return cells.reshape(size, size)
+        size, entries = self.shape[1], weights[self.k] * self.q
+        return np.bincount(self.i * size + self.j, entries, size**2).reshape(size, size)
 
     def times(self, matrix: np.ndarray) -> np.ndarray:
-        """Return Q_k V, [matrices, rows, columns of V]."""
-        made = np.zeros((*self.shape, matrix.shape[1]))
-        np.add.at(made, (self.k, self.i), self.q[:, None] * matrix[self.j])
+        """Return Q_k V, [matrices, rows, columns of V], or Q_k v."""
+        made = np.zeros(self.shape + matrix.shape[1:])
+        np.add.at(made, (self.k, self.i), (self.q * matrix[self.j].T).T)
         return made
 
-    def scaled(self, lengths: np.ndarray, factors: np.ndarray) -> Forms:
+    def scaled(self, lengths: np.ndarray, factors: np.ndarray) -> "Forms":
         """Return r_k s_i s_j times the entries."""
-        q = self.q * (lengths[self.i] * lengths[self.j]) * factors[self.k]
-        return replace(self, q=q)
+        return replace(self, q=self.q * (lengths[self.i] * lengths[self.j]) * factors[self.k])
 
     def largest(self, at: tuple[np.ndarray, ...], shape: tuple[int, ...]) -> np.ndarray:
         """Return the largest absolute value of the entries of each place of an array."""
@@ -102,18 +97,14 @@ class Forms:
         np.maximum.at(made, at, np.abs(self.q))
         return made
 
-    def chosen(self, matrices: Any, rows: Any = None) -> Forms:
+    def chosen(self, matrices: Any, rows: Any = None) -> "Forms":
         """Return some of the matrices, of some of their rows and columns (None: of all)."""
-        count, size = self.shape
-        which, of_rows = np.full(count, -1, np.int32), np.arange(size, dtype=np.int32)
-        which[matrices] = np.arange(len(matrices))
-        if rows is not None:
-            of_rows[:] = -1
-            of_rows[rows] = np.arange(len(rows))
-        k, i, j = which[self.k], of_rows[self.i], of_rows[self.j]
+        rows = range(self.shape[1]) if rows is None else rows
+        one, two = (np.full(many, -1, np.int32) for many in self.shape)
+        one[matrices], two[rows] = np.arange(len(matrices)), np.arange(len(rows))
+        k, i, j = one[self.k], two[self.i], two[self.j]
         left = (k >= 0) & (i >= 0) & (j >= 0)
-        shape = len(matrices), size if rows is None else len(rows)
-        return Forms(shape, k[left], i[left], j[left], self.q[left])
+        return Forms((len(matrices), len(rows)), k[left], i[left], j[left], self.q[left])
 
     def svec(self) -> Any:
         """Return what svec makes of each matrix, as the rows of a sparse one."""
@@ -123,8 +114,8 @@ class Forms:
         upper = self.i <= self.j
         k, i, j = (of[upper] for of in (self.k, self.i, self.j))
         entries = self.q[upper] * np.where(i == j, 1.0, np.sqrt(2.0))
-        width = size * (size + 1) // 2
-        return sparse.csr_matrix((entries, (k, j * (j + 1) // 2 + i)), shape=(count, width))
+        shape = count, size * (size + 1) // 2
+        return sparse.csr_matrix((entries, (k, j * (j + 1) // 2 + i)), shape=shape)
 
 
 @dataclass(frozen=True)
@@ -151,8 +142,7 @@ class Matrices:
 def matrices(case: WorstCase) -> Matrices:
     """Return a program in doubles, of the constraints in their order."""
     size, count = len(case.vectors), len(case.values)
-    grams: list[Forms] = [Forms.of(np.zeros((0, size, size)))]
-    values, bounds = [], []
+    grams, values, bounds = [], [], []
     second = np.array(case.second or [False] * size)
     together = second[:, None] == second  # vectors of two spaces have no products
     for of, triples in zip(case.classes, case.triples, strict=True):
@@ -162,24 +152,23 @@ def matrices(case: WorstCase) -> Matrices:
         )
         own = _rows((t.value.values.items() for t in triples), count)
         for condition in of.conditions:
-            places = np.array(list(pairs(condition, triples)), dtype=int).reshape(
+            every = np.array(list(pairs(condition, triples)), dtype=int).reshape(
                 -1, 1 if condition.of == "triples" else 2
             )
-            one, other = places[:, 0], places[:, -1]
-            vectors: dict[Place, np.ndarray] = {"difference": points[one], "one": gradients[one]}
-            value = float(condition.values[0]) * own[one]
-            if condition.of != "triples":
-                vectors |= {"difference": points[one] - points[other], "other": gradients[other]}
-                value = value + float(condition.values[1]) * own[other]
-            step = CELLS // size**2 + 1
-            for part in range(0, len(places), step):
-                some = {name: of[part : part + step] for name, of in vectors.items()}
-                gram = np.zeros((len(some["one"]), size, size))
+            for places in np.array_split(every, len(every) * size**2 // CELLS + 1):
+                one, other = places[:, 0], places[:, -1]
+                vectors = {"difference": points[one], "one": gradients[one]}
+                value = float(condition.values[0]) * own[one]
+                if condition.of != "triples":
+                    vectors["difference"] = points[one] - points[other]
+                    vectors["other"] = gradients[other]
+                    value = value + float(condition.values[1]) * own[other]
+                gram = np.zeros((len(places), size, size))
                 for (left, right), factor in condition.products.items():
-                    gram += float(factor) * some[left][:, :, None] * some[right][:, None, :]
+                    gram += float(factor) * vectors[left][:, :, None] * vectors[right][:, None, :]
                 grams.append(Forms.of((gram + gram.transpose(0, 2, 1)) / 2 * together))
-            values.append(value)
-            bounds.append(np.full(len(places), float(condition.bound)))
+                values.append(value)
+                bounds.append(np.full(len(places), float(condition.bound)))
     for relation in case.relations:
         q, a = of_quantity(relation.quantity, size, count)
         grams.append(Forms.of(q[None]))

@@ -76,40 +76,33 @@ class Equations:
         order = sorted(range(len(weights)), key=lambda place: -abs(weights[place]))
         columns, rows = [*(self.columns[at] for at in order), self.right], range(len(self.right))
         entries = [column[row] for row in rows for column in columns]
-        modulo = nmod_mat(fmpq_mat(len(rows), len(columns), entries).numer_denom()[0], PRIME)
-        leading = _leading(modulo)
-        if len(order) in leading:
-            return False
-        self._heavy = [order[place] for place in leading]
-        turned = [int(modulo[row, place]) for place in leading for row in rows]
-        self._rows = _leading(nmod_mat(len(leading), len(rows), turned, PRIME))
-        square = [self.columns[at][row] for row in self._rows for at in self._heavy]
-        self._square = fmpq_mat(len(leading), len(leading), square)
-        return True
+        self._order, self._every = order, fmpq_mat(len(rows), len(columns), entries)
+        modulo = nmod_mat(self._every.numer_denom()[0], PRIME)
+        self._heavy = heavy = _leading(modulo)
+        turned = [int(modulo[row, place]) for place in heavy for row in rows]
+        self._rows = _leading(nmod_mat(len(heavy), len(rows), turned, PRIME))
+        square = [self._every[row, place] for row in self._rows for place in heavy]
+        self._square = fmpq_mat(len(heavy), len(heavy), square)
+        return len(order) not in heavy
 
     def completed(self, given: Sequence[fmpq]) -> dict[int, fmpq] | None:
         """Return a solution with the multipliers given of those that are free.
 
         None: one that has to be at least 0 is not.
         """
-        heavy, left, equal = set(self._heavy), list(self.right), self._exact.doubles.equal
-        made = {at: x for at, x in enumerate(given) if at not in heavy and x != 0}
-
-        def take(at: int, x: fmpq) -> None:
-            for row, c in enumerate(self.columns[at]):
-                if c != 0:
-                    left[row] -= c * x
-
-        for at, x in made.items():
-            take(at, x)
-        wanted = fmpq_mat(len(self._rows), 1, [left[row] for row in self._rows])
-        for at, x in zip(self._heavy, self._square.solve(wanted).entries(), strict=True):
-            take(at, x)
-            made |= {at: x} if x != 0 else {}
-        if any(x != 0 for x in left):  # modulo the prime, not in fractions
-            return None
-        of = {self.conditions[at]: x for at, x in made.items()}
-        return None if any(x < 0 and not equal[k] for k, x in of.items()) else of
+        numbers = [*(given[at] for at in self._order), fmpq(-1)]  # the right side's is −1
+        for place in self._heavy:
+            numbers[place] = fmpq(0)
+        left = self._every * fmpq_mat(len(numbers), 1, numbers)
+        wanted = fmpq_mat(len(self._rows), 1, [-left[row, 0] for row in self._rows])
+        solved = self._square.solve(wanted).entries()
+        for place, x in zip(self._heavy, solved, strict=True):
+            numbers[place] = x
+        if any(x != 0 for x in (self._every * fmpq_mat(len(numbers), 1, numbers)).entries()):
+            return None  # they are solved modulo the prime, not in fractions
+        equal, of = self._exact.doubles.equal, zip(self._order, numbers, strict=False)
+        made = {self.conditions[at]: x for at, x in of if x != 0}
+        return None if any(x < 0 and not equal[k] for k, x in made.items()) else made
 
 
 def _leading(of: nmod_mat) -> list[int]:

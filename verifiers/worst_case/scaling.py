@@ -159,11 +159,11 @@ def _sizes(program: Matrices, kinds: np.ndarray) -> tuple[np.ndarray, np.ndarray
     sorts = np.zeros((count, count), dtype=int)
     sorts[one, two] = sorts[two, one] = np.arange(len(one))
     at = gram.k, sorts[kinds[gram.i], kinds[gram.j]]
-    products = gram.largest(at, (len(values), len(one)))
-    others = values.max(1, initial=0.0), np.append(np.abs(program.bounds), 0.0)
+    bounds = np.append(np.abs(program.bounds), 0.0)
+    sizes = gram.largest(at, (len(values), len(one))), values.max(1, initial=0.0), bounds
     unit = np.eye(count + 1)
     powers = np.vstack([unit[one] + unit[two], unit[-1], np.zeros(count + 1)])
-    return np.column_stack([products, *others]), powers
+    return np.column_stack(sizes), powers
 
 
 def _away(program: Matrices, kinds: np.ndarray) -> np.ndarray:

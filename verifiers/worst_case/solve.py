@@ -127,8 +127,7 @@ class Rung:
 
 def _solved(program: Matrices, tolerance: float) -> Solved:
     grows, empty = cache(lambda: _grows(program)), 0
-    many = len(program.objective[0]) >= MANY
-    ladder = (Rung(_of_multipliers), *LADDER) if many else LADDER
+    ladder = (Rung(_of_multipliers),) * (len(program.objective[0]) >= MANY) + LADDER
     for number, rung in enumerate(ladder):
         found = rung.solved(program, tolerance)
         final = found.status in FINAL
@@ -255,8 +254,7 @@ def _of_gram(program: Matrices) -> Cones:
     rows, columns, scale = triangle(size)
     many = len(rows)
     arranged, cones = _arranged(program, size)
-    parts = program.gram.svec(), sparse.csr_matrix(program.values)
-    linear = sparse.hstack(parts, format="csr")
+    linear = sparse.hstack([program.gram.svec(), program.values], format="csr")
     cone = sparse.hstack([-sparse.eye(many), sparse.csc_matrix((many, count))])
     objective, values = program.objective
 
@@ -286,7 +284,7 @@ def _of_multipliers(program: Matrices) -> Cones:
     objective, values = program.objective
     slack = program.gram.svec()[arranged]
     signs = -sparse.eye(many, format="csr")[program.equal.sum() :]
-    stacked = [sparse.csr_matrix(program.values[arranged].T), signs, -slack.T]
+    stacked = [program.values[arranged].T, signs, -slack.T]
 
     def read(x: np.ndarray, dual: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         multipliers = np.zeros(many)

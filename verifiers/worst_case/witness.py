@@ -33,9 +33,8 @@ TIMES = (2, 16, 128)
 LONGEST = 0.01
 """Longer steps inwards are not taken: the point would not be near the worst case."""
 ROUGHLY = 1e-6
-"""The tolerance for the point inside, which has to be no optimum, but to have a room of 10⁻⁶: so
-much is left after a hundred steps. Where short steps leave less, as η = 0.001 does, it is sought as
-exactly as an optimum."""
+"""The tolerance for the point inside, which has to be no optimum, but to have the room of 10⁻⁶
+of a hundred steps. Where it is less, as of η = 0.001, it is sought as exactly as an optimum."""
 
 FLAT = 1e-4
 """Eigenvalues of the smallest optimum that are taken for 0, relative to the largest."""
@@ -100,8 +99,8 @@ def witness(
             return found
         if inside is None and tolerance == ROUGHLY:
             edge = _at_edge(exact)
-            if edge is not None and edge.value >= worst - Fraction(LONGEST) * abs(worst):
-                break
+        if edge is not None and edge.value >= worst - Fraction(LONGEST) * abs(worst):
+            break
     return edge
 
 
