@@ -243,7 +243,7 @@ def solved_by_scs(case: WorstCase) -> Solved:
     program = chosen.scaled(own)
     size, count = program.gram.shape[1], program.values.shape[1]
     gram, values = cp.Variable((size, size), PSD=True), cp.Variable(count)
-    parts = zip(program.gram, program.values, program.bounds, program.equal, strict=True)
+    parts = zip(program.gram.dense, program.values, program.bounds, program.equal, strict=True)
     sides = [(cp.trace(q @ gram) + a @ values, b, equal) for q, a, b, equal in parts]
     conditions = [left == b if equal else left <= b for left, b, equal in sides]
     objective = cp.trace(program.objective[0] @ gram) + program.objective[1] @ values

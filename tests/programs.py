@@ -28,7 +28,7 @@ from driftproof.verifiers.judges.assumptions import outside
 from driftproof.verifiers.judges.worst_cases import factors_of
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.freedom import kept, reduced
-from driftproof.verifiers.worst_case.program import Matrices, matrices
+from driftproof.verifiers.worst_case.program import Forms, Matrices, matrices
 from driftproof.verifiers.worst_case.region import ends_and_middle
 from driftproof.verifiers.worst_case.scaling import Units, units
 from driftproof.verifiers.worst_case.signs import Region
@@ -78,7 +78,7 @@ def in_other_units(program: Matrices, of_points: float, of_gradients: float) -> 
     """
     s = np.where(program.points, of_points, of_gradients)
     value, pairs = of_points * of_gradients, np.outer(s, s)
-    gram = np.concatenate([program.gram, program.objective[0][None]])
+    gram = np.concatenate([program.gram.dense, program.objective[0][None]])
     before, after = (np.abs(of).max((1, 2), initial=0.0) for of in (gram, gram * pairs))
     valued = np.append(np.any(program.values != 0, 1), np.any(program.objective[1] != 0))
     r = np.where(valued | (after == 0), 1 / value, before / np.where(after > 0, after, 1.0))
@@ -99,7 +99,7 @@ def disturbed(program: Matrices, seed: int) -> Matrices:
     gram, values = program.objective
     return replace(
         program,
-        gram=symmetric(program.gram),
+        gram=Forms.of(symmetric(program.gram.dense)),
         values=off(program.values),
         bounds=off(program.bounds),
         objective=(symmetric(gram), off(values)),

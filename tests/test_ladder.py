@@ -21,7 +21,7 @@ from driftproof.toolkit.errors import UndecidableError
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.verify import Settings, judge
 from driftproof.verifiers.worst_case import solve as solving
-from driftproof.verifiers.worst_case.program import Matrices, Solved
+from driftproof.verifiers.worst_case.program import Forms, Matrices, Solved
 from driftproof.verifiers.worst_case.scaling import equilibrated, units
 from driftproof.verifiers.worst_case.solve import LADDER, UnsolvedError
 from tests.programs import (
@@ -110,7 +110,7 @@ def small(bounds, equal=None, objective=((1.0, 0.0), (0.0, 0.0)), gram=None):
     """Return a program of two vectors without values: ‖x‖² ≤ b_0, ‖g‖² ≤ b_1."""
     gram = np.array([np.diag([1.0, 0.0]), np.diag([0.0, 1.0])] if gram is None else gram)
     return Matrices(
-        gram,
+        Forms.of(gram),
         np.zeros((len(gram), 0)),
         np.array(bounds),
         np.zeros(len(gram), dtype=bool) if equal is None else np.array(equal),
@@ -176,7 +176,7 @@ def test_units_and_equilibration_leave_numbers_near_1():
     program = small([1e10, 1e-6], objective=((0.0, 1e-9), (1e-9, 0.0)))
     for of in (units, equilibrated):
         made = of(program).scaled(program)
-        assert np.abs(made.gram[made.gram != 0]) == pytest.approx(1, rel=7)
+        assert np.abs(made.gram.q) == pytest.approx(1, rel=7)
         assert answer(made).kind == "solved"
 
 

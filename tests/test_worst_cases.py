@@ -23,6 +23,7 @@ from driftproof.synthetic.classes import (
     similar,
     similar_everywhere,
     smooth,
+    smooth_convex,
     smooth_strongly_convex,
     start_gap,
     start_within,
@@ -44,11 +45,13 @@ from driftproof.toolkit.measure import States, Steps, average, each, smallest, s
 from driftproof.toolkit.parameters import Positive, PositiveInt
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.search.units import judged
+from driftproof.verifiers.worst_case import witness as witnesses
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.certificate import certify
 from driftproof.verifiers.worst_case.found import worst_case
-from driftproof.verifiers.worst_case.program import matrices, of_quantity
-from driftproof.verifiers.worst_case.solve import solve
+from driftproof.verifiers.worst_case.program import Forms, matrices, of_quantity
+from driftproof.verifiers.worst_case.solve import solve, symmetric
+from driftproof.verifiers.worst_case.witness import witness
 from tests.benchmarks.worst_cases import CLIENTS, by_clients, cost
 from tests.worst_functions import functions
 
@@ -172,9 +175,50 @@ def test_the_program_in_doubles_is_the_exact_one():
         assert len(case.constraints) == len(program.bounds)
         for k, constraint in enumerate(case.constraints):
             gram, values = of_quantity(constraint.quantity, size, count)
-            np.testing.assert_allclose(program.gram[k], gram, atol=1e-14)
+            np.testing.assert_allclose(program.gram.dense[k], gram, atol=1e-14)
             np.testing.assert_allclose(program.values[k], values, atol=1e-14)
             assert program.bounds[k] == float(constraint.bound - constraint.quantity.constant)
+
+
+def test_matrices_by_their_entries():
+    """What is done with them is what is done with arrays."""
+    source = np.random.default_rng(0)
+    dense = source.normal(size=(7, 4, 4)) * (source.random((7, 4, 4)) < 0.3)
+    dense = dense + dense.transpose(0, 2, 1)
+    forms, gram, weights = Forms.of(dense[:3], Forms.of(dense[3:])), dense[0], dense[0, 0]
+    seven, some, rows = np.arange(7.0), [5, 0, 2], [3, 1]
+    np.testing.assert_array_equal(forms.dense, dense)
+    np.testing.assert_allclose(forms.on(gram), np.tensordot(dense, gram))
+    np.testing.assert_allclose(forms.sum(seven), np.tensordot(seven, dense, 1))
+    np.testing.assert_allclose(forms.times(gram), dense @ gram)
+    scaled = dense * np.outer(weights, weights) * seven[:, None, None]
+    np.testing.assert_allclose(forms.scaled(weights, seven).dense, scaled)
+    np.testing.assert_array_equal(forms.chosen(some).dense, dense[some])
+    np.testing.assert_array_equal(forms.chosen(some, rows).dense, dense[np.ix_(some, rows, rows)])
+    for one, of in zip(forms.svec().toarray(), dense, strict=True):
+        np.testing.assert_allclose(symmetric(one, 4), of)
+    np.testing.assert_array_equal(forms.largest((forms.k, forms.j), (7, 4)), np.abs(dense).max(1))
+
+
+def test_of_many_vectors_bound_and_functions_agree_to_fifty_digits():
+    """The second route is exact enough for that; the first ended in "AlmostSolved"."""
+    (case,) = build(FedAvg(local_steps=5, step_size=1 / 5), FEDERATION, rounds=2, left=distance)
+    solved = solve(case)
+    assert (len(case.vectors), solved.status) == (22, "Solved")
+    bound, found = certify(case, solved).bound, witness(case, solved)
+    assert 0 <= bound - found.value < Fraction(1, 10**50)
+
+
+def test_functions_far_from_the_worst_are_no_answer_if_others_are_found(monkeypatch):
+    """A room too small for a rough solution had left f = 0, at which every condition holds."""
+
+    def none_roughly(exact, tolerance, of=witnesses._inside):
+        return None if tolerance == witnesses.ROUGHLY else of(exact, tolerance)
+
+    monkeypatch.setattr(witnesses, "_inside", none_roughly)
+    classes = [smooth_convex(L=1), start_within(R=1)]
+    (case,) = build(FedAvg(step_size=1.0), classes, rounds=2, left=gap, clients=1)
+    assert witness(case, solve(case)).value == pytest.approx(1 / 10, rel=1e-6)
 
 
 def test_strong_duality():
@@ -184,14 +228,14 @@ def test_strong_duality():
     assert solved.multipliers.min() > -1e-9
     assert solved.multipliers @ program.bounds == pytest.approx(solved.value, rel=1e-6)
     np.testing.assert_allclose(solved.multipliers @ program.values, program.objective[1], atol=1e-6)
-    slack = np.tensordot(solved.multipliers, program.gram, 1) - program.objective[0]
+    slack = program.gram.sum(solved.multipliers) - program.objective[0]
     assert np.linalg.eigvalsh(slack).min() > -1e-6
 
 
 def test_a_margin_is_kept():
     (case,) = build(TWO_STEPS, FEDERATION, rounds=1, left=distance)
     program, solved = matrices(case), solve(case, margin=1e-3)
-    slack = np.tensordot(solved.multipliers, program.gram, 1) - program.objective[0]
+    slack = program.gram.sum(solved.multipliers) - program.objective[0]
     assert np.linalg.eigvalsh(slack).min() > 1e-3 - 1e-6
     assert solved.value > solve(case).value
 

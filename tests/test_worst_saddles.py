@@ -225,7 +225,7 @@ def test_the_program_in_doubles_mixes_no_x_with_y():
     program, second = matrices(case), np.array(case.second)
     assert second.sum() == len(case.vectors) / 2
     mixed = second[:, None] != second
-    assert not program.gram[:, mixed].any()
+    assert not program.gram.dense[:, mixed].any()
     assert not program.objective[0][mixed].any()
 
 

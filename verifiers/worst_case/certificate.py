@@ -5,6 +5,7 @@ Nothing of this has to be believed: ``verifiers.worst_case.check`` checks what i
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import islice
 
 from flint import fmpq_mat
 
@@ -77,13 +78,22 @@ def _tried(
             yield proof
     near = exact.near(solved)
     of_face = at() if at is not None else optimum(exact, near)
-    for kernel in kernels(of_face):
-        if (proof := prove(exact, kernel, list(of_face.multipliers), None)) is not None:
-            yield proof
-            if of_face.solved:
-                break
-    if (proof := approach(exact, of_face, near)) is not None:
+
+    def proofs(**of: bool) -> Iterator[Proof]:
+        used, every = list(of_face.multipliers), kernels(of_face, **of)
+        return filter(None, (prove(exact, kernel, used, None) for kernel in every))
+
+    proof = None
+    for proof in proofs(guessed=not of_face.solved):
         yield proof
+    if (nearly := approach(exact, of_face, near)) is not None:
+        yield nearly
+        if of_face.solved and at_most is None:  # the rest is no nearer than some sixty digits
+            return
+    if proof is None and of_face.solved:
+        yield from islice(proofs(told=False), 1)
     for bound in [value + share * size for share in WIDER]:
+        if nearly is not None and nearly.bound <= bound:  # a wider one is no better
+            break
         if (proof := prove(exact, zero, every, exact.value(bound))) is not None:
             yield proof

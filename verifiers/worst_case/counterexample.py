@@ -19,7 +19,7 @@ import numpy as np
 
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.worst_case.linear_operators import curves_above, room_of, value_on
-from driftproof.verifiers.worst_case.program import Matrices, Solved, matrices
+from driftproof.verifiers.worst_case.program import Forms, Matrices, Solved, matrices
 from driftproof.verifiers.worst_case.scaling import units
 from driftproof.verifiers.worst_case.sdp import Line, WorstCase
 from driftproof.verifiers.worst_case.solve import solve_matrices
@@ -93,7 +93,7 @@ def _exceeding(program: Matrices, bound: float) -> Matrices:
     gram, values = program.objective
     return replace(
         program,
-        gram=np.concatenate([program.gram, -gram[None]]),
+        gram=Forms.of(program.gram, -gram[None]),
         values=np.concatenate([program.values, -values[None]]),
         bounds=np.append(program.bounds, -bound),
         equal=np.append(program.equal, False),
@@ -158,7 +158,7 @@ def _values(program: Matrices, columns: np.ndarray) -> np.ndarray | None:
     """Return the function values that meet every condition with the most room, if any do."""
     from scipy.optimize import linprog
 
-    room = program.bounds - np.tensordot(program.gram, columns @ columns.T)
+    room = program.bounds - program.gram.on(columns @ columns.T)
     valued = np.any(program.values != 0, axis=1)
     if room[~(valued | program.equal)].min(initial=0.0) < 0:
         return None

@@ -100,9 +100,9 @@ def optimum(exact: Exact, near: Solved, *, digits: bool = True) -> Optimum:
         digits: whether to go on from doubles to many digits.
     """
     program = exact.doubles
-    room = program.bounds - np.tensordot(program.gram, near.gram) - program.values @ near.values
+    room = program.bounds - program.gram.on(near.gram) - program.values @ near.values
     counted = np.flatnonzero(program.equal | (near.multipliers > np.maximum(room, 0.0)))
-    slack = np.tensordot(near.multipliers, program.gram, 1) - program.objective[0]
+    slack = program.gram.sum(near.multipliers) - program.objective[0]
     sizes, directions = np.linalg.eigh((near.gram + near.gram.T) / 2)
     # of S and G one is 0 in each direction
     large = sizes > np.abs(np.einsum("ji,jk,ki->i", directions, slack, directions))
@@ -149,10 +149,10 @@ def _equations(
     by λ, L and F is 0, but for signs and factors 2. λ takes part by B = (Q_k L, a_k)_k alone, of
     which there are far fewer columns than conditions: the basis spans them.
     """
-    gram, values = program.gram[counted], program.values[counted]
+    gram, values = program.gram.chosen(counted), program.values[counted]
     (size, width), many = at.factor.shape, len(counted)
-    slack = np.tensordot(at.multipliers, gram, 1) - program.objective[0]
-    products = np.einsum("kij,jr->kir", gram, at.factor)
+    slack = gram.sum(at.multipliers) - program.objective[0]
+    products = gram.times(at.factor)
     residual = np.concatenate(
         [
             (products * at.factor).sum((1, 2)) + values @ at.values - program.bounds[counted],
@@ -216,16 +216,20 @@ def _least(jacobian: np.ndarray, basis: np.ndarray) -> Callable[[np.ndarray], np
     return solve
 
 
-def kernels(at: Optimum) -> Iterator[Kernel]:
-    """Yield the space that the columns of L span, if it is rational; what comes is not checked."""
+def kernels(at: Optimum, *, told: bool = True, guessed: bool = True) -> Iterator[Kernel]:
+    """Yield the space that the columns of L span, if it is rational; what comes is not checked.
+
+    First comes the one that many digits tell, then those of small fractions that are near.
+    """
     size, width = at.factor.nrows(), at.factor.ncols()
     doubles = np.array([float(x) for x in at.factor.entries()]).reshape(size, width)
     pivots = _independent(doubles)
-    if at.solved and len(pivots) == width:
+    if told and at.solved and len(pivots) == width:
         chosen = fmpq_mat(width, width, [at.factor[j, r] for j in pivots for r in range(width)])
         basis = [fraction(x) for x in (at.factor * chosen.inv()).entries()] if width else []
         yield from _near(basis, (size, width), pivots, DENOMINATOR, SMALLEST**0.75)
-    yield from spanned(doubles)
+    if guessed:
+        yield from spanned(doubles)
 
 
 def spanned(columns: np.ndarray) -> Iterator[Kernel]:
@@ -245,17 +249,17 @@ def ray(exact: Exact, used: Sequence[int], near: np.ndarray) -> Iterator[Kernel]
     """
     from scipy.linalg import lstsq
 
-    gram, values = exact.doubles.gram[used], exact.doubles.values[used]
+    gram, values = exact.doubles.gram.chosen(used), exact.doubles.values[used]
     fixed = int(np.abs(near).argmax())
     start = near / near[fixed]
-    products = gram @ start
+    products = gram.times(start)
     at = rationals(np.append(start, lstsq(values, -products @ start)[0]))
     size = len(start)
     for _ in range(HALVINGS):
         v = np.array([float(x) for x in at[:size]])
         excess = exact.on(fmpq_mat(size, 1, at[:size]), at[size:])
         wrong = np.array([float(excess[k] + exact.rows[k].bound) for k in used])
-        slopes = np.concatenate([2 * np.delete(gram @ v, fixed, 1), values], 1)
+        slopes = np.concatenate([2 * np.delete(gram.times(v), fixed, 1), values], 1)
         step = np.insert(lstsq(slopes, -wrong, lapack_driver="gelsy")[0], fixed, 0.0)
         at = [x + dx for x, dx in zip(at, rationals(step), strict=True)]
         if np.abs(step).max() < EXACT**2:

@@ -14,14 +14,19 @@ from driftproof.verifiers.worst_case.scaling import units
 
 FREE = 1e-12
 """How small a singular value is that is taken for 0, relative to the largest."""
+SOME = 500
+"""Conditions whose rows are held at a time."""
 
 
 def kept(program: Matrices) -> np.ndarray:
     """Return which vectors matter, [vectors]."""
     size = len(program.objective[0])
     scaled = units(program).scaled(program)
-    stacked = np.concatenate([scaled.objective[0][None], scaled.gram]).reshape(-1, size)
-    _, sizes, directions = np.linalg.svd(stacked, full_matrices=False)
+    every, upper = range(len(program.bounds)), scaled.objective[0]
+    for first in every[::SOME]:  # QR keeps singular values and directions
+        rows = scaled.gram.chosen(every[first : first + SOME]).dense.reshape(-1, size)
+        upper = np.asarray(np.linalg.qr(np.vstack([upper, rows[rows.any(1)]]), mode="r"))
+    _, sizes, directions = np.linalg.svd(upper, full_matrices=False)
     free = directions[sizes <= FREE * sizes.max(initial=0.0)]
     matter = np.ones(size, dtype=bool)
     while len(free):  # the entry that is largest in some direction is made 0 in all
@@ -38,7 +43,7 @@ def reduced(program: Matrices, matter: np.ndarray) -> Matrices:
     gram, values = program.objective
     return replace(
         program,
-        gram=program.gram[:, matter][:, :, matter],
+        gram=program.gram.chosen(range(len(program.bounds)), np.flatnonzero(matter)),
         objective=(gram[matter][:, matter], values),
         points=program.points[matter],
     )

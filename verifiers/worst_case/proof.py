@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat, nmod_mat
 
 from driftproof.verifiers.worst_case.check import positive_semidefinite
 from driftproof.verifiers.worst_case.exact import Exact, fraction, rational
@@ -35,6 +35,8 @@ IDLE = 1e-7
 """Multipliers that are taken for 0, relative to the largest."""
 NEGLIGIBLE = fmpq(1, 10**60)
 """How far below 0 a multiplier of an optimum may be, by rounding."""
+PRIME = 2**63 - 25
+"""Modulo which is told what equations determine; what is solved so is checked in fractions."""
 INWARDS = (60, 30, 14, 12, 10, 9, 8, 7, 6, 5, 4)
 """Digits after which the multipliers of an optimum are changed, so that S has a margin."""
 DOUBLES = 15
@@ -72,39 +74,41 @@ class Equations:
     def solve_for(self, weights: np.ndarray) -> bool:
         """Choose the heaviest conditions that the others determine; tell if there is a solution."""
         order = sorted(range(len(weights)), key=lambda place: -abs(weights[place]))
-        columns = [*(self.columns[place] for place in order), self.right]
-        entries = [column[row] for row in range(len(self.right)) for column in columns]
-        self._reduced, rank = fmpq_mat(len(self.right), len(order) + 1, entries).rref()
-        leading, place = [], 0
-        for row in range(rank):
-            while self._reduced[row, place] == 0:
-                place += 1
-            leading.append(place)
-        self._leading = {place: order[place] for place in leading if place < len(order)}
-        self._rest = {p: at for p, at in enumerate(order) if p not in self._leading}
-        return len(self._leading) == rank
+        columns, rows = [*(self.columns[at] for at in order), self.right], range(len(self.right))
+        entries = [column[row] for row in rows for column in columns]
+        self._order, self._every = order, fmpq_mat(len(rows), len(columns), entries)
+        modulo = nmod_mat(self._every.numer_denom()[0], PRIME)
+        self._heavy = heavy = _leading(modulo)
+        turned = [int(modulo[row, place]) for place in heavy for row in rows]
+        self._rows = _leading(nmod_mat(len(heavy), len(rows), turned, PRIME))
+        square = [self._every[row, place] for row in self._rows for place in heavy]
+        self._square = fmpq_mat(len(heavy), len(heavy), square)
+        return len(order) not in heavy
 
     def completed(self, given: Sequence[fmpq]) -> dict[int, fmpq] | None:
         """Return a solution with the multipliers given of those that are free.
 
         None: one that has to be at least 0 is not.
         """
-        last = len(self._leading) + len(self._rest)
-        solved = [self._reduced[row, last] for row in range(len(self._leading))]
-        made: dict[int, fmpq] = {}
-        for place, at in self._rest.items():
-            if (x := given[at]) != 0:
-                made[self.conditions[at]] = x
-                for row in range(len(solved)):
-                    if (factor := self._reduced[row, place]) != 0:
-                        solved[row] -= factor * x
-        made |= {
-            self.conditions[at]: x
-            for at, x in zip(self._leading.values(), solved, strict=True)
-            if x != 0
-        }
-        equal = self._exact.doubles.equal
+        numbers = [*(given[at] for at in self._order), fmpq(-1)]  # the right side's is −1
+        for place in self._heavy:
+            numbers[place] = fmpq(0)
+        left = self._every * fmpq_mat(len(numbers), 1, numbers)
+        wanted = fmpq_mat(len(self._rows), 1, [-left[row, 0] for row in self._rows])
+        solved = self._square.solve(wanted).entries()
+        for place, x in zip(self._heavy, solved, strict=True):
+            numbers[place] = x
+        if any(x != 0 for x in (self._every * fmpq_mat(len(numbers), 1, numbers)).entries()):
+            return None  # they are solved modulo the prime, not in fractions
+        equal, of = self._exact.doubles.equal, zip(self._order, numbers, strict=False)
+        made = {self.conditions[at]: x for at, x in of if x != 0}
         return None if any(x < 0 and not equal[k] for k, x in made.items()) else made
+
+
+def _leading(of: nmod_mat) -> list[int]:
+    """Return the columns that are no combinations of those before them."""
+    reduced, rank = of.rref()
+    return [next(j for j in range(of.ncols()) if int(reduced[row, j])) for row in range(rank)]
 
 
 def prove(
@@ -174,7 +178,7 @@ def _with_margin(
     if margin >= SINGULAR:
         return (equations, inside) if equations.solve_for(inside) else None
     program = exact.doubles
-    slack = np.tensordot(inside, program.gram[list(conditions)], 1) - program.objective[0]
+    slack = program.gram.chosen(conditions).sum(inside) - program.objective[0]
     sizes, directions = np.linalg.eigh(slack)
     small = directions[:, sizes < SMALL * max(sizes[-1], 1.0)]
     if small.shape[1] <= len(kernel.pivots):
@@ -213,7 +217,7 @@ def _inside(
     from scipy import sparse
 
     program, free, conditions = exact.doubles, equations.kernel.free, equations.conditions
-    gram = program.gram[np.ix_(conditions, free, free)]
+    gram = program.gram.chosen(conditions, free).svec()
     target = program.objective[0][np.ix_(free, free)]
     count, size = len(conditions), len(free)
     columns = [[float(x) for x in column] for column in equations.columns]
@@ -226,17 +230,18 @@ def _inside(
     signed = np.flatnonzero(~program.equal[conditions])
     rows, places, scale = triangle(size)
 
-    def with_margin(part: np.ndarray, of_margin: Any) -> np.ndarray:
-        return np.column_stack([part, np.broadcast_to(of_margin, len(part))])
+    def with_margin(part: Any, of_margin: Any) -> Any:
+        column = np.broadcast_to(of_margin, part.shape[0])[:, None]
+        return sparse.hstack([part, sparse.csr_matrix(column, dtype=float)], format="csr")
 
-    below = [with_margin(-np.eye(count)[signed], least)]
+    below = [with_margin(-sparse.eye(count, format="csr")[signed], least)]
     limits = [np.zeros(len(signed)), np.ones(1)]  # ε ≤ 1: else it may be as large as one likes
     below.append(with_margin(np.zeros((1, count)), 1.0))
     if at_most is not None:
         below.append(with_margin(program.bounds[conditions][None], 0.0))
         limits.append(np.array([float(at_most)]))
-    cone = with_margin(-(gram[:, rows, places] * scale).T, rows == places)
-    matrix = np.concatenate([with_margin(linear, 0.0), *below, cone])
+    cone = with_margin(-gram.T, rows == places)
+    matrix = sparse.vstack([with_margin(linear, 0.0), *below, cone], format="csc")
     vector = np.concatenate([right, *limits, -target[rows, places] * scale])
     cones = [clarabel.ZeroConeT(many), clarabel.NonnegativeConeT(sum(len(part) for part in limits))]
     if size:
@@ -245,12 +250,7 @@ def _inside(
     settings.verbose = False
     largest = np.append(np.zeros(count), -1.0)
     solver = clarabel.DefaultSolver(
-        sparse.csc_matrix((count + 1, count + 1)),
-        largest,
-        sparse.csc_matrix(matrix),
-        vector,
-        cones,
-        settings,
+        sparse.csc_matrix((count + 1, count + 1)), largest, matrix, vector, cones, settings
     )
     found = np.array(solver.solve().x)
     return found[:-1], float(found[-1])

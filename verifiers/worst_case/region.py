@@ -130,7 +130,7 @@ class Sample:
         chosen = list(kept)
         part = replace(
             of,
-            gram=of.gram[chosen],
+            gram=of.gram.chosen(chosen),
             values=of.values[chosen],
             bounds=of.bounds[chosen],
             equal=of.equal[chosen],

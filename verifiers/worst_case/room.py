@@ -47,7 +47,8 @@ def families(case: WorstCase, within: Any, right: Any) -> Iterator[dict[int, Any
         """Return S and the multipliers ≥ 0 at a point, affine in coefficients of polynomials."""
         line = _times(region.at(lines, places[p]), [places[p][n] for n in free], degree)
         numbers, size = np.array(line, dtype=float), np.outer(lengths[p], lengths[p])
-        slack = np.tensordot(numbers, programs[p].gram[kept] * size, 1)
+        gram = programs[p].gram.chosen(kept)
+        slack = np.array([gram.sum(of) for of in numbers]) * size
         slack[0] -= programs[p].objective[0] * size
         return slack[:, left][:, :, left], numbers[:, ~programs[p].equal[kept]]
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from driftproof.verifiers.worst_case.program import Matrices, Solved
+from driftproof.verifiers.worst_case.program import Forms, Matrices, Solved
 
 FAR = 4096.0
 """By how much nearer to 1 the numbers have to be in fitted units for these to be taken."""
@@ -42,7 +42,7 @@ class Units:
         pairs, r = np.outer(self.vectors, self.vectors), self.constraints
         return replace(
             program,
-            gram=program.gram * pairs * r[:, None, None],
+            gram=program.gram.scaled(self.vectors, r),
             values=program.values * self.values * r[:, None],
             bounds=program.bounds * r,
             objective=(gram * pairs * self.objective, values * self.values * self.objective),
@@ -92,7 +92,9 @@ def _meant(program: Matrices) -> Units:
     """Return units that the meaning of the numbers gives: L, and the bounds of the start."""
     bounds, points = np.abs(program.bounds), program.points
     bounded, size = bounds > 0, program.gram.shape[1]
-    squares = np.einsum("kii->ki", program.gram)
+    every, squares = program.gram, np.zeros(program.gram.shape)
+    square = every.i == every.j
+    squares[every.k[square], every.i[square]] = every.q[square]
     ratio = 1 / (2 * (squares[np.ix_(~bounded, ~points)].max(initial=0.0) or 0.5))  # γ/ℓ
     lengths = [np.ones(0)]
     scales = ((squares[:, points], 1.0), (squares[:, ~points], ratio**2), (program.values, ratio))
@@ -137,7 +139,8 @@ def _kinds(program: Matrices) -> np.ndarray:
     """Return a number for each vector: the same for points, or gradients, of one space."""
     from scipy.sparse.csgraph import connected_components
 
-    touching = np.any(program.gram != 0, axis=0) | (program.objective[0] != 0)
+    touching = program.objective[0] != 0
+    touching[program.gram.i, program.gram.j] = True
     spaces = connected_components(touching, directed=False)[1]
     kinds: np.ndarray = np.unique(2 * spaces + program.points, return_inverse=True)[1]
     return kinds
@@ -150,16 +153,17 @@ def _sizes(program: Matrices, kinds: np.ndarray) -> tuple[np.ndarray, np.ndarray
         [conditions and the measure, sorts]; and powers of each unit, [sorts, kinds and values].
     """
     count = kinds.max(initial=-1) + 1
-    gram = np.abs(np.concatenate([program.gram, program.objective[0][None]]))
+    gram = Forms.of(program.gram, program.objective[0][None])
     values = np.abs(np.concatenate([program.values, program.objective[1][None]]))
-    sizes, powers = [], []
-    for i in range(count):
-        for j in range(i, count):
-            sizes.append(gram[:, kinds == i][:, :, kinds == j].max((1, 2)))
-            powers.append(np.eye(count + 1)[i] + np.eye(count + 1)[j])
-    sizes += [values.max(1, initial=0.0), np.append(np.abs(program.bounds), 0.0)]
-    powers += [np.eye(count + 1)[-1], np.zeros(count + 1)]
-    return np.array(sizes).T, np.array(powers)
+    one, two = np.triu_indices(count)
+    sorts = np.zeros((count, count), dtype=int)
+    sorts[one, two] = sorts[two, one] = np.arange(len(one))
+    at = gram.k, sorts[kinds[gram.i], kinds[gram.j]]
+    bounds = np.append(np.abs(program.bounds), 0.0)
+    sizes = gram.largest(at, (len(values), len(one))), values.max(1, initial=0.0), bounds
+    unit = np.eye(count + 1)
+    powers = np.vstack([unit[one] + unit[two], unit[-1], np.zeros(count + 1)])
+    return np.column_stack(sizes), powers
 
 
 def _away(program: Matrices, kinds: np.ndarray) -> np.ndarray:
@@ -176,15 +180,15 @@ def equilibrated(program: Matrices) -> Units:
     Ruiz (2001), for a Gram matrix: in the unknown vectors' units it stays one.
     """
     gram, values = program.objective
-    every = np.abs(np.concatenate([program.gram, gram[None]]))
+    every = Forms.of(program.gram, gram[None])
     linear = np.abs(np.concatenate([program.values, values[None]]))
-    s, t, r = (np.ones(k) for k in (every.shape[1], linear.shape[1], len(every)))
+    s, t, r = (np.ones(k) for k in (every.shape[1], *linear.shape[::-1]))
     for _ in range(SWEEPS):
-        now = every * np.outer(s, s) * r[:, None, None]
+        now = every.scaled(s, r)
         flat = linear * t * r[:, None]
-        largest = np.maximum(now.max((1, 2), initial=0.0), flat.max(1, initial=0.0))
+        largest = np.maximum(now.largest((now.k,), r.shape), flat.max(1, initial=0.0))
         r /= np.sqrt(np.where(largest > 0, largest, 1.0))
-        for of, most in ((s, now.max((0, 1), initial=0.0)), (t, flat.max(0, initial=0.0))):
+        for of, most in ((s, now.largest((now.i,), s.shape)), (t, flat.max(0, initial=0.0))):
             of /= np.where(most > 0, most, 1.0) ** 0.25
     return Units(_rounded(s), _rounded(t), _rounded(r[:-1]), float(_rounded(r[-1])))
 

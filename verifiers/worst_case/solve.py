@@ -6,12 +6,12 @@ column with √2 off the diagonal, so that ⟨A, B⟩ = svec(A)·svec(B).
 
 Rounding errors can end a solver's progress, of one processor and not of another. So there is a
 ladder, in units in which the numbers are near 1 (``scaling``): other settings; the dual program,
-over the multipliers, a second route with other and smaller linear systems, of equilibrated vectors
-and conditions; the first route with these; and, where the value does not grow without end
-(``_grows``), a program that is perturbed so that points and multipliers have room. Of what cvxpy
-has, Clarabel alone solves such programs by an interior-point method. So routes are formulations
-and not solvers: SCS's steps are of first order, and end with four digits of the nine. Nothing here
-is proved. An answer is where a proof begins.
+over the multipliers, a second route with other and smaller linear systems (the first where vectors
+are many), of equilibrated vectors and conditions; the first route with these; and, where the value
+does not grow without end (``_grows``), a program that is perturbed so that points and multipliers
+have room. Of what cvxpy has, Clarabel alone solves such programs by an interior-point method. So
+routes are formulations and not solvers: SCS's steps are of first order, and end with four digits of
+the nine. Nothing here is proved. An answer is where a proof begins.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 
 from driftproof.toolkit.errors import DriftproofError, UndecidableError
 from driftproof.verifiers.worst_case.freedom import kept, reduced
-from driftproof.verifiers.worst_case.program import Matrices, Solved, matrices
+from driftproof.verifiers.worst_case.program import Forms, Matrices, Solved, matrices
 from driftproof.verifiers.worst_case.scaling import equilibrated, fitted, units
 from driftproof.verifiers.worst_case.sdp import WorstCase
 
@@ -40,6 +40,8 @@ ROOM = 1e-7
 """By how much bounds are widened, and squared lengths cost, in a perturbed program."""
 SIZES = 1e2, 1e4, 1e6
 """Of vectors, whose growth tells whether there is a largest value."""
+MANY = 20
+"""Vectors from which on the second route, whose linear systems are smaller, is tried first."""
 GAIN = 1.0
 """What is no growth yet, beside the value: rounding gains 10⁻⁶ of the size at most."""
 
@@ -125,12 +127,13 @@ class Rung:
 
 def _solved(program: Matrices, tolerance: float) -> Solved:
     grows, empty = cache(lambda: _grows(program)), 0
-    for number, rung in enumerate(LADDER):
+    ladder = (Rung(_of_multipliers),) * (len(program.objective[0]) >= MANY) + LADDER
+    for number, rung in enumerate(ladder):
         found = rung.solved(program, tolerance)
         final = found.status in FINAL
         vast = bool(np.trace(found.gram) > SIZES[-1])  # √m looks solved where m is large
         # the last rung is of another program, which has a largest value whether or not this one has
-        doubted = vast if final else number + 2 == len(LADDER)
+        doubted = vast if final else number + 2 == len(ladder)
         # one ray alone may be of rounding errors
         if (doubted or found.status == "DualInfeasible") and grows():
             raise _unsolved("DualInfeasible")
@@ -165,7 +168,7 @@ def _within(program: Matrices, size: float) -> Matrices:
     many = len(program.objective[0])
     return replace(
         program,
-        gram=np.concatenate([program.gram, np.eye(many)[None] / size]),
+        gram=Forms.of(program.gram, np.eye(many)[None] / size),
         values=np.concatenate([program.values, np.zeros((1, program.values.shape[1]))]),
         bounds=np.append(program.bounds, 1.0),
         equal=np.append(program.equal, False),
@@ -251,7 +254,7 @@ def _of_gram(program: Matrices) -> Cones:
     rows, columns, scale = triangle(size)
     many = len(rows)
     arranged, cones = _arranged(program, size)
-    linear = np.concatenate([program.gram[:, rows, columns] * scale, program.values], 1)
+    linear = sparse.hstack([program.gram.svec(), program.values], format="csr")
     cone = sparse.hstack([-sparse.eye(many), sparse.csc_matrix((many, count))])
     objective, values = program.objective
 
@@ -262,7 +265,7 @@ def _of_gram(program: Matrices) -> Cones:
 
     return Cones(
         cost=-np.concatenate([objective[rows, columns] * scale, values]),
-        matrix=sparse.vstack([sparse.csc_matrix(linear[arranged]), cone], format="csc"),
+        matrix=sparse.vstack([linear[arranged], cone], format="csc"),
         right=np.concatenate([program.bounds[arranged], np.zeros(many)]),
         cones=cones,
         read=read,
@@ -279,8 +282,8 @@ def _of_multipliers(program: Matrices) -> Cones:
     arranged, (*_, signed, cone) = _arranged(program, size)
     many = len(arranged)
     objective, values = program.objective
-    slack = program.gram[arranged][:, rows, columns] * scale
-    signs = -np.eye(many)[program.equal.sum() :]
+    slack = program.gram.svec()[arranged]
+    signs = -sparse.eye(many, format="csr")[program.equal.sum() :]
     stacked = [program.values[arranged].T, signs, -slack.T]
 
     def read(x: np.ndarray, dual: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -290,8 +293,8 @@ def _of_multipliers(program: Matrices) -> Cones:
 
     return Cones(
         cost=program.bounds[arranged],
-        matrix=sparse.csc_matrix(np.concatenate(stacked)),
-        right=np.concatenate([values, np.zeros(len(signs)), -objective[rows, columns] * scale]),
+        matrix=sparse.vstack(stacked, format="csc"),
+        right=np.concatenate([values, np.zeros(signs.shape[0]), -objective[rows, columns] * scale]),
         cones=[*([clarabel.ZeroConeT(count)] if count else []), signed, cone],
         read=read,
         dual=True,

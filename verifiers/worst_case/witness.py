@@ -32,10 +32,12 @@ TIMES = (2, 16, 128)
 """How many times the step inwards that doubles ask for is taken, until fractions agree."""
 LONGEST = 0.01
 """Longer steps inwards are not taken: the point would not be near the worst case."""
-ROUGHLY = 1e-4
-"""The tolerance for the point inside, which has to be no optimum. Where short steps leave little
-room, as η = 0.001 does, it is sought as exactly as an optimum."""
+ROUGHLY = 1e-6
+"""The tolerance for the point inside, which has to be no optimum, but to have the room of 10⁻⁶
+of a hundred steps. Where it is less, as of η = 0.001, it is sought as exactly as an optimum."""
 
+FLAT = 1e-4
+"""Eigenvalues of the smallest optimum that are taken for 0, relative to the largest."""
 SMALLER = 0.01
 """What a squared length costs, beside the measure, where the smallest optimum is wanted."""
 
@@ -90,13 +92,16 @@ def witness(
     if not exact.size:  # nothing depends on any vector
         return None
     best = at() if at is not None else optimum(exact, exact.near(solved), digits=digits)
+    worst, edge = exact.measure(exact.on(best.factor, best.values)[-1]), None
     for tolerance in (ROUGHLY, TOLERANCE):
         inside = _inside(exact, tolerance)
         if inside is not None and (found := _towards(inside, exact, best)) is not None:
             return found
-        if inside is None and tolerance == ROUGHLY and (edge := _at_edge(exact)) is not None:
-            return edge
-    return None
+        if inside is None and tolerance == ROUGHLY:
+            edge = _at_edge(exact)
+        if edge is not None and edge.value >= worst - Fraction(LONGEST) * abs(worst):
+            break
+    return edge
 
 
 def give_values(case: WorstCase) -> bool:
@@ -151,7 +156,7 @@ def _at_edge(exact: Exact) -> Witness | None:
     except DriftproofError:  # it does not come to an end
         return None
     sizes, directions = np.linalg.eigh(least.gram)
-    large = sizes > ROUGHLY * sizes[-1]
+    large = sizes > FLAT * sizes[-1]
     turned = np.linalg.qr((directions[:, large] * np.sqrt(sizes[large])).T)[1].T
     for largest in SIMPLE:
         factor = fmpq_mat([[_rounded(x, largest) for x in row] for row in turned])
@@ -205,7 +210,7 @@ def _inside(exact: Exact, tolerance: float) -> Inside | None:
     """
     program = exact.doubles
     size, count = program.gram.shape[1], program.values.shape[1]
-    traces = np.trace(program.gram, axis1=1, axis2=2)
+    traces = program.gram.on(np.eye(size))
     try:
         found = solve_matrices(
             replace(
