@@ -120,8 +120,14 @@ class Client:
     @property
     def more(self) -> dict[str, int]:
         """How much more often than by the algorithm its questions were asked in this round."""
-        often = Counter(q.name for q in self._questions)
-        return {name: x for name in often if (x := self.asked[name] - often[name]) > 0}
+        return {
+            name: self.asked[name] - n for name, n in self.often.items() if self.asked[name] > n
+        }
+
+    @property
+    def often(self) -> Counter[str]:
+        """How often the algorithm asks each of its questions in this round."""
+        return Counter(q.name for q in self._questions)
 
     def _near(self, name: str, points: list[Any]) -> dict[Question, bool]:
         """Return the questions that were asked at these points, and whether just there."""

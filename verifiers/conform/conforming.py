@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from driftproof.toolkit.algorithm import Algorithm
@@ -139,7 +140,8 @@ def _departure(
             return True
         try:
             quick = bool(failed)
-            told = departure(code, Instance(*drawn), quick, brief=True) if not refused else ""
+            instance = replace(Instance(*drawn), apart=True)
+            told = departure(code, instance, quick, brief=True) if not refused else ""
             failed.extend([drawn] if told else [])
             rounds_of.append(0 if told is None else drawn[2])
         except DriftproofError as error:

@@ -79,6 +79,7 @@ class Instance:
         sizes: each client's number of samples; its weight is its share of all.
         seed: of the draws.
         once: a client that asks a question twice at one point in a round meets one draw there.
+        apart: it begins away from 0, and derivatives are ``told_apart``.
     """
 
     problem: Problem
@@ -87,23 +88,25 @@ class Instance:
     sizes: tuple[int, ...]
     seed: int = 0
     once: bool = False
+    apart: bool = False
 
     @cached_property
     def oracles(self) -> Any:
-        """The problem's oracles, whose clients have these sizes, with answers ``told_apart``."""
+        """The problem's oracles, whose clients have these sizes."""
         oracles = copy(self.problem.oracles(torch.float64))
         sizes = torch.tensor(self.sizes, dtype=torch.float64)[:, None, None]
         object.__setattr__(oracles, "client_weights", sizes / sizes.sum())
-        for name in POINTED:
+        for name in POINTED if self.apart else ():
             if hasattr(oracles, name):
                 object.__setattr__(oracles, name, told_apart(name, getattr(oracles, name)))
         return oracles
 
     @cached_property
     def start(self) -> np.ndarray:
-        """Where both begin: not where a program does that was not told."""
+        """Where both begin: if ``apart`` not where a program does that was not told."""
         start = self.problem.start()
-        return start if start.any() else start + np.linspace(0.25, 0.5, start.size)
+        moved = self.apart and not start.any()
+        return start + np.linspace(0.25, 0.5, start.size) * moved
 
 
 @dataclass(frozen=True, eq=False)
