@@ -262,7 +262,7 @@ def test_a_cycle_refutes_and_a_floor_is_open():
     row = row_of([lessard], HeavyBall(step_size=1 / 9, momentum=4 / 9))
     assert (row.verdict, row.evidence) == ("REFUTED", "class")
     assert row.reason.startswith("a cycle of 3 rounds")
-    assert row.reason.endswith("a run from init, which need not come there, is not refuted")
+    assert row.reason.endswith("a run from rest at x_0 = 1 comes to it too, on the f of --tex")
     claim = stated(over([CLASS], FedAvg(step_size=0.2), clients=1))
     (case,) = claim.classes
     reason = _cycle(claim, case, case.problem, [2])["reason"]  # where a run may begin

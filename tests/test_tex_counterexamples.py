@@ -63,6 +63,7 @@ from driftproof.verifiers.standalone.tex import _at_least, tex_of
 from driftproof.verifiers.standalone.tex_of_class import About, _exist, _name, tex_of_class
 from driftproof.verifiers.standalone.tex_of_limit import tex_of_limit
 from driftproof.verifiers.verify import Settings, judge, select
+from driftproof.verifiers.worst_case import cycles
 from tests.commands import driftproof
 
 STEEP, SHALLOW = ((-1.0, -4.0), (1.0, 4.0)), ((2.0, -1.0), (4.0, 1.0))
@@ -640,8 +641,8 @@ def test_a_cycle_is_a_rule_and_a_table_and_says_of_rest_what_the_judge_says(tmp_
     assert r"with step size $\alpha = \frac{1}{9}$ and momentum $\beta = \frac{4}{9}$" in text
     assert not re.search(r"c_\{|left}|\\text\{start\}|in doubles|f_\{0\}", text)
     assert "The iterates repeat with period 3, so $x_{t}$ does not converge to $x^{*}$." in text
-    assert row.reason.endswith("a run from init, which need not come there, is not refuted")
-    assert "A run from the method's own start, which need not come there, is not refuted." in text
+    assert row.reason.endswith("a run from rest at x_0 = 1 comes to it too, on the f of --tex")
+    assert r"\paragraph{Counterexample} to" in text
     assert r"since $1 \le f_{1}'' \le 25$" in text
     reading = Reading()
     reading.read([*rows_of(text), *of_table(text)])
@@ -650,12 +651,33 @@ def test_a_cycle_is_a_rule_and_a_table_and_says_of_rest_what_the_judge_says(tmp_
     for before, here, after in zip(x[:-2], x[1:], x[2:], strict=False):
         slope = reading.value(f"f_{{1}}'({number_text(here)})")
         assert after == here - slope / 9 + Fraction(4, 9) * (here - before)
+    after = int(re.search(r"y_\{t\+(\d+)\}", text)[1])  # from rest, on the text's f alone
+    before, here = Fraction(1), Fraction(1)
+    for t in range(after + 60):
+        near = abs(here - x[1 + (t - after) % 3])
+        assert t < after or near < 0.02
+        slope = reading._at("f_{1}'", here)
+        before, here = here, here - slope / 9 + Fraction(4, 9) * (here - before)
+    assert near < 1e-6
     wrongs = [(r"{359}{50}", r"{358}{50}"), (r"1}{9} \cdot f", r"1}{8} \cdot f"), ("= -", "= ")]
     for other in (text.replace(here, wrong) for here, wrong in wrongs):
         with pytest.raises(NoScriptError, match="does not say what was computed"):
             Reading().read([*rows_of(other), *of_table(other)])
     with pytest.raises(NoScriptError, match="does not say what was computed"):
         Reading().read([r"f'(x) &= 2 \cdot x", "x_{1} &= 3", "f'(x_{1}) &= 7"])
+
+
+def test_what_is_said_of_rest_is_computed_once_more_from_the_text(tmp_path, monkeypatch):
+    known = cycles.from_rest
+    for n, other in ((1, 13), (2, Fraction(1, 50)), (4, Fraction(-5, 4)), (6, Fraction(17))):
+
+        def wrong(*of, n=n, other=other):
+            made = known(*of)
+            return made if len(of) > 3 and n < 3 else (*made[:n], other, *made[n + 1 :])
+
+        monkeypatch.setattr(cycles, "from_rest", wrong)
+        with pytest.raises(NoScriptError, match="does not say what a run from rest does"):
+            cycle_text(tmp_path)
 
 
 def test_a_bound_on_a_cycle_keeps_its_sides(tmp_path):
@@ -674,7 +696,11 @@ def test_a_bound_on_a_cycle_keeps_its_sides(tmp_path):
 
 
 def test_a_cycle_of_several_clients_in_the_plane_has_a_table_too(tmp_path):
-    _, text = cycle_text(tmp_path, CYCLE.replace("clients=1", "clients=2"))
+    row, text = cycle_text(tmp_path, CYCLE.replace("clients=1", "clients=2"))
+    said = "a run from rest, which need not come there, is not refuted"
+    assert row.reason.endswith(f"It begins in motion, x_(−1) ≠ x_0: {said}")
+    assert r"{Counterexample for a start in motion, $x_{-1} \ne x_{0}$} to" in text
+    assert "In doubles a run may\nleave the cycle, if it is not attracting." in text
     (reading := Reading()).read(of_table(text))
     for j in (1, 2):  # the gradients at x* have mean 0, and x_3 is x_0
         slopes = [reading.letters[rf"[\nabla f_{{{i}}}(x^{{*}})]_{{{j}}}"] for i in (1, 2)]

@@ -52,6 +52,7 @@ from driftproof.verifiers.worst_case.builder import (
     name_of_iterate,
     round_from_any_state,
 )
+from driftproof.verifiers.worst_case.cycles import from_rest, in_motion
 from driftproof.verifiers.worst_case.exact import rational
 from driftproof.verifiers.worst_case.on_quadratics import Mode, runs, slowest
 from driftproof.verifiers.worst_case.potential import (
@@ -490,10 +491,15 @@ def _cycle(
                 what = f"a fixed point that is {'not x*' if one_minimiser else 'no minimiser'}"
             kept = {name: getattr(found, name) for name in ("lhs", "rhs", "proofs", "series")}
             said = found.reason
-            points = [json.loads(file)["functions"] for file in found.proofs.values()]
-            if '"c_0"' in json.dumps(points):
-                said += ". It begins in x_0 and c_0, what the method remembers: a run from init, "
-                said += "which need not come there, is not refuted"
+            files, method = [*map(json.loads, found.proofs.values())], case.algorithm
+            if '"c_0"' in json.dumps([of["functions"] for of in files]):
+                motion = length > 1 and in_motion(method)
+                begins = "in motion, x_(−1) ≠ x_0" if motion else "in x_0 and c_0, what the method "
+                begins += "remembers" * (not motion)
+                other = f"{'rest' if motion else 'init'}, which need not come there, is not refuted"
+                if rest := from_rest(files[0], length, method):
+                    other = f"rest at x_0 = {rest[0]} comes to it too, on the f of --tex"
+                said += f". It begins {begins}: a run from {other}"
             return kept | {"reason": f"{what}: {said}"}
     return None
 

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise, product
 from operator import gt
 from typing import Any
@@ -45,6 +46,7 @@ from driftproof.verifiers.standalone.tex import (
     row_of,
 )
 from driftproof.verifiers.standalone.told import Line
+from driftproof.verifiers.worst_case import cycles
 
 
 def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
@@ -65,7 +67,9 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
         _forget(found)
     order = _needed(found)
     vectors, ending = found["coordinates"], found["conclusion"]
-    drawn = _slopes(found)
+    begin = partial(cycles.from_rest, found, about.rounds, about.method)
+    rest = begin() if about.limit else None
+    drawn = _slopes(found, rising=rest is not None)
     ending["products"] = about.by_outcome(ending["products"])
     dimension, spaces = len(next(iter(vectors.values()))), found["vectors"]
     formulas, seen = _formulas(found, drawn), {f"{about.point}*": dict[str, str]()}
@@ -188,6 +192,11 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
     rows = list(dict.fromkeys(map(row_of, lines)))
     reading, right = Reading(), latex(sympy.sympify(ending["right"], locals=letters))
     reading.read([*formulas, *of_table("\n".join(cycle)), *rows])
+    rule = cycle[0].removeprefix(r"\[ x_{t+1} = ").removesuffix(r", \]") if cycle else ""
+    rested = _rested(rest, reading, lambda read: begin(partial(read, rule))) if rest else []
+    start_is = r"in motion, $x_{-1} \ne x_{0}$" if about.motion else OTHER
+    told = f"Counterexample for a start {start_is}}}"
+    elsewhere = about.limit and "c_1" in vectors and not rested
     rows.append(row_of(Line(RIGHT, right, settled(Term(reading.value(right))))))
     reading.read(rows[-1:])
     if not on_values(gt, reading.letters[LEFT], reading.letters[RIGHT]):
@@ -200,7 +209,7 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
     plain = dimension > 1 and not formulas and not cycle
     text = "\n".join(
         [
-            *heading(claim, form),
+            *(h.replace("Counterexample}", told) if elsewhere else h for h in heading(claim, form)),
             f"Let {_classes(found)}, {'namely' if formulas else 'with the values below.'}",
             *aligned(formulas),
             *_exist(found, drawn, about),
@@ -209,7 +218,7 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
             * (not cycle and any(own[:2] == "c_" for own in vectors)),
             *cycle,
             *aligned(rows),
-            *about.ended() * about.cycle,
+            *about.ended(rested) * about.cycle,
             *[f"${about.x}^{{*}} = 0$, as are coordinates that are not listed."] * plain,
             *(met(claim, forms[0], about.case, reading.letters) if forms and about.case else []),
             *rounding_of(about.method),
@@ -306,6 +315,7 @@ PAIRS = r"""They exist, for every two points $x$ and $y$ of one of them satisfy
   - \frac{2 \mu}{L} \langle \nabla f(x) - \nabla f(y), x - y \rangle\right) \]"""
 
 
+OTHER = "that need not be the method's own"
 NUMBERED = r"Here $x_{i,k}$ is the $k$-th point at which client $i$ alone takes its gradient."
 
 
@@ -335,6 +345,7 @@ class About:
         cases, self.called = getattr(claim, "classes", ()), of.get("algorithm", "the method")
         self.case = next((x for x in cases if self._called(x.algorithm)), None)
         self.method = self.case.algorithm if self.case else None
+        self.motion = self.rounds > 1 and cycles.in_motion(self.method)
         self.notation = {**getattr(self.method, "notation", {}), **getattr(claim, "letters", {})}
         stated = [str(part) for x in cases for part in x.problem.conditions] or self.conditions
         self.stated = {re.split(r"\W", part)[0] for part in stated}
@@ -416,12 +427,16 @@ class About:
             made.append("run stays for ever.")
         return made
 
-    def ended(self) -> list[str]:
+    def ended(self, rested: list[str]) -> list[str]:
         """Return what a cycle says of the limit, and of a run from the method's own start."""
         so = ", so $x_{t}$ does not converge to $x^{*}$" * self.limit
         made = [f"The iterates repeat with period {self.rounds}{so}."] * (self.rounds > 1)
-        own = "A run from the method's own start, which need not come there, is not refuted."
-        return made + [own] * (self.limit and "c_1" in self.found["coordinates"])
+        if rested or not (self.limit and "c_1" in self.found["coordinates"]):
+            return made + rested
+        own = "rest" if self.motion else "the method's own start"
+        own = f"A run from {own}, which need not"
+        doubles = " In doubles a run may\nleave the cycle, if it is not attracting."
+        return [*made, f"{own} come there, is not refuted.{doubles * (self.rounds > 1)}"]
 
 
 def _scaled(of: Any) -> Any:
@@ -467,23 +482,15 @@ def _table(
 
     ``numbers`` says as LaTeX what vectors come to, and ``value`` what values of functions do.
     """
-    functions = found["functions"]
-    at, *others = ([x for x in of["points"] if x != "x*"] for of in functions.values())
-    rounds = about.rounds * about.limit * (not about.plane)
-    if len(at) != rounds or rounds < 2 or others != [at] * len(others):
+    rounds, functions = about.rounds * about.limit * (not about.plane), found["functions"]
+    if (cycle := cycles.cycle_of(found, rounds)) is None:
         return []
-    first = next(iter(functions.values()))["points"]
-    moved, own = {**first[at[1]]["x"]}, [of for of in found["coordinates"] if of[:2] == "c_"]
-    used = [at[:1], own or [""], [f"∇{name}({at[0]})" for name in functions]]
-    (a, *more), (b, *rest), (c, *others) = ({moved.pop(x, "0") for x in of} for of in used)
-    if moved or more or rest or others:
-        return []
+    (a, back, c, at, own), first = cycle, next(iter(functions.values()))["points"]
     names = [_name(f) for f in functions]
     slopes = [f"{f}'(x_{{t}})" if formulas else rf"\nabla {f}(x_{{t}})" for f in names]
     values = [f"{f}(x_{{t}})" for f in names] * (not formulas)
     x, before, *of = (Term(Fraction(2 + n), f) for n, f in enumerate(("x_{t}", "x_{t-1}", *slopes)))
-    back = Fraction(b) * len(own)  # own has the mean x_{−1}
-    one, two, three = (Term(k, bare=True) for k in (Fraction(a) + back, Fraction(c), -back))
+    one, two, three = (Term(k, bare=True) for k in (a + back, c, -back))
     rule = one * x + two * sum(of, NOTHING) + three * (x - before)
     mean = {of: Fraction(1, len(own)) for of in own}
     begins = f"$x_{{-1}} = {numbers(mean)}$ and " * bool(own)
@@ -504,6 +511,42 @@ def _table(
         *(rf"  {row} \\" for row in body),
         r"\end{array} \]",
         f"In row $*$ {zero}, so $x^{{*}} = 0$ minimises $F$.",
+    ]
+
+
+def _rested(rest: tuple[Any, ...], read: Reading, again: Any) -> list[str]:
+    """Return the proof that a run from rest comes to a cycle, read back with the text's f'.
+
+    ``again`` takes a rule, of x_t and x_{t−1}, and computes it once more.
+
+    Raises:
+        NoScriptError: the text does not say what was computed.
+    """
+    (start, after, room, L, p, q, A, B, C), reading = rest, Reading(read.letters)
+    r, moved = number_text(room), multiples([(p, "d_{t}"), (q, "d_{t-1}")])
+    V = multiples([(A, "x^{2}"), (2 * B, "x y"), (C, "y^{2}")]).replace(r" \cdot ", " ")
+    reading.functions |= read.functions
+    reading.read([f"r &= {r}", rf"V(x, y) &= {V}"])
+
+    def value(text: str, here: Fraction, before: Fraction) -> Any:
+        for of in "xd":
+            reading.letters |= {f"{of}_{{t}}": here, f"{of}_{{t-1}}": before}
+        return reading.value(text)
+
+    wrong = (again(value), reading.letters["r"]) != (rest, room) or A * C <= B**2
+    for d, e in (map(Fraction, of) for of in ((1, 0), (0, 1), (1, 1))):
+        falls = value(f"V(d_{{t}}, d_{{t-1}}) - V({moved}, d_{{t}})", d, e)
+        wrong |= falls != d**2 + e**2
+    if wrong:
+        raise NoScriptError("its LaTeX does not say what a run from rest does; please report it")
+    return [
+        f"A run $y_{{t}}$ from rest, $y_{{-1}} = y_{{0}} = {start}$, comes to this cycle too.",
+        rf"Let $d_{{t}} = y_{{t+{after}}} - x_{{t}}$. Where $|d_{{t}}| \le r = {r}$,",
+        rf"$f_{{1}}'$ has slope ${number_text(L)}$, so \[ d_{{t+1}} = {moved}, \]",
+        "and $V(d_{t}, d_{t-1})$ falls by $d_{t}^{2} + d_{t-1}^{2}$ in each round, where",
+        rf"\[ V(x, y) = {V} \]",
+        r"is positive definite. So $V(x, y) \ge x^{2} + y^{2}$, and as $V(d_{0}, d_{-1})",
+        r"\le r^{2}$ in fractions, all $|d_{t}| \le r$, and $d_{t} \to 0$.",
     ]
 
 
@@ -531,18 +574,9 @@ def _letter_of_class(name: str, about: About) -> str:
     return latex(sympy.Symbol(name)) + "_{f}" * taken
 
 
-def _bend(classes: dict[str, Any]) -> tuple[Fraction, Fraction] | None:
-    """Return the ends of f'' in a class of smooth functions (None: it is another one)."""
-    (kind, of), *more = classes.items()
-    if more or not kind.startswith("smooth"):
-        return None
-    most = Fraction(of["L"])
-    return Fraction(of.get("mu", -most if kind == "smooth" else 0)), most
-
-
 def _exist(found: dict[str, Any], drawn: dict[str, list[Piece]], about: About) -> list[str]:
     """Return why there are such functions."""
-    ends = {_name(name): _bend(of["classes"]) for name, of in found["functions"].items()}
+    ends = {_name(name): cycles.bend_of(of["classes"]) for name, of in found["functions"].items()}
     texts = {name: [*map(number_text, of or ())] for name, of in ends.items()}
     said, of_class = list[str](), f"{'Each' if len(ends) > 1 else 'It'} is of its class"
     if drawn:
@@ -570,29 +604,18 @@ def _exist(found: dict[str, Any], drawn: dict[str, list[Piece]], about: About) -
     return [pairs, rf"with ${L} = {most}$ and ${modulus} = {mu}$ ({SOURCE}, {theorem})."]
 
 
-def _slopes(found: dict[str, Any]) -> dict[str, list[Piece]]:
+def _slopes(found: dict[str, Any], *, rising: bool) -> dict[str, list[Piece]]:
     """Return each f' of one variable, piecewise linear, if it is of its class."""
-    vectors, made = found["coordinates"], dict[str, list[Piece]]()
+    made = dict[str, list[Piece]]()
     for name, field in found["fields"].items() if "knot" in str(found["fields"]) else ():
         s, p, q, k = map(Fraction, field.values())
         pieces: list[Piece] = [(k, (s, p)), (None, (s + (p - q) * k, q))]
         made[name] = pieces[p == q :]
-    if found["fields"] or _valued(found) or len(next(iter(vectors.values()))) > 1:
+    if _valued(found):
         return made
-
-    def at(of: dict[str, str]) -> Fraction:
-        return sum((Fraction(c) * Fraction(vectors[x][0]) for x, c in of.items()), Fraction(0))
-
-    for name, of in found["functions"].items():
-        points = sorted({(at(p["x"]), at(p["g"])) for p in of["points"].values()})
-        bend = _bend(of["classes"])
-        if bend is None or bend[0] < 0 or len(dict(points)) < max(2, len(points)):
-            return {}
-        slopes = [(g - e) / (x - y) for (y, e), (x, g) in pairwise(points)]
-        if not bend[0] <= min(slopes) <= max(slopes) <= bend[1]:
-            return {}
+    for name, (points, mu, most) in cycles.curves_of(found).items():
         lines = list[Piece]()
-        for (y, e), (x, g) in pairwise(points):
+        for (y, e), (x, g) in pairwise(cycles.steep(points, mu, most) if rising else points):
             line = (g - (g - e) / (x - y) * x, (g - e) / (x - y))
             lines = [*(lines[:-1] if lines and lines[-1][1] == line else lines), (x, line)]
         made[name] = [*lines[:-1], (None, lines[-1][1])]
