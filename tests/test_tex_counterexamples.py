@@ -23,6 +23,7 @@ from driftproof.synthetic.classes import (
     similar,
     smooth_convex,
     smooth_strongly_convex,
+    start_at_minimiser,
     start_within,
     strongly_convex_concave,
 )
@@ -708,6 +709,44 @@ def test_what_is_measured_of_the_mean_is_said_of_the_mean():
     assert (
         r"= \frac{1}{2} \cdot (f_{1}'(x^{*})^{2} + f_{2}'(x^{*})^{2}) = 1 && \text{at most" in text
     )
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+@pytest.mark.parametrize("begins", [start_at_minimiser(), start_within(R=0.5)])
+def test_clients_points_are_named_by_what_they_are_and_so_is_the_start(begins, steps):
+    """A client's first point was called x_0, as if the run began there."""
+    base = "minimiser" if "minimiser" in str(begins) else "start"
+
+    @bound(
+        name="tests/ends",
+        source="tests",
+        statement="s",
+        right=lambda c: c.eta * c.tau * c.zeta**2 / 2,
+        classes=over(
+            [smooth_convex(L=1), similar(zeta=1), begins],
+            FedAvg(local_steps=steps, step_size=1.0),
+            rounds=1,
+        ),
+    )
+    def ends(view):
+        origin = view.minimiser if base == "minimiser" else view.round_start("w")
+        squares = sq(view.client("w") - origin)
+        return each("round", "local_step", view.cohort_mean(squares[:, None])[0])
+
+    (row,) = judge([ends], Settings())
+    text = tex_of_class(ends, "printed", next(iter(row.proofs.values())))
+    start, x = ("x_{0} = x^{*} = 0", "x^{*}") if base == "minimiser" else ("x_{0}", "x_{0}")
+    assert f"from ${start}$ for one round" in text
+    named = [rf"(x_{{{i},{steps}}} - {x})^{{2}}" for i in (1, 2)]
+    assert rf"\text{{left}} &= \frac{{1}}{{2}} \cdot ({' + '.join(named)})" in text
+    (reading := Reading()).read(rows_of(text))
+    begun, squares = reading.letters[x], []
+    for i in (1, 2):  # the run by hand
+        at = begun
+        for _ in range(steps):
+            at -= reading.value(f"f_{{{i}}}'({number_text(at)})")
+        squares.append((at - begun) ** 2)
+    assert reading.letters[LEFT] == sum(squares) / 2 > reading.letters[RIGHT]
 
 
 PULLED = """
