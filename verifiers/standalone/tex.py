@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from fractions import Fraction
-from operator import gt
+from operator import eq, gt, le, lt
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from driftproof.toolkit.constants import MEASURED, ROLES, RUN_ROLES, Letters, ex
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.engines.balls import run_in_balls
 from driftproof.toolkit.problem import with_overrides
-from driftproof.toolkit.rationals import INEXACT, decimal, rounded
+from driftproof.toolkit.rationals import INEXACT, decimal, in_fractions, rounded
 from driftproof.toolkit.report.latex_text import latex_text
 from driftproof.toolkit.report.listed import listed
 from driftproof.toolkit.tolerances import STORED
@@ -270,7 +270,8 @@ def met(
     if not (assumed := (*claim.assumes, *form.assumes)):
         return []
     key = claim.notation(case).key
-    relations = {one: relation_of(one, key).formula for one in assumed if one.relation is not None}
+    related = [one for one in assumed if one.relation is not None]
+    relations = {one: in_fractions(relation_of(one, key).formula) for one in related}
     symbols = {x for of in relations.values() for x in of.free_symbols}
     lines = _letters(claim, case, symbols, curves)
     numbers = {x: line.value.value for x, line in lines.items()}
@@ -284,7 +285,7 @@ def met(
         parts = [x for x in conjuncts(formula) if any(of.subs(exact) != 0 for of in x.args)]
         told |= {x for part in parts for x in part.free_symbols}  # and nothing of 0 ≤ 0
         both = []
-        with suppress(NoScriptError):  # a function that no text is read back with, as max
+        with suppress(NoScriptError):  # as of max, with which no text is read back
             both = [_sides(part, reading) for part in parts]
         said.append(assumption(one) + f", since {listed(both)}" * bool(both))
     rows = [row_of(line) for x, line in lines.items() if x in told and line.subject not in known]
@@ -293,10 +294,18 @@ def met(
 
 
 def _sides(relation: Any, reading: Reading) -> str:
-    """Return both sides of a relation, and what they come to."""
+    """Return both sides of a relation, and what they come to.
+
+    Raises:
+        NoScriptError: in fractions it does not hold, as an equality within a tolerance.
+    """
     pair = (relation.lts, relation.gts) if hasattr(relation, "lts") else relation.args
+    values = [reading.value(latex(x)) for x in pair]
+    if not on_values({"==": eq, "<": lt, ">": lt}.get(relation.rel_op, le), *values):
+        raise NoScriptError("what it comes to does not show that it holds")
     texts = [
-        [latex(x)] * (not x.is_number) + [settled(Term(reading.value(latex(x)))).text] for x in pair
+        [latex(x)] * (not x.is_number) + [settled(Term(value)).text]
+        for x, value in zip(pair, values, strict=True)
     ]
     if relation.rel_op == "==":
         texts = [[*texts[0], *texts[1]]]
