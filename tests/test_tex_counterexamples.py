@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 from flint import arb
-from sympy import Eq, Rational, sqrt
+from sympy import Eq, Rational, Symbol, sqrt
 
 from driftproof import Assumption, average, bound, each, grid, limit, smallest, sq
 from driftproof.synthetic.classes import (
@@ -60,7 +60,7 @@ from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading, of_t
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import script_of
 from driftproof.verifiers.standalone.terms import Term, number_text
-from driftproof.verifiers.standalone.tex import _at_least, tex_of
+from driftproof.verifiers.standalone.tex import _at_least, _sides, tex_of
 from driftproof.verifiers.standalone.tex_of_class import About, _exist, _name, tex_of_class
 from driftproof.verifiers.standalone.tex_of_limit import tex_of_limit
 from driftproof.verifiers.verify import Settings, judge, select
@@ -300,6 +300,37 @@ def test_a_line_that_goes_on_is_one_piece():
     assert [len(pieces_of(linear.parts.plain, k, 0)) for k in range(2)] == [1, 1]
     flat = PiecewiseLosses(gradients=((points,), (STEEP,)))
     assert len(pieces_of(flat.parts.plain, 0, 0)) == 3
+
+
+@bound(
+    name="tests/falls",
+    source="tests",
+    statement="falls",
+    measured={"g": r"\|\nabla F(w_s)\|^2"},
+    right=lambda c: -c.eta * c.tau * c.measured("g") / 2,
+    cases=grid(PAIR, FedAvg(), rounds=1),
+)
+def falls(view):
+    start, end = view.round_start("w"), view.mean("w")
+    fallen, steps = view.objective(end) - view.objective(start), sq(view.gradient(start))
+    return each("round", "local_step", fallen, g=steps) if view.last else None
+
+
+def test_functions_are_0_at_0_and_a_measured_mean_has_its_own_latex():
+    """F had a constant of where a client's knots begin, which cancels."""
+    off = ((((0.0, 0.9),),), (((-0.8, -2.3), (7.0, 10.0)),))
+    problem = PiecewiseLosses(gradients=off, tails="linear")
+    text, *_ = tex_of(
+        falls, falls.forms[0], Case(problem, FedAvg(local_steps=4, step_size=0.05), 1)
+    )
+    assert r"{2} - \frac{f_{1}(0) + f_{2}(0)}{2} = [-0.000150211010560 \pm" in text
+    assert r"\frac{81}{16900} && \text{$\|\nabla F(w_s)\|^2$}" in text
+    x, c = Term(Fraction(2), "x"), Term(Fraction(1, 3), bare=True)
+    moved = x.moved_by(Fraction(1, 3))
+    assert [(of.text, of.value) for of in (moved - c, moved + c)] == [
+        ("x", 2),
+        (r"x + \frac{2}{3}", Fraction(8, 3)),
+    ]
 
 
 FILE = """
@@ -657,6 +688,17 @@ def test_a_cycle_is_a_rule_and_a_table_and_says_of_rest_what_the_judge_says(tmp_
             Reading().read([*rows_of(other), *of_table(other)])
     with pytest.raises(NoScriptError, match="does not say what was computed"):
         Reading().read([r"f'(x) &= 2 \cdot x", "x_{1} &= 3", "f'(x_{1}) &= 7"])
+
+
+def test_an_equality_is_printed_of_fractions_alone(tmp_path):
+    """1/9 is no 0.111111111111111, and a tolerance made it one."""
+    ties = "ties={'alpha': lambda c: 1 / 9, 'beta': lambda c: 4 / 9},"
+    tied = CYCLE.replace("step_size=1/9, momentum=4/9", "")
+    _, text = cycle_text(tmp_path, tied.replace('"faster",', f'"faster", {ties}'))
+    assert r"alpha, $\alpha = \frac{1}{9}$, since $\alpha = \frac{1}{9}$; beta" in text
+    assert not re.search(r"0\.1|\\pm", text)
+    with pytest.raises(NoScriptError, match="does not show that it holds"):
+        _sides(Eq(Symbol("a"), sqrt(2)), Reading({"a": Fraction("1.41421356237")}))
 
 
 def test_a_bound_on_a_cycle_keeps_its_sides(tmp_path):

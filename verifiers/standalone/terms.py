@@ -26,6 +26,7 @@ from driftproof.toolkit.balls.operations import power as power_of_balls
 from driftproof.toolkit.balls.tensor import RefusedError, ball, fraction
 from driftproof.toolkit.rationals import decimal
 from driftproof.toolkit.rationals import root as rational_root
+from driftproof.toolkit.tolerances import STORED
 
 SUM, SIGNED, PRODUCT, ATOM = range(4)
 """How a text binds: as a sum, as a product with a sign, as a product, or as one letter."""
@@ -47,7 +48,10 @@ class Term(arb):
         bare: whether it is a constant of some text, of which a 0 or a 1 need not be shown.
         copies: of a sum of equal numbers, one of them and how many they are.
         of_square: of a square, what it is of.
+        moved: of x + c, x and the number c, which a later number is added to.
     """
+
+    moved: tuple[Term, Fraction] | None = None
 
     of_square: Term | None = None
     copies: tuple[Term, int] | None = None
@@ -64,6 +68,9 @@ class Term(arb):
 
     def __add__(self, other: Any) -> Term:
         a, b = self, term(other)
+        if a.moved and b.bare and isinstance(b.value, Fraction):
+            left = a.moved[1] + b.value  # 0 but for the roundings of a constant
+            return a.moved[0].moved_by(left * (abs(left) > Fraction(STORED) * abs(b.value)))
         if b.text == "0" or (a.bare and a.value == 0):
             return a if b.text == "0" else b
         signed = f"- {b.text[1:]}" if b.text[0] == "-" else b.text.removeprefix("0 ")
@@ -78,6 +85,8 @@ class Term(arb):
 
     def __sub__(self, other: Any) -> Term:
         a, b = self, term(other)
+        if a.moved and b.bare:
+            return a + -b
         if b.text == "0" or (a.bare and a.value == 0):
             return a if b.text == "0" else -b
         if a.text == b.text and isinstance(a.value, Fraction):
@@ -116,6 +125,14 @@ class Term(arb):
         base = self.text if alone else bracketed(self.text)  # LaTeX takes no second exponent
         made = _made(lambda x: power(x, Fraction(times)), f"{base}^{{{times}}}", PRODUCT, self)
         made.of_square = self if times == 2 else None
+        return made
+
+    def moved_by(self, by: Fraction) -> Term:
+        """Return x + c, of which c may cancel."""
+        if not by:
+            return self
+        made = self + Term(by, bare=True)
+        made.moved = self, by
         return made
 
     def __abs__(self) -> Term:

@@ -184,7 +184,12 @@ def _right(
         {sympy.Symbol(MEASURED + name, real=True): x for name, x in named.items()}
     )
     measured = [
-        Line(latex(named[name]), x.text, settled(x), said=name.replace("_", " "))
+        Line(
+            latex(named[name]),
+            x.text,
+            settled(x),
+            said=f"${latex(sympy.Symbol(MEASURED + name), claim.measured)}$",
+        )
         for name, x in means.items()
     ]
     others = expression.free_symbols - {*named.values()}
