@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, permutations
 from types import SimpleNamespace
@@ -812,6 +813,8 @@ def test_a_rounds_start_is_no_part_of_a_state_and_a_letter_means_one_thing(tmp_p
     (row,) = judge(claims, Settings())
     found = json.loads(next(iter(row.proofs.values())))
     text = tex_of_class(claims[0].load(), "printed", json.dumps(found))
+    assert r"The right side is $b \left(1 - \eta\right)^{4}$: its terms with $b$" in text
+    assert r"are brought to the left, so that $\text{left}$ has all that is measured." in text
     assert not re.search(r"c_\{0\}|\\text\{start\}", text)
     assert "The left side is taken after step 2 of round 1." in text
     about = About(claims[0].load(), found)
@@ -846,7 +849,7 @@ def test_what_a_claim_does_not_bound_is_no_assumption_and_a_mean_is_of_outcomes(
     assert text.count("at most $1$") == 2
     assert r"one client of the 2 is drawn, each with probability $\frac{1}{2}$" in text
     assert r"\frac{1}{2} \cdot ((x_{0} - f_{2}'(x_{0}))^{2} + (x_{0} - f_{1}'(x_{0}))^{2})" in text
-    wide = SimpleNamespace(**vars(drawn) | {"classes": over(given, method, rounds=1, clients=2)})
+    wide = replace(drawn, classes=over(given, method, rounds=1, clients=2))
     text = tex_of_class(wide, "printed", found)
     assert "of these functions; no condition of the claim bounds it" in text
     assert text.count("at most $1$") == 1

@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy
 
-from driftproof.toolkit.constants import LATEX, latex
+from driftproof.toolkit.constants import LATEX, MEASURED, Letters, expressed, latex
 from driftproof.toolkit.letters import shown
 from driftproof.toolkit.rationals import decimal
 from driftproof.toolkit.rationals import root as rational_root
@@ -21,6 +21,7 @@ from driftproof.verifiers.standalone.formulas import Piece, integral_of, letter
 from driftproof.verifiers.standalone.of_formulas import nearest
 from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading, of_table
 from driftproof.verifiers.standalone.refusal import NoScriptError
+from driftproof.verifiers.standalone.right import means_of
 from driftproof.verifiers.standalone.terms import (
     NOTHING,
     Term,
@@ -214,6 +215,7 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
             *aligned(formulas),
             *_exist(found, drawn, about),
             *about.told(_valued(found), [*last]),
+            *(_brought(claim, forms[0], about.case) if forms and about.case else []),
             *["Beside $x_{0}$ the method remembers $c_{i}$, of client $i$."]
             * (not cycle and any(own[:2] == "c_" for own in vectors)),
             *cycle,
@@ -468,6 +470,19 @@ def _of_means(found: dict[str, Any], sides: Iterable[Any]) -> dict[str, dict[str
                     del of[part]
                 of[label] = str(len(parts) * size)
     return made
+
+
+def _brought(claim: Any, form: Any, case: Any) -> list[str]:
+    """Return which terms of a statement's right side stand on the left below, as judged."""
+    if claim.way == "limit" or not (names := means_of(claim, case, form.right)):
+        return []
+    symbols = [sympy.Symbol(MEASURED + name) for name in names]
+    whole = latex(expressed(form.right, Letters(claim.notation(case))), claim.measured)
+    measured = listed([f"${latex(x, claim.measured)}$" for x in symbols])
+    return [
+        f"The right side is ${whole}$: its terms with {measured}",
+        f"are brought to the left, so that ${LEFT}$ has all that is measured.",
+    ]
 
 
 def _of_last(found: dict[str, Any], about: About) -> dict[str, dict[str, str]]:
