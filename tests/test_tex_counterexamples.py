@@ -495,6 +495,14 @@ def off(view):
 """
 
 
+def test_what_is_not_searched_points_to_the_text_of_what_verify_refutes(tmp_path):
+    (tmp_path / "mine.py").write_text(LIMIT)
+    driftproof("falsify", "mine.py", "--out", "s", cwd=tmp_path)
+    made = driftproof("counterexample", "s", "--tex", cwd=tmp_path)
+    assert made.returncode == 2
+    assert "driftproof counterexample mine.py --tex writes what" in " ".join(made.stderr.split())
+
+
 def test_a_limit_that_a_quadratic_refutes_is_written_and_the_script_points_to_it(tmp_path):
     (tmp_path / "mine.py").write_text(LIMIT)
     made = driftproof("counterexample", "mine.py", "--tex", cwd=tmp_path)
