@@ -215,7 +215,11 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
             *aligned(formulas),
             *_exist(found, drawn, about),
             *about.told(_valued(found), [*last]),
-            *(_brought(claim, forms[0], about.case) if forms and about.case else []),
+            *(
+                _brought(claim, forms[0], about.case)
+                if forms and about.case and not about.limit
+                else []
+            ),
             *["Beside $x_{0}$ the method remembers $c_{i}$, of client $i$."]
             * (not cycle and any(own[:2] == "c_" for own in vectors)),
             *cycle,
@@ -474,7 +478,7 @@ def _of_means(found: dict[str, Any], sides: Iterable[Any]) -> dict[str, dict[str
 
 def _brought(claim: Any, form: Any, case: Any) -> list[str]:
     """Return which terms of a statement's right side stand on the left below, as judged."""
-    if claim.way == "limit" or not (names := means_of(claim, case, form.right)):
+    if not (names := means_of(claim, case, form.right)):
         return []
     symbols = [sympy.Symbol(MEASURED + name) for name in names]
     whole = latex(expressed(form.right, Letters(claim.notation(case))), claim.measured)
