@@ -1038,6 +1038,27 @@ def test_an_interval_of_a_long_run_agrees_with_the_judge_within_its_width():
         agreed_tex(rest, rest.forms[0], case, other, row.rhs)
 
 
+def test_a_long_run_near_a_kink_has_intervals_of_as_many_digits_as_it_takes():
+    """Intervals of twelve digits came to lie on two pieces."""
+    bowl = ((-3.3, 0.0), (-2.3, 25.0), (-1.3, 26.0), (0.0, 58.5))
+    problem = PiecewiseLosses(clients=1, gradients=((bowl,),), tails="linear")
+    case = Case(problem, HeavyBall(step_size=1 / 9, momentum=4 / 9), 90)
+    claim = replace(rest, right=lambda c: c.alpha / 10**4, cases=(case,))
+    row = judged(claim, claim.forms[0], case, 0)
+    assert agreed_tex(claim, claim.forms[0], case, row.lhs, row.rhs)
+    text, left, _, width = tex_of(claim, claim.forms[0], case)
+    assert max(map(len, re.findall(r"\d+ \\pm", text))) > 20
+    before = x = Fraction(0)
+    for _ in range(90):
+        slope = Fraction(117, 2) + 25 * x
+        if x < Fraction(-13, 10):
+            slope = x + Fraction(273, 10) if x > Fraction(-23, 10) else 25 * x + Fraction(165, 2)
+        before, x = x, x - slope / 9 + (x - before) * 4 / 9
+    assert abs(left - float((x + Fraction(33, 10)) ** 2)) <= width < 1e-3
+    with pytest.raises(NoScriptError, match=r"in step \d+: .* lies on two pieces of a function"):
+        tex_of(claim, claim.forms[0], replace(case, rounds=400))
+
+
 def off_both(view):
     x, y = view.mean("x") - view.minimiser, view.mean("y") - view.lower_minimiser
     return each("round", "local_step", (sq(x) + sq(y)).sqrt()) if view.last else None

@@ -323,5 +323,5 @@ def value_at(pieces: list[Piece], x: Any) -> Any:
                 made = on_values(lambda of, c, y, n=n: of + c * power(y, Fraction(n)), made, c, x)
             return made
         if not on_values(gt, x, end):
-            raise RefusedError(f"{number_text(x)} lies on two pieces of a function")
+            raise RefusedError(f"{number_text(x)} lies on two pieces of a function", open=True)
     raise AssertionError("the last piece has no end")

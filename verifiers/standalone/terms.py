@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import ceil, floor, log10
+from types import SimpleNamespace
 from typing import Any
 
 from flint import arb
@@ -36,6 +38,19 @@ NAMED = 20
 """Letters of a number that stands in a formula itself, at most."""
 SHORT = 1000
 """The largest denominator of a fraction that could be a decimal."""
+
+
+_interval_of = SimpleNamespace(digits=DIGITS)
+
+
+@contextmanager
+def digits_of_intervals(digits: int) -> Iterator[None]:
+    """Write intervals with so many digits: they widen with each step."""
+    before, _interval_of.digits = _interval_of.digits, digits
+    try:
+        yield
+    finally:
+        _interval_of.digits = before
 
 
 class Term(arb):
@@ -158,7 +173,7 @@ class Term(arb):
     def _one_of(self, other: Term, of: Any) -> Term:
         if of(self, other) or of(other, self):
             return self if of(self, other) else other
-        raise RefusedError("which of two numbers is larger was left open: two intervals overlap")
+        raise RefusedError("which of two numbers is larger was left open", open=True)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -231,12 +246,13 @@ def _interval(value: Any) -> tuple[arb, str]:
         raise RefusedError("a number's interval has no bound, as in long runs: try fewer rounds")
     else:
         middle, away = fraction(value.mid()), fraction(value.rad())
-    sizes = ((abs(middle), DIGITS), (away, 2))
+    sizes = ((abs(middle), _interval_of.digits), (away, 2))
     power = max(floor(log10(x)) + 1 - digits for x, digits in sizes if x)
     unit = Fraction(10) ** power
     digits = round(middle / unit)
     times = ceil((away + abs(middle - digits * unit)) / unit)
-    text = rf"[{Decimal(digits).scaleb(power):f} \pm {times} \cdot 10^{{{power}}}]"
+    with localcontext(prec=len(f"{digits}")):
+        text = rf"[{Decimal(digits).scaleb(power):f} \pm {times} \cdot 10^{{{power}}}]"
     return around(digits * unit, times * unit), text
 
 

@@ -21,7 +21,7 @@ from driftproof.synthetic.building_blocks.piecewise_family import declared
 from driftproof.toolkit.at_optimum import AT_OPTIMUM, DISSIMILARITY, FIELD, MINIMA_GAP, OF_X
 from driftproof.toolkit.balls import RefusedError, precision
 from driftproof.toolkit.balls.operations import hull
-from driftproof.toolkit.balls.tensor import ball, fraction, lift
+from driftproof.toolkit.balls.tensor import BITS, ball, fraction, lift
 from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.constants import MEASURED, ROLES, RUN_ROLES, Letters, expressed, latex
 from driftproof.toolkit.discover import leaves
@@ -40,9 +40,11 @@ from driftproof.verifiers.standalone.read_back import ALONE, LEFT, RIGHT, Readin
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import outcome_of
 from driftproof.verifiers.standalone.terms import (
+    DIGITS,
     NOTHING,
     Term,
     bracketed,
+    digits_of_intervals,
     number_text,
     on_values,
     settled,
@@ -62,10 +64,17 @@ NUMERAL = re.compile(rf"(?:\\left)?\({_NUMBER}(?:\\right)?\)|{_NUMBER}")
 """A number of a formula, and no index, with its brackets."""
 MOST_DIGITS = 12
 """Of what is an upper end."""
+MOST_DECIMALS = 16 * DIGITS
+"""Of an interval, where fewer leave open on which piece of a function a point lies."""
 
 
-def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float, float]:
+def tex_of(
+    claim: Any, form: Form, case: Case, digits: int = DIGITS
+) -> tuple[str, float, float, float]:
     """Return the LaTeX of a case that breaks a form of a claim, and both sides.
+
+    Args:
+        digits: of its intervals, at first; where these are too wide, it has more.
 
     Raises:
         NoScriptError: with the reason why there is none.
@@ -86,7 +95,8 @@ def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float, float
             x = replace(known, minimiser=np.array(least[: problem.dim]), exact=True)
             exact = {"solution": x, "gap": curves.above, "enclosed_solution": curves.lower}
             problem = with_overrides(problem, **exact)
-        with precision(operations=MOST), curves.named():
+        bits = max(BITS, 4 * digits)
+        with precision(bits, MOST), digits_of_intervals(digits), curves.named():
             run_in_balls(
                 problem,
                 case.algorithm,
@@ -112,6 +122,8 @@ def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float, float
             if not all(on_values(gt, left, reading.letters[RIGHT]) for left in lefts):
                 raise NoScriptError("in fractions its left side is not above the right side")
     except (RefusedError, ArithmeticError) as error:
+        if getattr(error, "open", False) and digits < MOST_DECIMALS:
+            return tex_of(claim, form, case, 2 * digits)
         raise NoScriptError(f"its numbers cannot be written as fractions: {error}") from None
     both = [ball(reading.letters[side]) for side in (LEFT, RIGHT)]
     left, right = (float(x.mid()) for x in both)
