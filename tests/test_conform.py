@@ -299,7 +299,7 @@ def noisy(state, clients, cohort):
         (stacked, FedAvg(), r"field_grad of client 0 at x of shape \(1, 1\)"),
         (noisy, FedAvg(), "field_grad of client 0 with 2 arguments"),
         (written.q_fedavg(), DRFL(), "draws .*snapshot.*, and q_fedavg does not ask for them"),
-        (sampled_once, FedNest(), "several cohorts in a round"),
+        (sampled_once, FedNest(series="summed", terms=2), "several cohorts in a round"),
         (Flower, FedAvgS(), "Flower, with fit and aggregate, beside an algorithm of x and y"),
         (3, FedAvg(), "3 as an implementation"),
     ],

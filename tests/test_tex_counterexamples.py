@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, permutations
 from types import SimpleNamespace
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 from flint import arb
-from sympy import Eq, Rational, sqrt
+from sympy import Eq, Rational, Symbol, sqrt
 
 from driftproof import Assumption, average, bound, each, grid, limit, smallest, sq
 from driftproof.synthetic.classes import (
@@ -23,6 +24,7 @@ from driftproof.synthetic.classes import (
     similar,
     smooth_convex,
     smooth_strongly_convex,
+    start_at_minimiser,
     start_within,
     strongly_convex_concave,
 )
@@ -59,7 +61,7 @@ from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading, of_t
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import script_of
 from driftproof.verifiers.standalone.terms import Term, number_text
-from driftproof.verifiers.standalone.tex import _at_least, tex_of
+from driftproof.verifiers.standalone.tex import _at_least, _sides, tex_of
 from driftproof.verifiers.standalone.tex_of_class import About, _exist, _name, tex_of_class
 from driftproof.verifiers.standalone.tex_of_limit import tex_of_limit
 from driftproof.verifiers.verify import Settings, judge, select
@@ -302,6 +304,37 @@ def test_a_line_that_goes_on_is_one_piece():
     assert len(pieces_of(flat.parts.plain, 0, 0)) == 3
 
 
+@bound(
+    name="tests/falls",
+    source="tests",
+    statement="falls",
+    measured={"g": r"\|\nabla F(w_s)\|^2"},
+    right=lambda c: -c.eta * c.tau * c.measured("g") / 2,
+    cases=grid(PAIR, FedAvg(), rounds=1),
+)
+def falls(view):
+    start, end = view.round_start("w"), view.mean("w")
+    fallen, steps = view.objective(end) - view.objective(start), sq(view.gradient(start))
+    return each("round", "local_step", fallen, g=steps) if view.last else None
+
+
+def test_functions_are_0_at_0_and_a_measured_mean_has_its_own_latex():
+    """F had a constant of where a client's knots begin, which cancels."""
+    off = ((((0.0, 0.9),),), (((-0.8, -2.3), (7.0, 10.0)),))
+    problem = PiecewiseLosses(gradients=off, tails="linear")
+    text, *_ = tex_of(
+        falls, falls.forms[0], Case(problem, FedAvg(local_steps=4, step_size=0.05), 1)
+    )
+    assert r"{2} - \frac{f_{1}(0) + f_{2}(0)}{2} = [-0.000150211010560 \pm" in text
+    assert r"\frac{81}{16900} && \text{$\|\nabla F(w_s)\|^2$}" in text
+    x, c = Term(Fraction(2), "x"), Term(Fraction(1, 3), bare=True)
+    moved = x.moved_by(Fraction(1, 3))
+    assert [(of.text, of.value) for of in (moved - c, moved + c)] == [
+        ("x", 2),
+        (r"x + \frac{2}{3}", Fraction(8, 3)),
+    ]
+
+
 FILE = """
 from driftproof import bound, each, grid, sq
 from driftproof.algorithms import ComFedL, FedAvg
@@ -461,6 +494,14 @@ from driftproof.classes import over, smooth_strongly_convex
 def off(view):
     return each("round", "local_step", sq(view.mean("w") - view.minimiser)) if view.last else None
 """
+
+
+def test_what_is_not_searched_points_to_the_text_of_what_verify_refutes(tmp_path):
+    (tmp_path / "mine.py").write_text(LIMIT)
+    driftproof("falsify", "mine.py", "--out", "s", cwd=tmp_path)
+    made = driftproof("counterexample", "s", "--tex", cwd=tmp_path)
+    assert made.returncode == 2
+    assert "driftproof counterexample mine.py --tex writes what" in " ".join(made.stderr.split())
 
 
 def test_a_limit_that_a_quadratic_refutes_is_written_and_the_script_points_to_it(tmp_path):
@@ -680,6 +721,17 @@ def test_what_is_said_of_rest_is_computed_once_more_from_the_text(tmp_path, monk
             cycle_text(tmp_path)
 
 
+def test_an_equality_is_printed_of_fractions_alone(tmp_path):
+    """1/9 is no 0.111111111111111, and a tolerance made it one."""
+    ties = "ties={'alpha': lambda c: 1 / 9, 'beta': lambda c: 4 / 9},"
+    tied = CYCLE.replace("step_size=1/9, momentum=4/9", "")
+    _, text = cycle_text(tmp_path, tied.replace('"faster",', f'"faster", {ties}'))
+    assert r"alpha, $\alpha = \frac{1}{9}$, since $\alpha = \frac{1}{9}$; beta" in text
+    assert not re.search(r"0\.1|\\pm", text)
+    with pytest.raises(NoScriptError, match="does not show that it holds"):
+        _sides(Eq(Symbol("a"), sqrt(2)), Reading({"a": Fraction("1.41421356237")}))
+
+
 def test_a_bound_on_a_cycle_keeps_its_sides(tmp_path):
     """Only x_t → x* has none: a bound on runs that come back is no limit."""
     moves = CYCLE.replace("limit", "bound").replace("view.minimiser", 'view.round_start("w")')
@@ -736,6 +788,44 @@ def test_what_is_measured_of_the_mean_is_said_of_the_mean():
     )
 
 
+@pytest.mark.parametrize("steps", [1, 2])
+@pytest.mark.parametrize("begins", [start_at_minimiser(), start_within(R=0.5)])
+def test_clients_points_are_named_by_what_they_are_and_so_is_the_start(begins, steps):
+    """A client's first point was called x_0, as if the run began there."""
+    base = "minimiser" if "minimiser" in str(begins) else "start"
+
+    @bound(
+        name="tests/ends",
+        source="tests",
+        statement="s",
+        right=lambda c: c.eta * c.tau * c.zeta**2 / 2,
+        classes=over(
+            [smooth_convex(L=1), similar(zeta=1), begins],
+            FedAvg(local_steps=steps, step_size=1.0),
+            rounds=1,
+        ),
+    )
+    def ends(view):
+        origin = view.minimiser if base == "minimiser" else view.round_start("w")
+        squares = sq(view.client("w") - origin)
+        return each("round", "local_step", view.cohort_mean(squares[:, None])[0])
+
+    (row,) = judge([ends], Settings())
+    text = tex_of_class(ends, "printed", next(iter(row.proofs.values())))
+    start, x = ("x_{0} = x^{*} = 0", "x^{*}") if base == "minimiser" else ("x_{0}", "x_{0}")
+    assert f"from ${start}$ for one round" in text
+    named = [rf"(x_{{{i},{steps}}} - {x})^{{2}}" for i in (1, 2)]
+    assert rf"\text{{left}} &= \frac{{1}}{{2}} \cdot ({' + '.join(named)})" in text
+    (reading := Reading()).read(rows_of(text))
+    begun, squares = reading.letters[x], []
+    for i in (1, 2):  # the run by hand
+        at = begun
+        for _ in range(steps):
+            at -= reading.value(f"f_{{{i}}}'({number_text(at)})")
+        squares.append((at - begun) ** 2)
+    assert reading.letters[LEFT] == sum(squares) / 2 > reading.letters[RIGHT]
+
+
 PULLED = """
 from driftproof import bound, each, sq
 from driftproof.algorithms import FedProx
@@ -757,6 +847,8 @@ def test_a_rounds_start_is_no_part_of_a_state_and_a_letter_means_one_thing(tmp_p
     (row,) = judge(claims, Settings())
     found = json.loads(next(iter(row.proofs.values())))
     text = tex_of_class(claims[0].load(), "printed", json.dumps(found))
+    assert r"The right side is $b \left(1 - \eta\right)^{4}$: its terms with $b$" in text
+    assert r"are brought to the left, so that $\text{left}$ has all that is measured." in text
     assert not re.search(r"c_\{0\}|\\text\{start\}", text)
     assert "The left side is taken after step 2 of round 1." in text
     about = About(claims[0].load(), found)
@@ -791,7 +883,7 @@ def test_what_a_claim_does_not_bound_is_no_assumption_and_a_mean_is_of_outcomes(
     assert text.count("at most $1$") == 2
     assert r"one client of the 2 is drawn, each with probability $\frac{1}{2}$" in text
     assert r"\frac{1}{2} \cdot ((x_{0} - f_{2}'(x_{0}))^{2} + (x_{0} - f_{1}'(x_{0}))^{2})" in text
-    wide = SimpleNamespace(**vars(drawn) | {"classes": over(given, method, rounds=1, clients=2)})
+    wide = replace(drawn, classes=over(given, method, rounds=1, clients=2))
     text = tex_of_class(wide, "printed", found)
     assert "of these functions; no condition of the claim bounds it" in text
     assert text.count("at most $1$") == 1
@@ -970,6 +1062,27 @@ def test_an_interval_of_a_long_run_agrees_with_the_judge_within_its_width():
     other = {key: 2 * x for key, x in row.lhs.items()}
     with pytest.raises(NoScriptError, match="not the judge's numbers"):
         agreed_tex(rest, rest.forms[0], case, other, row.rhs)
+
+
+def test_a_long_run_near_a_kink_has_intervals_of_as_many_digits_as_it_takes():
+    """Intervals of twelve digits came to lie on two pieces."""
+    bowl = ((-3.3, 0.0), (-2.3, 25.0), (-1.3, 26.0), (0.0, 58.5))
+    problem = PiecewiseLosses(clients=1, gradients=((bowl,),), tails="linear")
+    case = Case(problem, HeavyBall(step_size=1 / 9, momentum=4 / 9), 90)
+    claim = replace(rest, right=lambda c: c.alpha / 10**4, cases=(case,))
+    row = judged(claim, claim.forms[0], case, 0)
+    assert agreed_tex(claim, claim.forms[0], case, row.lhs, row.rhs)
+    text, left, _, width = tex_of(claim, claim.forms[0], case)
+    assert max(map(len, re.findall(r"\d+ \\pm", text))) > 20
+    before = x = Fraction(0)
+    for _ in range(90):
+        slope = Fraction(117, 2) + 25 * x
+        if x < Fraction(-13, 10):
+            slope = x + Fraction(273, 10) if x > Fraction(-23, 10) else 25 * x + Fraction(165, 2)
+        before, x = x, x - slope / 9 + (x - before) * 4 / 9
+    assert abs(left - float((x + Fraction(33, 10)) ** 2)) <= width < 1e-3
+    with pytest.raises(NoScriptError, match=r"in step \d+: .* lies on two pieces of a function"):
+        tex_of(claim, claim.forms[0], replace(case, rounds=400))
 
 
 def off_both(view):

@@ -49,11 +49,28 @@ def decimal(value: Any) -> Any:
         return value
     if isinstance(value, Fraction | int):
         return Fraction(value)
-    for near in (Fraction(value).limit_denominator(SIMPLE), Fraction(f"{value:.{DECIMALS}g}")):
-        if abs(float(near) - value) <= ROUNDINGS * ulp(value):
-            return near
+    if (near := _short(value)) is not None:
+        return near
     INEXACT.append(value)
     return Fraction(repr(value))
+
+
+def _short(value: float) -> Fraction | None:
+    both = Fraction(value).limit_denominator(SIMPLE), Fraction(f"{value:.{DECIMALS}g}")
+    return next((of for of in both if abs(float(of) - value) <= ROUNDINGS * ulp(value)), None)
+
+
+def in_fractions(expression: Any) -> Any:
+    """Return an expression of sympy with the short fractions that its floats stand for.
+
+    >>> import sympy
+    >>> in_fractions(sympy.Symbol("x") + 1 / 9)
+    x + 1/9
+    """
+    import sympy
+
+    near = {x: _short(float(x)) for x in expression.atoms(sympy.Float)}
+    return expression.xreplace({x: sympy.Rational(of) for x, of in near.items() if of is not None})
 
 
 def rounded(of: Fraction, digits: int, *, up: bool) -> str:

@@ -127,6 +127,8 @@ def _on_record(
 
 def _of_search(path: Path, form: str, *, tex: bool) -> tuple[Path, list[str]]:
     """Return the first script of a search whose form matches, and the forms of the others."""
+    from driftproof.verifiers.search.finding import NOT_SEARCHED
+
     path, kind = path / "search.json" if path.is_dir() else path, "tex" if tex else "script"
     try:
         file = json.loads(path.read_text(encoding="utf-8"))
@@ -144,6 +146,7 @@ def _of_search(path: Path, form: str, *, tex: bool) -> tuple[Path, list[str]]:
             for f in findings
             if f[kind]
         ]
+        file = shlex.quote(next(iter(file.get("select", [])), "FILE"))
         reasons = [f["no_tex"] for f in findings if tex and f["no_tex"]]
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise DriftproofError(
@@ -166,7 +169,10 @@ def _of_search(path: Path, form: str, *, tex: bool) -> tuple[Path, list[str]]:
         raise DriftproofError(
             f"{path} has no violation with a script",
             "a search that found one",
-            "driftproof falsify says what it found, and why a violation has no script",
+            f"driftproof verify {file} judges what is not searched, and driftproof counterexample "
+            f"{file}{' --tex' * tex} writes what that refutes"
+            if any(f.get("status") == NOT_SEARCHED for f in findings)
+            else "driftproof falsify says what it found, and why a violation has no script",
         )
     if not matching:
         raise DriftproofError(

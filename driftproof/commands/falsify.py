@@ -109,6 +109,7 @@ def command(
         head = {
             "schema": 1,
             "command": "falsify",
+            "select": list(select),
             "seed": seed,
             "budget": budget,
             "climbs": climbs,

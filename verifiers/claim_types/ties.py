@@ -12,6 +12,7 @@ from driftproof.toolkit.cases import Assumption, Case, roles_of
 from driftproof.toolkit.constants import LackingConstantError, Letters, Notation, evaluate, stated
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 from driftproof.toolkit.parameters import constraints
+from driftproof.toolkit.rationals import in_fractions
 
 NEAR = 1e-9
 """How near to a whole number the value of a whole parameter has to be."""
@@ -63,8 +64,7 @@ def as_assumptions(ties: Mapping[str, Tie], notation: Notation) -> list[Assumpti
 
     def one(letter: str, formula: Tie) -> Assumption:
         relation: Callable[[Any], Any] = lambda c: sympy.Eq(getattr(c, letter), formula(c))  # noqa: E731
-        return Assumption(
-            letter, sympy.latex(stated(relation, Letters(notation))), relation=relation
-        )
+        said = in_fractions(stated(relation, Letters(notation)))
+        return Assumption(letter, sympy.latex(said), relation=relation)
 
     return [one(letter, formula) for letter, formula in ties.items()]

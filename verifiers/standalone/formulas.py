@@ -196,7 +196,7 @@ class Curves:
         name, of = self._known[which]
         called, pieces = self._index(name, of, k, i) + "'" * (not risen), self._pieces[which][k][i]
         if risen:
-            pieces = integral_of(pieces, decimal(float(of.knots[k, i, 0, 0])))
+            pieces = integral_of(pieces, Fraction(0))
         value = value_at(self.used.setdefault(called, pieces), x.value)
         return Term(value, called + bracketed(shortened(x).text))
 
@@ -219,7 +219,10 @@ class Curves:
             to = term(lift(x)[k, i, r])
             values[k, i, r] = self._called(which, k, i, to)
             if integral:
-                areas[k, i, r] = self._called(which, k, i, to, risen=True)
+                first = decimal(float(self._known[which][1].knots[k, i, 0, 0]))
+                at_zero = value_at(integral_of(self._pieces[which][k][i], first), Fraction(0))
+                risen = self._called(which, k, i, to, risen=True)
+                areas[k, i, r] = risen.moved_by(at_zero)  # an oracle begins at the first knot
         return (Balls(values), Balls(areas)) if integral else Balls(values)
 
 
@@ -320,5 +323,5 @@ def value_at(pieces: list[Piece], x: Any) -> Any:
                 made = on_values(lambda of, c, y, n=n: of + c * power(y, Fraction(n)), made, c, x)
             return made
         if not on_values(gt, x, end):
-            raise RefusedError(f"{number_text(x)} lies on two pieces of a function")
+            raise RefusedError(f"{number_text(x)} lies on two pieces of a function", open=True)
     raise AssertionError("the last piece has no end")

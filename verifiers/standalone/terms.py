@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import ceil, floor, log10
+from types import SimpleNamespace
 from typing import Any
 
 from flint import arb
@@ -26,6 +28,7 @@ from driftproof.toolkit.balls.operations import power as power_of_balls
 from driftproof.toolkit.balls.tensor import RefusedError, ball, fraction
 from driftproof.toolkit.rationals import decimal
 from driftproof.toolkit.rationals import root as rational_root
+from driftproof.toolkit.tolerances import STORED
 
 SUM, SIGNED, PRODUCT, ATOM = range(4)
 """How a text binds: as a sum, as a product with a sign, as a product, or as one letter."""
@@ -35,6 +38,19 @@ NAMED = 20
 """Letters of a number that stands in a formula itself, at most."""
 SHORT = 1000
 """The largest denominator of a fraction that could be a decimal."""
+
+
+_interval_of = SimpleNamespace(digits=DIGITS)
+
+
+@contextmanager
+def digits_of_intervals(digits: int) -> Iterator[None]:
+    """Write intervals with so many digits: they widen with each step."""
+    before, _interval_of.digits = _interval_of.digits, digits
+    try:
+        yield
+    finally:
+        _interval_of.digits = before
 
 
 class Term(arb):
@@ -47,7 +63,10 @@ class Term(arb):
         bare: whether it is a constant of some text, of which a 0 or a 1 need not be shown.
         copies: of a sum of equal numbers, one of them and how many they are.
         of_square: of a square, what it is of.
+        moved: of x + c, x and the number c, which a later number is added to.
     """
+
+    moved: tuple[Term, Fraction] | None = None
 
     of_square: Term | None = None
     copies: tuple[Term, int] | None = None
@@ -64,6 +83,9 @@ class Term(arb):
 
     def __add__(self, other: Any) -> Term:
         a, b = self, term(other)
+        if a.moved and b.bare and isinstance(b.value, Fraction):
+            left = a.moved[1] + b.value  # 0 but for the roundings of a constant
+            return a.moved[0].moved_by(left * (abs(left) > Fraction(STORED) * abs(b.value)))
         if b.text == "0" or (a.bare and a.value == 0):
             return a if b.text == "0" else b
         signed = f"- {b.text[1:]}" if b.text[0] == "-" else b.text.removeprefix("0 ")
@@ -78,6 +100,8 @@ class Term(arb):
 
     def __sub__(self, other: Any) -> Term:
         a, b = self, term(other)
+        if a.moved and b.bare:
+            return a + -b
         if b.text == "0" or (a.bare and a.value == 0):
             return a if b.text == "0" else -b
         if a.text == b.text and isinstance(a.value, Fraction):
@@ -118,6 +142,14 @@ class Term(arb):
         made.of_square = self if times == 2 else None
         return made
 
+    def moved_by(self, by: Fraction) -> Term:
+        """Return x + c, of which c may cancel."""
+        if not by:
+            return self
+        made = self + Term(by, bare=True)
+        made.moved = self, by
+        return made
+
     def __abs__(self) -> Term:
         return _made(abs, rf"\left|{self.text}\right|", ATOM, self)
 
@@ -141,7 +173,7 @@ class Term(arb):
     def _one_of(self, other: Term, of: Any) -> Term:
         if of(self, other) or of(other, self):
             return self if of(self, other) else other
-        raise RefusedError("which of two numbers is larger was left open: two intervals overlap")
+        raise RefusedError("which of two numbers is larger was left open", open=True)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -214,12 +246,13 @@ def _interval(value: Any) -> tuple[arb, str]:
         raise RefusedError("a number's interval has no bound, as in long runs: try fewer rounds")
     else:
         middle, away = fraction(value.mid()), fraction(value.rad())
-    sizes = ((abs(middle), DIGITS), (away, 2))
+    sizes = ((abs(middle), _interval_of.digits), (away, 2))
     power = max(floor(log10(x)) + 1 - digits for x, digits in sizes if x)
     unit = Fraction(10) ** power
     digits = round(middle / unit)
     times = ceil((away + abs(middle - digits * unit)) / unit)
-    text = rf"[{Decimal(digits).scaleb(power):f} \pm {times} \cdot 10^{{{power}}}]"
+    with localcontext(prec=len(f"{digits}")):
+        text = rf"[{Decimal(digits).scaleb(power):f} \pm {times} \cdot 10^{{{power}}}]"
     return around(digits * unit, times * unit), text
 
 

@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from fractions import Fraction
-from operator import gt
+from operator import eq, gt, le, lt
 from typing import Any
 
 import numpy as np
@@ -21,13 +21,13 @@ from driftproof.synthetic.building_blocks.piecewise_family import declared
 from driftproof.toolkit.at_optimum import AT_OPTIMUM, DISSIMILARITY, FIELD, MINIMA_GAP, OF_X
 from driftproof.toolkit.balls import RefusedError, precision
 from driftproof.toolkit.balls.operations import hull
-from driftproof.toolkit.balls.tensor import ball, fraction, lift
+from driftproof.toolkit.balls.tensor import BITS, ball, fraction, lift
 from driftproof.toolkit.cases import Case, roles_of
 from driftproof.toolkit.constants import MEASURED, ROLES, RUN_ROLES, Letters, expressed, latex
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.engines.balls import run_in_balls
 from driftproof.toolkit.problem import with_overrides
-from driftproof.toolkit.rationals import INEXACT, decimal, rounded
+from driftproof.toolkit.rationals import INEXACT, decimal, in_fractions, rounded
 from driftproof.toolkit.report.latex_text import latex_text
 from driftproof.toolkit.report.listed import listed
 from driftproof.toolkit.tolerances import STORED
@@ -40,9 +40,11 @@ from driftproof.verifiers.standalone.read_back import ALONE, LEFT, RIGHT, Readin
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import outcome_of
 from driftproof.verifiers.standalone.terms import (
+    DIGITS,
     NOTHING,
     Term,
     bracketed,
+    digits_of_intervals,
     number_text,
     on_values,
     settled,
@@ -62,10 +64,17 @@ NUMERAL = re.compile(rf"(?:\\left)?\({_NUMBER}(?:\\right)?\)|{_NUMBER}")
 """A number of a formula, and no index, with its brackets."""
 MOST_DIGITS = 12
 """Of what is an upper end."""
+MOST_DECIMALS = 16 * DIGITS
+"""Of an interval, where fewer leave open on which piece of a function a point lies."""
 
 
-def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float, float]:
+def tex_of(
+    claim: Any, form: Form, case: Case, digits: int = DIGITS
+) -> tuple[str, float, float, float]:
     """Return the LaTeX of a case that breaks a form of a claim, and both sides.
+
+    Args:
+        digits: of its intervals, at first; where these are too wide, it has more.
 
     Raises:
         NoScriptError: with the reason why there is none.
@@ -86,7 +95,8 @@ def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float, float
             x = replace(known, minimiser=np.array(least[: problem.dim]), exact=True)
             exact = {"solution": x, "gap": curves.above, "enclosed_solution": curves.lower}
             problem = with_overrides(problem, **exact)
-        with precision(operations=MOST), curves.named():
+        bits = max(BITS, 4 * digits)
+        with precision(bits, MOST), digits_of_intervals(digits), curves.named():
             run_in_balls(
                 problem,
                 case.algorithm,
@@ -112,6 +122,8 @@ def tex_of(claim: Any, form: Form, case: Case) -> tuple[str, float, float, float
             if not all(on_values(gt, left, reading.letters[RIGHT]) for left in lefts):
                 raise NoScriptError("in fractions its left side is not above the right side")
     except (RefusedError, ArithmeticError) as error:
+        if getattr(error, "open", False) and digits < MOST_DECIMALS:
+            return tex_of(claim, form, case, 2 * digits)
         raise NoScriptError(f"its numbers cannot be written as fractions: {error}") from None
     both = [ball(reading.letters[side]) for side in (LEFT, RIGHT)]
     left, right = (float(x.mid()) for x in both)
@@ -184,7 +196,12 @@ def _right(
         {sympy.Symbol(MEASURED + name, real=True): x for name, x in named.items()}
     )
     measured = [
-        Line(latex(named[name]), x.text, settled(x), said=name.replace("_", " "))
+        Line(
+            latex(named[name]),
+            x.text,
+            settled(x),
+            said=f"${latex(sympy.Symbol(MEASURED + name), claim.measured)}$",
+        )
         for name, x in means.items()
     ]
     others = expression.free_symbols - {*named.values()}
@@ -270,7 +287,8 @@ def met(
     if not (assumed := (*claim.assumes, *form.assumes)):
         return []
     key = claim.notation(case).key
-    relations = {one: relation_of(one, key).formula for one in assumed if one.relation is not None}
+    related = [one for one in assumed if one.relation is not None]
+    relations = {one: in_fractions(relation_of(one, key).formula) for one in related}
     symbols = {x for of in relations.values() for x in of.free_symbols}
     lines = _letters(claim, case, symbols, curves)
     numbers = {x: line.value.value for x, line in lines.items()}
@@ -284,7 +302,7 @@ def met(
         parts = [x for x in conjuncts(formula) if any(of.subs(exact) != 0 for of in x.args)]
         told |= {x for part in parts for x in part.free_symbols}  # and nothing of 0 ≤ 0
         both = []
-        with suppress(NoScriptError):  # a function that no text is read back with, as max
+        with suppress(NoScriptError):  # as of max, with which no text is read back
             both = [_sides(part, reading) for part in parts]
         said.append(assumption(one) + f", since {listed(both)}" * bool(both))
     rows = [row_of(line) for x, line in lines.items() if x in told and line.subject not in known]
@@ -293,10 +311,18 @@ def met(
 
 
 def _sides(relation: Any, reading: Reading) -> str:
-    """Return both sides of a relation, and what they come to."""
+    """Return both sides of a relation, and what they come to.
+
+    Raises:
+        NoScriptError: in fractions it does not hold, as an equality within a tolerance.
+    """
     pair = (relation.lts, relation.gts) if hasattr(relation, "lts") else relation.args
+    values = [reading.value(latex(x)) for x in pair]
+    if not on_values({"==": eq, "<": lt, ">": lt}.get(relation.rel_op, le), *values):
+        raise NoScriptError("what it comes to does not show that it holds")
     texts = [
-        [latex(x)] * (not x.is_number) + [settled(Term(reading.value(latex(x)))).text] for x in pair
+        [latex(x)] * (not x.is_number) + [settled(Term(value)).text]
+        for x, value in zip(pair, values, strict=True)
     ]
     if relation.rel_op == "==":
         texts = [[*texts[0], *texts[1]]]

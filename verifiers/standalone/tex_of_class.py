@@ -3,7 +3,7 @@ r"""A counterexample over a class as LaTeX: its functions' points, and both side
 import json
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise, product
@@ -12,8 +12,9 @@ from typing import Any
 
 import sympy
 
-from driftproof.toolkit.constants import LATEX, latex
+from driftproof.toolkit.constants import LATEX, MEASURED, Letters, expressed, latex
 from driftproof.toolkit.letters import shown
+from driftproof.toolkit.rationals import decimal
 from driftproof.toolkit.rationals import root as rational_root
 from driftproof.toolkit.report.latex_text import latex_text
 from driftproof.toolkit.report.listed import listed
@@ -21,6 +22,7 @@ from driftproof.verifiers.standalone.formulas import Piece, integral_of, letter
 from driftproof.verifiers.standalone.of_formulas import nearest
 from driftproof.verifiers.standalone.read_back import LEFT, RIGHT, Reading, of_table
 from driftproof.verifiers.standalone.refusal import NoScriptError
+from driftproof.verifiers.standalone.right import means_of
 from driftproof.verifiers.standalone.terms import (
     NOTHING,
     Term,
@@ -158,6 +160,14 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
         lines.append(Line(name, x.text, Term(x.value), said=said))
     sides = [ending, *found["assumptions"].values()]
     exact = [quadratic(side).value for side in sides]
+    last = _of_last(found, about) if about.alone else {}
+    for label, of in last.items():
+        tell(label, of)
+        vectors[label], seen[label] = (
+            [str(total(of, j).value) for j in range(dimension)],
+            {label: "1"},
+        )
+    vectors |= {"x*": ["0"] * dimension} if last else {}
     means = _of_means(found, sides) if not (about.cycle or about.plane) else {}
     for label, parts in means.items():
         if label[0] == "F":
@@ -213,7 +223,12 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
             f"Let {_classes(found)}, {'namely' if formulas else 'with the values below.'}",
             *aligned(formulas),
             *_exist(found, drawn, about),
-            *about.told(_valued(found)),
+            *about.told(_valued(found), [*last]),
+            *(
+                _brought(claim, forms[0], about.case)
+                if forms and about.case and not about.limit
+                else []
+            ),
             *["Beside $x_{0}$ the method remembers $c_{i}$, of client $i$."]
             * (not cycle and any(own[:2] == "c_" for own in vectors)),
             *cycle,
@@ -283,9 +298,10 @@ def _needed(found: dict[str, Any]) -> list[str]:
     asked = [name.rpartition("(")[2].split(")")[0] for name in found["coordinates"]]
     clients = [name for name in functions if name != "h"]
     order = dict.fromkeys(["x*", "z*", *asked, *(at for _, at, _ in _points(found))])
+    rests = "start-at-minimiser" in found["about"]  # at x*: x_0 is no point of its own
     for at in order:
         alone = [name[2:] for name in clients if at in functions[name]["points"]]
-        if re.fullmatch(r"[xz]_[1-9]\d*", at):
+        if re.fullmatch(r"[xz]_\d+", at) and (at[1:] != "_0" or rests):
             of = f"{alone[0]}," * (len(clients) > 1 and len(alone) == 1)
             numbers[of] += 1
             names[at] = f"{at[:2]}{of}{numbers[of]}"
@@ -338,6 +354,8 @@ class About:
         what = "is the saddle point" if self.saddle else "solves $A(z) = 0$"
         self.solves = f"so ${self.x}^{{*}}$ {what if self.plane else 'minimises $F$'}"
         self.cycle = "recurs()" in self.conditions
+        rests = "start-at-minimiser()" in self.conditions
+        self.start = f"{self.point}{'*' if rests else '_0'}"
         self.limit = self.cycle and getattr(claim, "way", "") == "limit"
         self.functions = [*map(_name, found["functions"])]
         of = dict(part.split(": ", 1) for part in before.split("; ") if ": " in part)
@@ -346,6 +364,10 @@ class About:
         self.case = next((x for x in cases if self._called(x.algorithm)), None)
         self.method = self.case.algorithm if self.case else None
         self.motion = self.rounds > 1 and cycles.in_motion(self.method)
+        numbers = self.method.values().values() if self.method else ()
+        cohort = self.method.cohort_size(self.clients) if self.method else 0
+        self.alone = not (self.cycle or self.plane or self.saddle) and cohort == self.clients > 1
+        self.sizes = {decimal(x) for x in numbers if type(x) is float}
         self.notation = {**getattr(self.method, "notation", {}), **getattr(claim, "letters", {})}
         stated = [str(part) for x in cases for part in x.problem.conditions] or self.conditions
         self.stated = {re.split(r"\W", part)[0] for part in stated}
@@ -397,7 +419,7 @@ class About:
             return bounded, "of these functions; no condition of the claim bounds it"
         return bounded, f"{'at most' if most else 'equal to'} {limit}"
 
-    def told(self, valued: bool = False) -> list[str]:
+    def told(self, valued: bool = False, last: Sequence[str] = ()) -> list[str]:
         """Return what is run, and what the left side is of."""
         method = (
             of_method(self.method, notation=self.notation)
@@ -411,11 +433,15 @@ class About:
         if self.saddle:
             name, mean = "f", mean.replace("A", "f")
         rounds = f" for {counted(self.rounds, 'round')}" * (not self.limit)
+        begun = rf" from ${self.x}_{{0}}{f' = {self.x}^{{*}} = 0' * (self.start[1:] == '*')}$"
+        rounds = begun * (not self.cycle and self.start in self.points) + rounds
         run = f"Run {method}{rounds} on {counted(self.clients, 'client')}, with ${name} = {mean}$"
         made = [f"{run}{f' and {self.least}' * bool(valued and self.least)}."]
         made += of_draws(self.method, self.clients) if self.method else []
         if any("," in at for _, at, _ in _points(self.found)):
-            made.append(re.sub(X, self.x, NUMBERED))
+            where = listed([f"${_name(at)}$" for at in last])
+            ends = f"; {where} are a gradient step further" * bool(last)
+            made.append(re.sub(X, self.x, NUMBERED).replace(".", f"{ends}."))
         if self.plane:
             made.append("Points are $z = (x, y)$, and $z^{*} = 0$.")
         if not self.cycle:
@@ -463,6 +489,57 @@ def _of_means(found: dict[str, Any], sides: Iterable[Any]) -> dict[str, dict[str
                     del of[part]
                 of[label] = str(len(parts) * size)
     return made
+
+
+def _brought(claim: Any, form: Any, case: Any) -> list[str]:
+    """Return which terms of a statement's right side stand on the left below, as judged."""
+    if not (names := means_of(claim, case, form.right)):
+        return []
+    symbols = [sympy.Symbol(MEASURED + name) for name in names]
+    whole = latex(expressed(form.right, Letters(claim.notation(case))), claim.measured)
+    measured = listed([f"${latex(x, claim.measured)}$" for x in symbols])
+    return [
+        f"The right side is ${whole}$: its terms with {measured}",
+        f"are brought to the left, so that ${LEFT}$ has all that is measured.",
+    ]
+
+
+def _of_last(found: dict[str, Any], about: About) -> dict[str, dict[str, str]]:
+    """Write a mean of squares of clients' last points, less x* or x_0, as one; return the points.
+
+    Where these are is tried with each size of the method: what the squares come to has to agree.
+    """
+    ended = found["conclusion"]["products"]
+    chains = {f[2:]: [*of["points"].items()] for f, of in found["functions"].items() if "_" in f}
+    begins = next(iter(found["functions"].values()))["points"].get(about.start, {"x": {}})["x"]
+    for size in about.sizes:
+        made = dict[str, dict[str, str]]()
+        for client, chain in chains.items():
+            own = [p for at, p in chain if "," in at or at == about.start]
+            made[f"x_{client},{len(own)}"] = _moved(own[-1]["x"], own[-1]["g"], -size)
+        for base, x in {about.start: begins, "x*": {}}.items():
+            each = [_moved(of, x, Fraction(-1)) for of in made.values()]
+            squares = [(Fraction(1, len(each)), of, of) for of in each]
+            if len(made) == about.clients and _form(squares) == _form(ended):
+                ended[:] = [[f"1/{len(made)}", *[{label: "1", base: "-1"}] * 2] for label in made]
+                return made
+    return {}
+
+
+def _moved(x: dict[str, str], g: dict[str, str], size: Fraction) -> dict[str, str]:
+    """Return x + size·g."""
+    total = {n: Fraction(x.get(n, 0)) + size * Fraction(g.get(n, 0)) for n in {**x, **g}}
+    return {n: str(c) for n, c in total.items() if c}
+
+
+def _form(products: Iterable[Any]) -> dict[tuple[str, ...], Fraction]:
+    """Return the coefficient of each product of two unknown vectors."""
+    made = dict[tuple[str, ...], Fraction]()
+    for c, u, v in products:
+        for (n, x), (m, y) in product(u.items(), v.items()):
+            pair = (*sorted((n, m)),)
+            made[pair] = made.get(pair, Fraction(0)) + Fraction(c) * Fraction(x) * Fraction(y)
+    return {pair: c for pair, c in made.items() if c}
 
 
 def _from_one(found: dict[str, Any]) -> dict[str, Any]:

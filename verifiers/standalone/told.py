@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from driftproof.toolkit.balls import Balls
+from driftproof.toolkit.balls import Balls, RefusedError
 from driftproof.toolkit.balls.tensor import lift
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import latex
@@ -77,7 +77,10 @@ class Told:
 
     def step(self, ctx: Any, oracles: Any, state: Any) -> Any:
         """Tell one step."""
-        return self._settled(self._of.step(ctx, oracles, state), state, ctx.t + 1)
+        try:
+            return self._settled(self._of.step(ctx, oracles, state), state, ctx.t + 1)
+        except RefusedError as error:
+            raise RefusedError(f"in step {ctx.t + 1}: {error}", open=error.open) from error
 
     def _settled(self, state: Any, before: Any = None, t: int = 0) -> Any:
         """Name what a state holds; what is only kept, as a round's start is, gets no line."""
