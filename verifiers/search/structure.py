@@ -114,6 +114,7 @@ class Choices:
         alike: what may be the same for all clients.
         opposed: the curves that may be opposed.
         flags: what else may be there or not, by name.
+        rests: whether a run may begin at a stationary point.
         moved: of a shipped family, the parameters that may be moved.
         fixed: what of a structure cannot be chosen, by name.
         counts_move: whether the algorithm's whole numbers (a batch) may be others than its own.
@@ -125,6 +126,7 @@ class Choices:
     alike: tuple[str, ...] = ()
     opposed: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    rests: bool = False
     moved: tuple[str, ...] = ()
     fixed: tuple[tuple[str, Any], ...] = ()
     counts_move: bool = True
@@ -167,7 +169,8 @@ class Choices:
                 noises=(),
                 rare=0.5,
             )
-        return self._fitted(structure, longest)
+        largest, at_rest = number % 4 == 3, self.rests and number % 4 in (1, 3)
+        return self._fitted(replace(structure, largest=largest, at_rest=at_rest), longest)
 
     def changed(self, structure: Structure, random: np.random.Generator, longest: int) -> Structure:
         """Return a structure that differs from another in one thing or two."""
@@ -189,8 +192,6 @@ class Choices:
             drawn = {name: tuple(x for x in self.alike if random.random() < 0.3)}
         elif name == "opposed":
             drawn = {name: str(random.choice(self.opposed or ("",)))}
-        elif name == "largest":
-            drawn = {name: bool(random.random() < 0.6)}
         elif name == "plain" or name in self.flags:
             drawn = {name: bool(random.random() < 0.3)}
         elif name == "taking_part":

@@ -77,10 +77,8 @@ class Family:
             noises=tuple(self.of_kind(Noise)),
             alike=(() if problem is None else self.alike) or (*curves, *numbers),
             opposed=tuple(name for name, one in curves.items() if one.opposed),
-            flags=(
-                *(one.flag for one in numbers.values() if one.flag),
-                *(("at_rest",) if self.fields_at_start and problem is not None else ()),
-            ),
+            flags=tuple(one.flag for one in numbers.values() if one.flag),
+            rests=bool(self.fields_at_start) and problem is not None,
             fixed=() if problem is None else tuple(self.fixed(problem, asked).items()),
         )
         if algorithm is None or problem is None:
