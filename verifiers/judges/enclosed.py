@@ -290,8 +290,8 @@ def merge_enclosure(row: Row, enclosed: Row) -> Row:
     """
     refuted = row.verdict is Verdict.REFUTED
     if enclosed.verdict is Verdict.INCONCLUSIVE:
-        remark = f"in ball arithmetic: {enclosed.reason}"
         ran = enclosed.lhs is not None or enclosed.reason == UNKNOWN
+        remark = f"{'not checked ' * (refuted and not ran)}in ball arithmetic: {enclosed.reason}"
         if row.reason == bounds.BOTH_ZERO or (refuted and ran):
             row = withdrawn(row, row.reason)
         if ran and enclosed.lhs is not None:

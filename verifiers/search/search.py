@@ -304,7 +304,7 @@ def _search(
             candidate = result
         done = result["status"] in (CONFIRMED, VERIFIED)
         if not done and form.form != "sibling":
-            told(f"{claim.name}: that is no violation: {result['reason'] or result['status']}")
+            told(f"{claim.name}: not confirmed: {result['reason'] or result['status']}")
         seeks = claim.measures and form.form != "sibling"
         seeks = seeks and (not effort.strongest or isinstance(check, OwnCase))
         if done and seeks and (could_be_clearer(result, effort.strongest) or foreign(result)):

@@ -304,7 +304,8 @@ def met(
         both = []
         with suppress(NoScriptError):  # as of max, with which no text is read back
             both = [_sides(part, reading) for part in parts]
-        said.append(assumption(one) + f", since {listed(both)}" * bool(both))
+        stated, since = assumption(one), listed(both)  # of a tie both are the same
+        said.append(stated + f", since {since}" * (since not in stated))
     rows = [row_of(line) for x, line in lines.items() if x in told and line.subject not in known]
     ending = "; with" if rows else "."
     return [f"The assumptions are met: {'; '.join(said)}{ending}", *aligned(rows)]
