@@ -53,8 +53,8 @@ def told_apart(name: str, ask: Callable[..., Any]) -> Callable[..., Any]:
     """Return an oracle whose answers are of one point alone: of constant ones each would do.
 
     A program that asks at the wrong point would else conform. An algorithm's steps do not know
-    that gradients are those of a function, so that any smooth factor serves. It is 1 at no point
-    but 0, and does not depend on a vector v in which the answer is linear.
+    that gradients are those of a function, so that any smooth factor serves. It does not depend on
+    a vector v in which the answer is linear.
     """
     count = len(ARGUMENTS[name][0]) - (ARGUMENTS[name][0][-1] == "v")
 
