@@ -1305,7 +1305,7 @@ def test_even_steps_are_told_once_no_noise_is_a_clause_and_zeta_is_exact():
         Fraction(k, 10) for k in range(1, 5)
     ]
     assert sum(row.startswith("w_{2}") for row in rows_of(text)) == 1
-    assert r"no noise, $\sigma = 0$; five steps, $\tau = 5$, since $\tau = 5$" in text
+    assert r"no noise, $\sigma = 0$; five steps, $\tau = 5$;" in text
     assert r"\sigma &=" not in text
     assert reading.letters[r"\zeta"] == 1
 

@@ -262,7 +262,7 @@ def _told(
         for name, n in clients[k].often.items()
         if 0 < clients[k].asked[name] < n
     ]
-    for name, k, times, n in fewer[:1]:
+    for name, k, times, n in fewer[:1] if elsewhere else ():  # else the step says it
         lines.append(f"        {name}{ASKED}client {k} {times} of {n} times in this round")
     if logs:
         what = " and ".join(f"{n} {word}" for word, n in logs.items())

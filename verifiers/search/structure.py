@@ -241,7 +241,9 @@ class Choices:
         rounds = max(1, min(structure.rounds, longest // steps))
         structure = replace(structure, local_steps=steps, rounds=rounds, taking_part=part)
         drifts = structure.clients > 1 and (steps > 1 or part < structure.clients)
-        return replace(structure, at_rest=structure.at_rest and drifts)
+        if not (structure.at_rest and drifts):
+            return replace(structure, at_rest=False)
+        return replace(structure, opposed="")  # F' would be 0 not at the start alone
 
 
 def as_long(structure: Structure, case: Case) -> Structure:

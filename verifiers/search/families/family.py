@@ -135,6 +135,9 @@ def _rest(curve: PiecewiseLinear) -> None:
     own[-1] = -own[:-1].sum(0)
     curve.values.add_((own - curve.values[..., k, :])[..., None, :])
     curve.values[..., k, :] = own
+    slopes = curve.changed(torch.clone).slopes  # of a straight line the tails are to go on as it
+    for tail, end in ((curve.left, 0), (curve.right, -1)):
+        tail.copy_(torch.where(tail != 0, slopes[..., end, :], tail))
 
 
 def _turn(one: Declared) -> int:
