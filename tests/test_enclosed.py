@@ -435,7 +435,7 @@ def test_a_long_run_is_enclosed_as_far_as_what_refutes_it():
         for made in (contraction(1), contraction(2))
     ]
     ((true,), tasks), ((false,), _) = map(rows_of, long)
-    assert tasks == ["attack", "exact", "in balls"]
+    assert tasks == ["open", "attack", "exact", "in balls"]
     assert (true.verdict, true.evidence) == (Verdict.INCONCLUSIVE, None)
     assert "it holds up to the point where doubles refute it: they lose digits" in true.reason
     assert "more operations" in true.reason
