@@ -36,17 +36,7 @@ KINDS = 16
 RARE = (0.5, 0.5, 0.25, 0.0625, 0.01, 0.001)
 WHOLE = (0, 1, 2, 3, 5, 10)
 """What a whole number of an algorithm may be."""
-DRAWN = (
-    *COUNTS,
-    "noises",
-    "alike",
-    "opposed",
-    "options",
-    "moved",
-    "taking_part",
-    "plain",
-    "largest",
-)
+DRAWN = (*COUNTS, "noises", "alike", "opposed", "options", "moved", "taking_part", "plain")
 """What of a structure is drawn."""
 
 

@@ -59,7 +59,7 @@ MOST_STEPS = 1024
 """Steps of a longer run in which a violation may grow."""
 
 FEW_ROUNDS = tuple(2**k for k in range(12))
-"""Of so many rounds the cohorts may have few enough outcomes to be enumerated."""
+"""Of so many rounds cohorts may have few enough outcomes to be enumerated, and balls run."""
 
 
 class Unit(ABC):
