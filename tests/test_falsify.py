@@ -61,7 +61,7 @@ REFUTED = {
 
 @pytest.mark.parametrize("select", REFUTED)
 def test_what_is_refuted_on_record_is_found_again(select, tmp_path):
-    words = ("falsify", select, "--climbs", "6", "--no-controls", "--out", "s")
+    words = ("falsify", select, "--climbs", "10", "--no-controls", "--out", "s")
     done = driftproof(*words, cwd=tmp_path)
     assert done.returncode == 0, "whatever is found is refuted on record"
     assert quiet(done), done.stderr

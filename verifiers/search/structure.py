@@ -104,7 +104,7 @@ class Choices:
         alike: what may be the same for all clients.
         opposed: the curves that may be opposed.
         flags: what else may be there or not, by name.
-        rests: whether a run may begin at a stationary point.
+        rests: whether some runs begin at a stationary point, some with the largest steps.
         moved: of a shipped family, the parameters that may be moved.
         fixed: what of a structure cannot be chosen, by name.
         counts_move: whether the algorithm's whole numbers (a batch) may be others than its own.
@@ -159,8 +159,10 @@ class Choices:
                 noises=(),
                 rare=0.5,
             )
-        largest, at_rest = number % 4 == 3, self.rests and number % 4 in (1, 3)
-        return self._fitted(replace(structure, largest=largest, at_rest=at_rest), longest)
+        if self.rests:
+            nth = number % 4
+            structure = replace(structure, largest=nth == 3, at_rest=nth in (1, 3))
+        return self._fitted(structure, longest)
 
     def changed(self, structure: Structure, random: np.random.Generator, longest: int) -> Structure:
         """Return a structure that differs from another in one thing or two."""
