@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import replace
 from fractions import Fraction
@@ -18,7 +19,9 @@ from hypothesis import strategies as st
 from driftproof.synthetic.problems import BoundedComposition, PiecewiseLosses, QuadraticBilevel
 from driftproof.toolkit.algorithm import Algorithm, algorithm
 from driftproof.toolkit.algorithms import ComFedL, FedAvg, FedNest
-from driftproof.toolkit.balls import RefusedError
+from driftproof.toolkit.balls import Balls, RefusedError
+from driftproof.toolkit.balls.solutions import enclosing
+from driftproof.toolkit.balls.tensor import lift, precision
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.measure import each, smallest, sq
 from driftproof.toolkit.problem import Problem, Solution, problem
@@ -572,3 +575,61 @@ def test_gradient_descent_on_any_piecewise_loss_is_not_said_to_climb(data):
     case = true.cases[0]
     row = bounds.judge(true, case, true.forms[0], bounds.measure_exactly(true, case))
     assert row.verdict is not Verdict.REFUTED, row.reason
+
+
+def _exact(points, x):
+    """Return p(x) and ∫ p from 0 to x in fractions, p constant beyond its points."""
+    points = [(Fraction(a), Fraction(b)) for a, b in points]
+
+    def value(x):
+        if x <= points[0][0]:
+            return points[0][1]
+        for (a, p), (b, q) in itertools.pairwise(points):
+            if x <= b:
+                return p + (q - p) / (b - a) * (x - a)
+        return points[-1][1]
+
+    low, high = sorted((Fraction(0), x))
+    ends = sorted({low, high, *(a for a, _ in points if low < a < high)})
+    area = sum((b - a) * (value(a) + value(b)) / 2 for a, b in itertools.pairwise(ends))
+    return value(x), area if x >= 0 else -area
+
+
+_doubles = st.floats(-4, 4).filter(lambda x: x == 0 or abs(x) > 1e-3)
+_curves = st.lists(st.tuples(_doubles, _doubles), min_size=1, max_size=4, unique_by=lambda p: p[0])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(_curves, min_size=1, max_size=3), _doubles)
+def test_functions_in_balls_are_those_of_the_points_not_of_rounded_slopes(curves, at):
+    """F(0) was 10⁻¹⁷ where a double was meant to cancel it: a false refutation in balls."""
+    curves = [tuple(sorted(curve)) for curve in curves]
+    problem = PiecewiseLosses(clients=len(curves), gradients=tuple((c,) for c in curves))
+    with precision(200):
+        of, x = enclosing(problem), Balls.of([[at]])
+        found = lift(of.gradient(x)).item(), lift(of.objective(x)).item()
+        both = zip(*(_exact(curve, Fraction(at)) for curve in curves), strict=True)
+        for ball, of_clients in zip(found, both, strict=True):
+            wanted = sum(of_clients, Fraction(0)) / len(curves)
+            assert abs(ball - lift(wanted).item()) < 1e-45
+
+
+def test_equal_weights_are_one_third_each_in_balls():
+    """They were doubles, whose sum is not 1: a run that attains its bound was refuted."""
+    toward_one = ((0.0, -1.0), (1.0, 0.0))
+    for n in (3, 5, 7, 49):
+        problem = PiecewiseLosses(clients=n, gradients=((toward_one,),) * n, tails="linear")
+        case = Case(problem, FedAvg(step_size=0.5, weighting="samples"), rounds=5)
+        row = enclosed.judge(attained, case, attained.forms[0])
+        assert (row.verdict, row.attained) == (Verdict.SUPPORTED, True)
+
+
+@bound(
+    name="tests/attained",
+    source="tests",
+    statement="attained",
+    right=lambda c: (1 - c.eta) ** (2 * c.T),
+    cases=[Case(PiecewiseLosses(), FedAvg(), rounds=1)],
+)
+def attained(view):
+    return each("round", "local_step", sq(view.mean("w") - view.minimiser)) if view.last else None

@@ -182,6 +182,13 @@ class Problem(Parameters, ABC):
             self._held[key] = self.oracles(*key)
         return self._held[key]
 
+    def exact_oracles(self, x: Any) -> Any:
+        """Return the oracles that are asked at balls x: those of doubles, taken for what they are.
+
+        A family whose oracles compute with rounded numbers, as slopes, returns others.
+        """
+        return self.oracles_for(x)
+
     def numpy(self) -> InNumpy:
         """Return each client's loss and gradient as functions of numpy, for tests of any code."""
         return in_numpy(self)

@@ -4,11 +4,13 @@
 tensors it stands for, and how a search makes it of numbers (``verifiers.search.families``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import Annotated, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -22,6 +24,13 @@ Curves = tuple[tuple[Points, ...], ...]
 """A curve for each client and coordinate."""
 Vectors = tuple[tuple[float, ...], ...]
 """A number for each client and coordinate."""
+Tensors = Callable[[Any], Tensor]
+"""Makes a tensor of nested numbers."""
+
+
+def doubles(numbers: Any) -> Tensor:
+    """Return the doubles that are nearest to numbers."""
+    return torch.from_numpy(np.array(numbers, object).astype(np.float64))
 
 
 @dataclass(frozen=True)
@@ -37,13 +46,15 @@ class Declared:
     def check(self, of: Problem, name: str) -> None:
         """Raise DriftproofError unless a member has such a parameter."""
 
-    def tensors(self, value: Any, clients: int, dim: int, linear: bool) -> Any:
+    def tensors(self, value: Any, shape: tuple[int, int], linear: bool, number: Tensors) -> Any:
         """Return what one member's parameter stands for, with a last axis of one member.
 
         Args:
+            shape: clients and dim.
             linear: whether curves go on as their outermost pieces do.
+            number: makes a tensor of numbers.
         """
-        return torch.tensor([value], dtype=torch.float64)
+        return number([value])
 
     def value(self, tensors: Any) -> Any:
         """Return the parameter of the first of several members."""
@@ -73,8 +84,9 @@ class _OfEach(Declared):
     def check_entry(self, of: Problem, name: str, entry: Any) -> None:
         """Refuse what is no entry of one client and coordinate."""
 
-    def filled(self, rows: Any, clients: int, dim: int) -> Any:
+    def filled(self, rows: Any, shape: tuple[int, int]) -> Any:
         """Return an entry for each client and coordinate."""
+        clients, dim = shape
         return rows or ((self.default,) * dim,) * clients
 
 
@@ -99,12 +111,14 @@ class Curve(_OfEach):
         rises = len(entry) > 1 and all(a[1] < b[1] for a, b in pairwise(entry))
         of.require(name, "two points or more, whose values ascend", rises or not self.rises)
 
-    def tensors(self, value: Curves, clients: int, dim: int, linear: bool) -> PiecewiseLinear:
+    def tensors(
+        self, value: Curves, shape: tuple[int, int], linear: bool, number: Tensors
+    ) -> PiecewiseLinear:
         """Return the functions, all with as many knots."""
-        curves, linear = self.filled(value, clients, dim), linear or self.rises
+        curves, linear = self.filled(value, shape), linear or self.rises
         count = max(2, *(len(points) for row in curves for points in row))
         padded = [[_padded(points, count, linear) for points in row] for row in curves]
-        points = torch.tensor(padded, dtype=torch.float64)[..., None]  # [clients, dim, knots, 2, 1]
+        points = number(padded)[..., None]  # [clients, dim, knots, 2, 1]
         return piecewise(points[..., 0, :], points[..., 1, :], linear)
 
     def value(self, tensors: PiecewiseLinear) -> Curves:
@@ -132,9 +146,11 @@ class Number(_OfEach):
         """Refuse a number that is not above 0, where it has to be."""
         of.require(name, "numbers above 0", entry > 0 or not self.positive)
 
-    def tensors(self, value: Vectors, clients: int, dim: int, linear: bool) -> Tensor:
+    def tensors(
+        self, value: Vectors, shape: tuple[int, int], linear: bool, number: Tensors
+    ) -> Tensor:
         """Return the numbers."""
-        return torch.tensor(self.filled(value, clients, dim), dtype=torch.float64)[..., None]
+        return number(self.filled(value, shape))[..., None]
 
     def value(self, tensors: Tensor) -> Vectors:
         """Return the first member's numbers."""
@@ -175,15 +191,15 @@ def piecewise(knots: Tensor, values: Tensor, linear: bool) -> PiecewiseLinear:
 
 
 def _padded(curve: Points, count: int, linear: bool) -> list[tuple[float, float]]:
-    """Return a curve with more knots, on its right tail."""
-    points = list(curve)
+    """Return a curve with more knots, on its right tail, in fractions: all else is rounded once."""
+    points: list[Any] = list(curve)
     while len(points) < count:
-        x, value = points[-1]
-        rise = 0.0
+        x, value = map(Fraction, points[-1])
+        rise = Fraction(0)
         if linear and len(points) > 1:
-            before, low = points[-2]
+            before, low = map(Fraction, points[-2])
             rise = (value - low) / (x - before)
-        points.append((x + 1.0, value + rise))
+        points.append((x + 1, value + rise))
     return points
 
 

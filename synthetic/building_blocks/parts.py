@@ -72,4 +72,4 @@ class Parts:
     def noisy(self, name: str) -> bool:
         """Say whether some member has a noise."""
         size = getattr(self, name)
-        return size is not None and bool(size.any())
+        return size is not None and bool((size != 0).any())

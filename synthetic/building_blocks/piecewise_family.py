@@ -13,14 +13,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.building_blocks.curves import Declared
+from driftproof.synthetic.building_blocks.curves import Declared, Tensors, doubles
 from driftproof.synthetic.building_blocks.parts import Parts
 from driftproof.synthetic.certificates.piecewise import Functions, Shape, shape_of, solution_of
 from driftproof.toolkit.at_optimum import constants_at_optimum
+from driftproof.toolkit.balls.solutions import enclosing
 from driftproof.toolkit.balls.tensor import Balls, RefusedError, lift
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.oracles import has_term
-from driftproof.toolkit.problem import Problem, Solution
+from driftproof.toolkit.problem import Problem, Solution, with_overrides
 
 
 @cache
@@ -68,11 +69,19 @@ class PiecewiseFamily(Problem):
     @cached_property
     def parts(self) -> Parts:
         """The numbers, as tensors of one member."""
+        return self._parts(doubles)
+
+    def _parts(self, number: Tensors) -> Parts:
         values, kinds = self.values(), declared(type(self))
-        shape = values.pop("clients"), values.pop("dim"), values.get("tails") == "linear"
+        shape = (values.pop("clients"), values.pop("dim")), values.get("tails") == "linear", number
         for name, one in kinds.items():
             values[one.part or name] = one.tensors(values.pop(name), *shape)
         return Parts(**values)
+
+    def exact_oracles(self, x: Tensor) -> Any:
+        """Return the oracles for balls, whose slopes and values at 0 are balls: none is rounded."""
+        exact = with_overrides(self, parts=self._parts(Balls.of))
+        return exact.oracles(x.dtype)
 
     @abstractmethod
     def functions_of(self, parts: Parts) -> Functions:
@@ -99,7 +108,7 @@ class PiecewiseFamily(Problem):
         if "strong_convexity" not in self.constants:
             return known
         size = float(self.minimiser.abs().max() + self.parts.plain.knots.abs().max())
-        slopes = self._subgradient if has_term(self) else self.gradient
+        slopes = self._subgradient if has_term(self) else enclosing(self).gradient
         with suppress(RefusedError):  # of two levels, ∇F is not for balls beside a knot
             if all(slope == 0 for slope in lift(slopes(Balls(x))).flat):
                 return 0.0
@@ -110,7 +119,7 @@ class PiecewiseFamily(Problem):
         return known
 
     def _subgradient(self, x: Tensor) -> Tensor:
-        return self.functions_of(self.parts).derivative(x[:, None])[:, 0]
+        return self.functions_of(self._parts(Balls.of)).derivative(x[:, None])[:, 0]
 
     @cached_property
     def constants(self) -> Mapping[str, Any]:

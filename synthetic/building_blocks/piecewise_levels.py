@@ -26,6 +26,7 @@ clients and coordinates, and r is the largest size of a coin.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -64,6 +65,11 @@ class PiecewiseLevels(PiecewiseFamily, BilevelProblem):
         """ℓ_{g,1}, or each replicate's, [replicates]."""
         each = self.numbers_of(self.parts)["lower_smoothness"]
         return each if len(each) > 1 else float(each)
+
+    def exact_oracles(self, x: Tensor) -> Any:
+        """Return the oracles for balls, with the ℓ_{g,1} of doubles."""
+        assert self.lower_smoothness is not None  # the copy keeps what is known
+        return super().exact_oracles(x)
 
     def lower_solution(self, x: UpperVector) -> LowerVector:
         """Return y*(x), which is piecewise linear."""

@@ -54,7 +54,7 @@ class PiecewiseLinear:
     @cached_property
     def flat(self) -> bool:
         """Whether no function has a tail that rises or falls."""
-        return not bool(self.left.any() or self.right.any())
+        return not bool((self.left != 0).any() or (self.right != 0).any())
 
     def value(self, x: Tensor) -> Tensor:
         """Return p(x), for x of [..., replicates]."""

@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import torch
 from flint import arb
+from torch import Tensor
 
 from driftproof.toolkit.balls.operations import hull, root
 from driftproof.toolkit.balls.tensor import Balls, RefusedError, lift
@@ -27,10 +27,22 @@ def enclosing(problem: P) -> P:
         F(x) − ‖∇F(x)‖ r − (L/2) r² ≤ F(x*) = inf F ≤ F(x).
 
     Of F = f + h, x is first moved by a proximal step, and ∇F is a subgradient that it gives.
-    Without r or L, inf F lies between the solution's ends, which were rounded.
+    Without r or L, inf F lies between the solution's ends, which were rounded. At balls its oracles
+    are ``exact_oracles``, made once.
     """
-    solution = cached_property(lambda _: _enclosed(problem))
-    return with_overrides(problem, solution=solution, minimiser=property(_minimiser))
+    solution = cached_property(lambda of: _enclosed(of, problem.solution))
+    held = cached_property(lambda _: problem.exact_oracles(Balls.of(problem.start())))
+
+    def oracles_for(of: Any, x: Tensor) -> Any:
+        return of.oracles_of_balls if isinstance(x, Balls) else problem.oracles_for(x)
+
+    return with_overrides(
+        problem,
+        solution=solution,
+        minimiser=property(_minimiser),
+        oracles_of_balls=held,
+        oracles_for=oracles_for,
+    )
 
 
 def _minimiser(problem: Any) -> Balls:
@@ -40,8 +52,8 @@ def _minimiser(problem: Any) -> Balls:
     return point
 
 
-def _enclosed(problem: Any) -> Solution:
-    known, away, infimum = problem.solution, None, None
+def _enclosed(problem: Any, known: Solution) -> Solution:
+    away, infimum = None, None
     if known.minimiser is not None:
         with suppress(RefusedError):
             away, infimum = _around(problem, known)
@@ -91,7 +103,7 @@ def _after_a_step(problem: Any, x: np.ndarray, bend: arb) -> tuple[np.ndarray, a
         raise RefusedError(UNKNOWN)
     at, t = Balls(x)[:, None], Balls(np.array(1 / bend))
     before = on_every_client(at - t * problem.gradient(at), problem.clients)
-    z = lift(problem.oracles(torch.float64).prox(before, t)[0])[:, 0]
+    z = lift(problem.oracles_for(at).prox(before, t)[0])[:, 0]
     moved = _norm(x - z)
     return z, moved, (2 * bend * moved).upper()
 

@@ -48,6 +48,14 @@ class _InBalls(BatchedContext):
         """The replicates' probabilities as balls, [replicates]."""
         return lift(np.full(self.replicates, Fraction(1, self.replicates), dtype=object))
 
+    def means(
+        self, mask: Tensor | None, xs: tuple[Tensor, ...], weights: Tensor | None
+    ) -> list[Tensor]:
+        """Return the means over clients with weights of the fractions that their doubles are."""
+        if weights is not None and not isinstance(weights, Balls):
+            weights = self._tensor(weights.numpy())
+        return super().means(mask, xs, weights)
+
     def _tensor(self, values: np.ndarray) -> Tensor:
         return Balls(lift(_meant(values))) if values.dtype.kind == "f" else super()._tensor(values)
 
@@ -165,9 +173,10 @@ def _run(
 ) -> Enclosed:
     tau = ctx.local_steps = algorithm.local_steps
     ctx.horizon = rounds
-    oracles = problem.oracles(ctx.dtype, ctx.device, ctx.local)
-    state = previous = algorithm.init(ctx, oracles, Balls.of(problem.start()))
     taker, problem = _Taker(*measure), enclosing(problem)
+    at = Balls.of(problem.start())
+    oracles = problem.oracles_for(at)
+    state = previous = algorithm.init(ctx, oracles, at)
     with suppress(_Enough):
         for s in range(rounds):
             ctx.t, start = s * tau, state

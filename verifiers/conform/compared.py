@@ -176,8 +176,8 @@ def _first(
 ) -> tuple[str, int, int] | None:
     """Return the field, the client and the entry that differ first (None: none does).
 
-    Fields that the algorithm has equal to its iterate, as a client's model and the server's when a
-    round begins, stand for each other: one has to be right.
+    Fields that the algorithm has equal to its iterate between all rounds, as a client's model and
+    the server's, stand for each other: one has to be right.
     """
     wanted = made.rounds[number].state
     wrong: dict[str, list[tuple[str, int, int]]] = {}
@@ -190,7 +190,8 @@ def _first(
             )
         apart = ~(np.abs(x - wanted[name]) <= made.allowed(*made.of(name)))
         wrong[name] = [(name, client, entry) for client, entry in np.argwhere(apart).tolist()]
-    equal = [name for name in code.fields if np.array_equal(wanted[name], wanted[code.iterate])]
+    iterate = made.of(code.iterate)
+    equal = [name for name in code.fields if all(map(np.array_equal, made.of(name), iterate))]
     iterates = [name for name in equal if name in got]
     code.unseen |= dict.fromkeys(name for name in code.fields if name not in {*got, *equal})
     if not iterates:

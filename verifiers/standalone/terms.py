@@ -95,6 +95,8 @@ class Term(arb):
         return made
 
     def __neg__(self) -> Term:
+        if self.text == "0":
+            return self
         text = self.text[1:] if self.binds == SIGNED else f"-{self.within(SIGNED)}"
         return _made(operator.neg, text, PRODUCT if self.binds == SIGNED else SIGNED, self)
 

@@ -582,7 +582,7 @@ def _family(problem: Any) -> str:
     for name, value in problem.values().items():
         kind = kinds.get(name)
         if isinstance(kind, Number):
-            value = kind.filled(value, problem.clients, problem.dim)
+            value = kind.filled(value, (problem.clients, problem.dim))
         elif isinstance(kind, Curve) or isinstance(value, str) or value == default[name]:
             continue  # the formulas show it, as tails
         elif name in ("clients", "dim"):

@@ -13,6 +13,7 @@ from driftproof.synthetic.building_blocks.curves import (
     Noise,
     Number,
     Wave,
+    doubles,
     piecewise,
 )
 from driftproof.synthetic.building_blocks.piecewise_linear import PiecewiseLinear
@@ -84,7 +85,7 @@ def decoded(rows: Rows, of: Structure, name: str, one: Declared) -> Any:
 
 def _left_out(rows: Rows, of: Structure, one: Declared) -> Any:
     """Return the default of every candidate."""
-    default = one.tensors((), of.clients, of.dim, False)
+    default = one.tensors((), (of.clients, of.dim), False, doubles)
 
     def every(x: Tensor) -> Tensor:
         return x.repeat_interleave(rows.columns, -1)
