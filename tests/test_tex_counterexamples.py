@@ -181,8 +181,9 @@ def test_a_text_comes_to_what_the_engine_computes(kind, seed):
 
 def test_fields_of_a_state_have_their_own_names():
     """No index is put on what has one already, which LaTeX refuses."""
-    text, *_ = tex_of(moved, moved.forms[0], Case(TORN, Scaffold(local_steps=1), 1))
-    assert r"\text{own\_control}_{2}^{(1)}" in text
+    text, *_ = tex_of(moved, moved.forms[0], Case(TORN, Scaffold(local_steps=1), 2))
+    assert r"\text{own\_control}_{1}^{(1)}" in text
+    assert r"At the start $\text{own\_control} = 0$ (its own control variate c\_i, near" in text
     assert not re.search(r"[a-z]_\{[a-z]+\}_", text)
     assert _name("own_control_1(0)") == r"\text{own\_control}_{1}(0)"
 
@@ -726,7 +727,7 @@ def test_an_equality_is_printed_of_fractions_alone(tmp_path):
     ties = "ties={'alpha': lambda c: 1 / 9, 'beta': lambda c: 4 / 9},"
     tied = CYCLE.replace("step_size=1/9, momentum=4/9", "")
     _, text = cycle_text(tmp_path, tied.replace('"faster",', f'"faster", {ties}'))
-    assert r"alpha, $\alpha = \frac{1}{9}$; beta" in text
+    assert r"are met: $\alpha = \frac{1}{9}$; $\beta = \frac{4}{9}$" in text
     assert not re.search(r"0\.1|\\pm", text)
     with pytest.raises(NoScriptError, match="does not show that it holds"):
         _sides(Eq(Symbol("a"), sqrt(2)), Reading({"a": Fraction("1.41421356237")}))
@@ -880,13 +881,13 @@ def test_what_a_claim_does_not_bound_is_no_assumption_and_a_mean_is_of_outcomes(
     found = next(iter(row.proofs.values()))
     text = tex_of_class(drawn, "printed", found)
     assert r"\frac{1}{2} \sum_{i} \|\nabla f_{i}(x^{*})\|^{2}" in text
-    assert text.count("at most $1$") == 2
+    assert text.count("at most $1$") == text.count("at most $R^{2} = 1$") == 1
     assert r"one client of the 2 is drawn, each with probability $\frac{1}{2}$" in text
     assert r"\frac{1}{2} \cdot ((x_{0} - f_{2}'(x_{0}))^{2} + (x_{0} - f_{1}'(x_{0}))^{2})" in text
     wide = replace(drawn, classes=over(given, method, rounds=1, clients=2))
     text = tex_of_class(wide, "printed", found)
     assert "of these functions; no condition of the claim bounds it" in text
-    assert text.count("at most $1$") == 1
+    assert text.count(r"at most $R^{2} = 1$") == 1
     assert "for one round on 2 clients" in text
 
 

@@ -116,9 +116,11 @@ class Curves:
         """Return x*, and y* of a minimax problem, near what a problem says (empty: unknown)."""
         for i in range(self._dim if self._coupling and near is not None else 0):
             slope, y = self._means(i)
-            x = minimiser_of(slope, integral_of(slope, Fraction(0)))
-            if x is None or abs(x - Fraction(float(near[i]))) > Fraction(STORED) * (1 + abs(x)):
-                self.best.clear()
+            value, known = integral_of(slope, Fraction(0)), Fraction(float(near[i]))
+            x = minimiser_of(slope, value)
+            off = 0 if x is None else abs(x - known) > Fraction(STORED) * (1 + abs(x))
+            if x is None or (off and value_at(value, x) < value_at(value, known)):
+                self.best.clear()  # where both are least, F is flat between them
                 break
             names = [f"{of}^{{*}}" + f"_{{{i + 1}}}" * (self._dim > 1) for of in "xy"]
             self.best.insert(i, Term(x, names[0]))

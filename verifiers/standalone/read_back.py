@@ -46,6 +46,8 @@ TABLE = re.compile(
     r"\\\[ x_\{t\+1\} = (.*), \\\]\n(.*)\n\\\[ \\begin\{array\}\{[c|]*\}([\s\S]*?)\\end\{array\}"
 )
 """A rule, where it begins, and a table over t: of x_t, what is computed there, and x_{t+1}."""
+EXACT = 10**1000
+"""Below it a denominator's number is kept as it was computed, where an interval is written."""
 SUM = re.compile(r"\\sum_\{s=(\d+)\}\^\{(\d+)\} M_\{s\}")
 
 
@@ -89,7 +91,8 @@ class Reading:
             holds = _below if below else _agree
             if not all(holds(x, last) for x in computed):
                 raise NoScriptError(f"its LaTeX does not say what was computed ({row[:80]})")
-            self.letters[subject] = last
+            exact = [x for x in computed if isinstance(x, Fraction) and x.denominator < EXACT]
+            self.letters[subject] = exact[0] if exact and not below else last
 
     def value(self, text: str) -> Any:
         """Return the value of a formula."""

@@ -62,6 +62,15 @@ NUMBER = re.compile(r"(?<=\^\{\()\d+(?=\)\} &=)|(?<=^M_\{)\d+(?=\} &=)")
 _NUMBER = r"(?<![\w{}.])(?<!\^\{\()-?(?:\\frac\{\d+\}\{\d+\}|\d+(?:\.\d+)?(?![\d}]))"
 NUMERAL = re.compile(rf"(?:\\left)?\({_NUMBER}(?:\\right)?\)|{_NUMBER}")
 """A number of a formula, and no index, with its brackets."""
+INTERVALS = r"Here $[a \pm b]$ is a number within $b$ of $a$."
+ROUNDED = (
+    "Numbers of the method that are no short fractions are rounded; all is exact of those written "
+    "here."
+)
+WORDED = re.compile(r"[A-Za-z]{2,} [A-Za-z]{2,}")
+"""Words, and no formula."""
+DOUBLE = re.compile(r"\d\.\d{13,}(?![^\[]*\])")
+"""A decimal that is no short one, and no interval's."""
 MOST_DIGITS = 12
 """Of what is an upper end."""
 MOST_DECIMALS = 16 * DIGITS
@@ -111,7 +120,7 @@ def tex_of(
             assumed = met(claim, form, case, curves=curves)
             if "^{*}" in f"{sides}{assumed}":
                 sides[:0] = _stars(curves, case.problem.dim, f"{sides}{assumed}")
-            rows = _rows(case, curves, told.lines, sides, assumed)
+            rows = _rows(case, curves, told.lines(sides), sides, assumed)
             reading = Reading()
             every = [row for block in rows.values() for row in block]
             told_before = {row.partition(" &")[0] for row in every}
@@ -119,15 +128,18 @@ def tex_of(
             reading.read(every)
             others = [x for name, x in reading.letters.items() if name.startswith("M_{")]
             lefts = [reading.letters[LEFT], *others * (how[0] == "smallest")]
-            if not all(on_values(gt, left, reading.letters[RIGHT]) for left in lefts):
+            right = reading.letters[RIGHT]
+            if any(on_values(le, left, right) for left in lefts):
                 raise NoScriptError("in fractions its left side is not above the right side")
+            if not all(on_values(gt, left, right) for left in lefts):
+                raise RefusedError("its intervals leave open which side is larger", open=True)
     except (RefusedError, ArithmeticError) as error:
         if getattr(error, "open", False) and digits < MOST_DECIMALS:
             return tex_of(claim, form, case, 2 * digits)
         raise NoScriptError(f"its numbers cannot be written as fractions: {error}") from None
     both = [ball(reading.letters[side]) for side in (LEFT, RIGHT)]
     left, right = (float(x.mid()) for x in both)
-    text = _text(claim, form, case, rows, how, assumed)
+    text = _text(claim, form, case, rows, how, assumed, told.begun)
     if len(text) > LONGEST:
         raise NoScriptError(f"its LaTeX would have {len(text):,} characters")
     return text, left, right, float(max(x.rad() for x in both))
@@ -235,6 +247,8 @@ def _letters(
         proven = role in case.problem.constants or role == "initial_gap"
         says = ROLES.get(role) or RUN_ROLES.get(role) or role.replace("_", " ")
         subject, says = latex(symbol), latex_text(says)
+        if case.problem.offers == "class" and case.problem.clients > 1:  # it is of every function
+            says = re.sub("the objective('s gradient)?", _each_of, says)
         if not case.problem.two_levels:  # there is no y
             of = r"each $\\nabla f_{i}$" if case.problem.clients > 1 else r"$\\nabla F$"
             says = re.sub(r"each client's (\(descent-ascent\) )?gradient field", of, says)
@@ -253,6 +267,11 @@ def _letters(
         value = _most(value.value) if most else value
         lines[symbol] = Line(subject, "", value, said=says, most=most)
     return lines
+
+
+def _each_of(found: re.Match[str]) -> str:
+    """Return what is said of the objective as it is said of each client's function."""
+    return r"each $\nabla f_{i}$" if found[1] else "each $f_{i}$"
 
 
 def _at_least(role: str, case: Case, curves: Curves) -> Term | None:
@@ -433,7 +452,13 @@ def cases(pieces: list[Piece], of: str = "x") -> str:
 
 
 def _text(
-    claim: Any, form: Form, case: Case, rows: dict[str, list[str]], how: Any, assumed: list[str]
+    claim: Any,
+    form: Form,
+    case: Case,
+    rows: dict[str, list[str]],
+    how: Any,
+    assumed: list[str],
+    begun: list[str],
 ) -> str:
     """Return the whole text."""
     method, problem = case.algorithm, case.problem
@@ -457,13 +482,14 @@ def _text(
             f"Run {of_method(method, told, notation)}{f' ({step})' * bool(step)} from ${start}$"
             f" for {counted(case.rounds, 'round')}" + (", with" if rows["letters"] else "."),
             *aligned(rows["letters"]),
+            *[f"At the start {listed(begun)}."] * bool(begun),
             *of_draws(method, problem.clients),
             *steps * bool(rows["steps"]),
             "The two sides of the bound are" + terms * ("M_{" in str(rows["sides"])),
             *aligned([*rows["sides"], rf"{LEFT} &> {RIGHT}"]),
-            *[r"Here $[a \pm b]$ is a number within $b$ of $a$."] * (r"\pm" in f"{rows}{assumed}"),
+            *[INTERVALS] * (r"\pm" in f"{rows}{assumed}"),
             *assumed,
-            *rounding_of(method),
+            *(rounding_of(method) or [ROUNDED] * bool(DOUBLE.search("\n".join(rows["steps"])))),
             "",
         ]
     )
@@ -514,8 +540,7 @@ def rounding_of(method: Any) -> list[str]:
     """Return a sentence on a method's numbers that are no short fractions, if it has some."""
     known = len(INEXACT)
     numbers = [decimal(x) for x in method.values().values() if type(x) is float] if method else []
-    said = "Numbers of the method that are no short fractions are rounded; all is exact of those"
-    return [f"{said} written here."] * (len(INEXACT) > known and bool(numbers))
+    return [ROUNDED] * (len(INEXACT) > known and bool(numbers))
 
 
 def kind_of(classes: Mapping[str, Mapping[str, Any]], *, operator: bool = False) -> str:
@@ -604,8 +629,12 @@ def _family(problem: Any) -> str:
 
 
 def assumption(one: Any) -> str:
-    """Return an assumption as the paper calls it, and what it says."""
-    return latex_text(one.name) + (f", ${one.statement}$" if one.statement else "")
+    """Return an assumption as the paper calls it, and what it says: a formula, or words."""
+    if "\\" not in one.statement and WORDED.search(one.statement):
+        return latex_text(f"{one.name}, {one.statement}")
+    named = one.statement.startswith(latex(sympy.Symbol(one.name)))  # of a tie: eta = 1/L
+    parts = [latex_text(one.name)] * (not named) + [f"${one.statement}$"] * bool(one.statement)
+    return ", ".join(parts)
 
 
 def aligned(rows: list[str]) -> list[str]:

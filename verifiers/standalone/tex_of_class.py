@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise, product
@@ -32,6 +33,7 @@ from driftproof.verifiers.standalone.terms import (
     settled,
 )
 from driftproof.verifiers.standalone.tex import (
+    INTERVALS,
     LONGEST,
     ROWS,
     aligned,
@@ -46,6 +48,7 @@ from driftproof.verifiers.standalone.tex import (
     of_method,
     rounding_of,
     row_of,
+    update_of,
 )
 from driftproof.verifiers.standalone.told import Line
 from driftproof.verifiers.worst_case import cycles
@@ -129,6 +132,8 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
     for own in vectors:  # gradients without formulas come first, as implicit steps need them
         if not cycle and (own[:2] == "c_" or (not formulas and "(" in own)):
             tell(own, {own: "1"})
+    at_star = (f for f, of in found["functions"].items() if of["points"].keys() & {"x*", "z*"})
+    *_, sums = ("", *at_star)
     for label, (function, of) in product(order * (not cycle), found["functions"].items()):
         if (p := of["points"].get(label)) is None:
             continue
@@ -137,7 +142,8 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
             tell(label, p["x"])
         seen[label] = p["x"]
         if not (formulas and _is_own(p["g"], function, label)):
-            said = about.solves if star else "to come back to the first state"
+            said = "" if star else "to come back to the first state"
+            said = about.solves if star and function == sums else said  # the last one says it
             slope = f"{'∇' * (function[0] != 'A')}{function}({label})"
             tell(slope, p["g"], said * bool(formulas))
         name, f = _name(f"{function}({label})"), values(p["f"])
@@ -187,9 +193,7 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
                 g = Term(total(of["points"][at]["g"], j).value, called)
                 squares += g**2 if g.value or formulas else NOTHING
             x = share * squares if (share * squares).value == x.value else x
-        called, said = about.condition(
-            name, f"${number_text(Fraction(limit))}$", "at_most" in condition
-        )
+        called, said = about.condition(name, Fraction(limit), "at_most" in condition)
         lines.append(Line(called, x.text, Term(x.value), said=said))
     letters = {name: sympy.Symbol(_own(name, ending["letters"])) for name in ending["letters"]}
     for name, x in ending["letters"].items():
@@ -199,7 +203,8 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
         lines.append(Line(made, "", Term(Fraction(x)), said=said))
     left = quadratic(ending) + Term(Fraction(ending["constant"]), bare=True)
     lines.append(Line(LEFT, left.text * (not cycle), Term(left.value)))
-    rows = list(dict.fromkeys(map(row_of, lines)))
+    shorter = lines if cycle else [*map(_shorter, lines)]
+    rows = list(dict.fromkeys(map(row_of, shorter)))
     reading, right = Reading(), latex(sympy.sympify(ending["right"], locals=letters))
     reading.read([*formulas, *of_table("\n".join(cycle)), *rows])
     rule = cycle[0].removeprefix(r"\[ x_{t+1} = ").removesuffix(r", \]") if cycle else ""
@@ -237,12 +242,19 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
             *[f"${about.x}^{{*}} = 0$, as are coordinates that are not listed."] * plain,
             *(met(claim, forms[0], about.case, reading.letters) if forms and about.case else []),
             *rounding_of(about.method),
+            *[INTERVALS] * (r"\pm" in str(rows)),
             "",
         ]
     )
     if (len(rows) >= ROWS and not formulas) or len(text) > LONGEST:
         raise NoScriptError(f"it takes {len(rows)} lines, of functions in {dimension} dimensions")
     return text
+
+
+def _shorter(line: Line) -> Line:
+    """Write what comes to a very long number as an interval around it."""
+    long = line.text and len(line.value.text) > LONG_NUMBER
+    return replace(line, value=settled(line.value)) if long else line
 
 
 def summed(terms: Iterable[tuple[Any, Term]], first: Term = NOTHING) -> Term:
@@ -317,6 +329,8 @@ def _own(name: str, letters: Container[str]) -> str:
     return "Delta_0" if "Delta" in letters else "Delta"
 
 
+LONG_NUMBER = 60
+"""Of how many letters a number is written as an interval: a fraction of 25 digits has fewer."""
 BOUNDED = {
     "start-distance": r"\|x_{0} - x^{*}\|^{2}",
     "start-gap": r"F(x_{0}) - F^{*}",
@@ -324,8 +338,15 @@ BOUNDED = {
     "similar": r"\frac{1}{n} \sum_{i} \|\nabla f_{i}(x^{*})\|^{2}",
 }
 """What a condition bounds."""
+LIMITS = {
+    "start-distance": "initial_distance",
+    "start-gap": "initial_gap",
+    "start-gradient": "initial_gradient",
+    "similar": ("gradient_dissimilarity", "field_dissimilarity"),
+}
+"""Of which role the bound, or its root, is."""
 SOURCE = "Taylor, Hendrickx and Glineur 2017"
-PAIRS = r"""They exist, for every two points $x$ and $y$ of one of them satisfy
+PAIRS = r"""for every two points $x$ and $y$ of one of them satisfy
 \[ f(x) \ge f(y) + \langle \nabla f(y), x - y \rangle + \frac{1}{2 (1 - \mu/L)}
   \left(\frac{1}{L} \|\nabla f(x) - \nabla f(y)\|^2 + \mu \|x - y\|^2
   - \frac{2 \mu}{L} \langle \nabla f(x) - \nabla f(y), x - y \rangle\right) \]"""
@@ -394,7 +415,7 @@ class About:
         ]
         return [["1/2", *[{n: str(x) for n, x in of.items() if x}] * 2] for of in sums]
 
-    def condition(self, name: str, limit: str, most: bool) -> tuple[str, str]:
+    def condition(self, name: str, limit: Fraction, most: bool) -> tuple[str, str]:
         """Return what an assumption bounds, and the remark on it: is it one of the claim's?"""
         kinds = (part.partition("(")[0] for part in self.conditions)
         kind = next((kind for kind in kinds if kind.partition("-")[0] == name), "")
@@ -417,7 +438,18 @@ class About:
             bounded = bounded.replace(r"\nabla f", "A")
         if name in ("start", "similar") and name not in self.stated:
             return bounded, "of these functions; no condition of the claim bounds it"
-        return bounded, f"{'at most' if most else 'equal to'} {limit}"
+        number = f"${self._letter_of(kind, limit)}{number_text(limit)}$"
+        return bounded, f"{'at most' if most else 'equal to'} {number}"
+
+    def _letter_of(self, kind: str, limit: Fraction) -> str:
+        r"""Return ``\Delta = `` of the letter on the right that is such a bound, or its square."""
+        letters = self.found["conclusion"]["letters"]
+        roles = {**getattr(self.case, "problem", self).notation, **self.notation}
+        for name, x in ((name, Fraction(x)) for name, x in letters.items()):
+            if roles.get(name, "").startswith(LIMITS.get(kind, ("-",))) and limit in (x, x * x):
+                squared = "" if kind == "start-gap" else "^{2}"
+                return f"{latex(sympy.Symbol(_own(name, letters)))}{squared} = "
+        return ""
 
     def told(self, valued: bool = False, last: Sequence[str] = ()) -> list[str]:
         """Return what is run, and what the left side is of."""
@@ -442,6 +474,11 @@ class About:
             where = listed([f"${_name(at)}$" for at in last])
             ends = f"; {where} are a gradient step further" * bool(last)
             made.append(re.sub(X, self.x, NUMBERED).replace(".", f"{ends}."))
+        if getattr(self.method, "begins", {}) and not self.cycle:
+            at = (
+                f"the $(k+1)$-th gradient is taken at ${self.x}_{{k}}$, and the last is the iterate"
+            )
+            made += [*update_of(self.method), f"Here {at} on the left side."]
         if self.plane:
             made.append("Points are $z = (x, y)$, and $z^{*} = 0$.")
         if not self.cycle:
@@ -672,13 +709,20 @@ def _exist(found: dict[str, Any], drawn: dict[str, list[Piece]], about: About) -
     if said:
         return [f"{of_class}, since {listed(said)}."]
     pair, *others = set(ends.values())
+    one = len(ends) == 1
+    exist = "Such a function exists" if one else "Such functions exist"
     if pair is None or others or pair[0] == pair[1]:
-        return [f"They exist, by the interpolation conditions of their classes ({SOURCE})."]
+        classes = "its class" if one else "their classes"
+        return [f"{exist}, by the interpolation conditions of {classes} ({SOURCE})."]
     theorem = "Theorem 4" if pair[0] >= 0 else "on composite problems, Theorem 3.10"
     mu, most = map(number_text, pair)
     L, modulus = (_letter_of_class(name, about) for name in ("L", "mu"))
     pairs = re.sub(r"\bL\b", L, PAIRS).replace(r"\mu", modulus)
-    return [pairs, rf"with ${L} = {most}$ and ${modulus} = {mu}$ ({SOURCE}, {theorem})."]
+    pairs = pairs.replace(" of one of them", " below" if one else " of one of them")
+    return [
+        f"{exist}, {pairs}",
+        rf"with ${L} = {most}$ and ${modulus} = {mu}$ ({SOURCE}, {theorem}).",
+    ]
 
 
 def _slopes(found: dict[str, Any], *, rising: bool) -> dict[str, list[Piece]]:

@@ -5,6 +5,9 @@ numbers of a state forget how they were made, so that a step is a line. What a
 problem's functions are called, ``formulas`` says.
 """
 
+import inspect
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import wraps
@@ -20,8 +23,13 @@ from driftproof.toolkit.constants import latex
 from driftproof.toolkit.engines.balls import exactly
 from driftproof.toolkit.measure import Reduction
 from driftproof.toolkit.rationals import decimal
+from driftproof.toolkit.report.latex_text import latex_text
+from driftproof.toolkit.report.listed import listed
 from driftproof.verifiers.standalone.formulas import letter
 from driftproof.verifiers.standalone.terms import NOTHING, Term, settled, term
+
+FIELD = re.compile(r"^ +(\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
+"""A field of a state in its docstring, and what is said of it."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +57,7 @@ class Told:
     """The algorithm as a run of terms sees it; it tells what each step computes.
 
     Attributes:
-        lines: of every step.
+        begun: what the state holds at the start beside the iterate, in words.
         moments: of the measure, its Reduction: the texts of each outcome.
         ctx: the context of the run.
     """
@@ -73,7 +81,31 @@ class Told:
         """Begin the tale, again if the outcomes have been counted."""
         self.ctx, self.moments, self._seen = ctx, list[Any](), 0
         self._told: list[tuple[str, Term, set[int]]] = []
-        return self._settled(self._of.init(ctx, oracles, start))
+        state = self._settled(self._of.init(ctx, oracles, start))
+        self.begun = [*self._beside(state, self._of.init(ctx, oracles, start + 1))]
+        return state
+
+    def _beside(self, state: Any, elsewhere: Any) -> Iterator[str]:
+        """Yield what each other field of the state is at first, and what it is for.
+
+        Args:
+            elsewhere: what it is from another start: of a copy of the start nothing is said.
+        """
+        about = dict(FIELD.findall(inspect.getdoc(type(state)) or ""))
+        at = getattr(elsewhere, self._of.iterate)
+        for name, x in state._asdict().items():
+            other = getattr(elsewhere, name)
+            if not isinstance(x, Balls) or (x.shape == at.shape and bool((other == at).all())):
+                continue
+            values = [x.text for x in map(term, lift(x)[..., 0].flat)]
+            shared = len({*values}) == 1
+            places = [
+                [str(k + 1)] + [str(i + 1)] * (x.shape[1] > 1) for k, i in np.ndindex(*x.shape[:2])
+            ]
+            each = zip([[]] if shared else places, values, strict=False)
+            said = listed([f"${letter(name, of)} = {value}$" for of, value in each])
+            told = latex_text(about.get(name, "").strip().rstrip("."))
+            yield said + f" ({told})" * bool(told and len(name) > 1)
 
     def step(self, ctx: Any, oracles: Any, state: Any) -> Any:
         """Tell one step."""
@@ -128,13 +160,22 @@ class Told:
 
         return measure
 
-    @property
-    def lines(self) -> list[Line]:
-        """What each step computes, up to the last one that is measured."""
-        chances = self.ctx.exact_chances
+    def lines(self, sides: Iterable[Line]) -> list[Line]:
+        """Return what each step computes, up to the last one that is measured.
+
+        Of the last step only what the sides speak of is told, beside the iterate.
+        """
+        chances, told = self.ctx.exact_chances, self._told[: self._seen]
+        made = [Line(at, x.text, settled(x), sum(chances[r] for r in of)) for at, x, of in told]
+        said = " ".join(f"{line.subject} {line.text} {line.value.text}" for line in sides)
+        moved, last = letter(self._of.iterate, []), f"^{{({self.ctx.t + 1})}}"
         return [
-            Line(subject, x.text, settled(x), sum(chances[r] for r in of))
-            for subject, x, of in self._told[: self._seen]
+            line
+            for line in made
+            if not line.subject.endswith(last)
+            or re.split(r"[_^]", line.subject)[0] == moved
+            or line.subject in said
+            or line.value.text in said
         ]
 
     def mean(self, values: np.ndarray) -> Term:
