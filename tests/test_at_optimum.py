@@ -19,7 +19,7 @@ from driftproof.toolkit.at_optimum import AT_OPTIMUM, FIELD, OF_BOTH, OF_TWO_LEV
 from driftproof.toolkit.cases import Assumption, grid
 from driftproof.toolkit.measure import average, each, sq
 from driftproof.toolkit.parameters import sweep
-from driftproof.toolkit.problem import STRONGLY_CONVEX, Solution
+from driftproof.toolkit.problem import STRONGLY_CONVEX, Solution, with_overrides
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.papers.localsgd.claims.textbook_convex import textbook
@@ -151,6 +151,10 @@ def test_where_x_star_may_not_be_unique_the_parameter_that_would_do_is_named():
     member = PiecewiseLosses(clients=1, gradients=(FALLS,))
     assert set(member.proven) & AT_OPTIMUM == {"minima_gap"}
     assert member.why_unproven("field_monotonicity").endswith("proves none")
+    misnamed = with_overrides(member, constants={"strong_monotonicity": 0.5})
+    assert "has strong_monotonicity: did you mean field_mon" in misnamed.why_unproven(
+        "field_monotonicity"
+    )
     row = judge([convex_local_sgd(FALLS)], Settings())[0]
     assert row.verdict is Verdict.INAPPLICABLE
     assert "needs gradient_dissimilarity, initial_distance; not proven of Piece" in row.reason

@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property, partial, wraps
 from math import inf, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
+from driftproof.toolkit.constants import ROLES
 from driftproof.toolkit.declaring import declared, with_words_alone
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.in_numpy import InNumpy, in_numpy
@@ -164,6 +166,9 @@ class Problem(Parameters, ABC):
                     return f"not proven of {self}: x* may not be unique; {self.unique_if} would do"
                 if role in OF_TWO_LEVELS and self.two_levels:
                     return f"{self} lacks lower_strong_convexity, or lower_smoothness"
+        known = {*ROLES, *self.notation.values()}
+        for name in get_close_matches(role, self.constants.keys() - known, 1):
+            return f"{self} proves none; it has {name}: did you mean {role}?"
         return f"{self} proves none"
 
     @_abstract_at_run_time

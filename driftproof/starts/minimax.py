@@ -33,7 +33,7 @@ class Saddle(dp.MinimaxProblem):
     def solution(self):  # min Φ
         return dp.Solution(0.0, 0.0, np.array([0.0]), {"method": "closed form", "gap": 0.0})
 
-    def lower_solution(self, x):  # y*(x): x is [upper_dim, points], and y* [dim, points]
+    def lower_solution(self, x):  # y*(x), torch tensors: [upper_dim, points] to [dim, points]
         return self.slope * x
 
     def start(self):
