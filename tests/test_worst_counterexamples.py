@@ -575,3 +575,12 @@ def test_several_functions_that_need_not_be_convex_have_none():
     case = build(FedAvg(step_size=0.5), [smooth(1), start_gap(1)], rounds=1, left=gradient)[-1]
     with pytest.raises(DriftproofError, match="suffice"):
         functions(case, solve(case), 2)
+
+
+def test_a_bound_on_values_is_refuted_on_a_parabola_as_far_out_as_it_allows():
+    """x_0 = 1 is far inside F(x_0) − F* ≤ 1 of a flat parabola: two dimensions were told."""
+    classes = [smooth_strongly_convex(L=1, mu=0.01), start_gap(delta=1)]
+    (case,) = build(FedAvg(step_size=1.0), classes, rounds=4, left=gap, clients=1)
+    made = simple(case, solve(case), Fraction("0.6561"))  # (1 − √μ)⁴ of Nesterov's bound
+    assert check(counterexample(case, Right("6561/10000"), made)).dimension == 1
+    assert made.value > Fraction("0.922")  # 0.99⁸ is the worst, of x²/200

@@ -28,6 +28,8 @@ Point = tuple[Fraction, Fraction]
 ZERO = (Fraction(0), Fraction(0))
 KNOTS = (Fraction(0), *(Fraction(1, k) for k in (11, 5, 3, 2)))
 """Knots of curves, in units of the start. Gradient descent's worst one is 1/(2ηLN + 1)."""
+SHARP = 100
+"""Parts of the start by which it may be longer, where a value and no distance bounds it."""
 SIZES = (1, 2, 4)
 """How far apart clients are tried that nothing relates, in units of L times the start."""
 
@@ -122,18 +124,30 @@ def curves_above(
             digits = sum(len(f"{x}") for x, _ in (*met.values(), *own))
             returning.append((digits, (ZERO[0], own, push)))
     tried += [own for _, own in sorted(returning)]
+
+    def longer(met: Mapping[int, Point]) -> Fraction:
+        """Return how much longer a start may be, as short a number as does: all grows with it."""
+        for it in case.relations:
+            if it.name == "start" and (value := value_on(it.quantity, met)) > 0:
+                return Fraction(int(SHARP * root(max(it.bound, Fraction(0)) / value)), SHARP)
+        return Fraction(1)
+
     for knot, of, push in tried:
         most = related[0] if "similar" in bounds else abs(push)
-        size = min(Fraction(1), most / abs(push)) if push else Fraction(1)
-        curves = curves_of(knot, of, push * size)
-        begun = (start * size, Fraction(0))
-        met = (_met(case, curves, begun) if not knot or bent in of else None) or {}
-        whole = bool(met) and _with_smallest(case, met)
-        if not whole or value_on(case.objective, met) <= bound:
-            continue
-        left = [(it, value_on(it.quantity, met) - it.bound) for it in case.relations]
-        if all(over == 0 if it.equality else over <= 0 for it, over in left):
-            return curves, met
+        times = min(Fraction(1), most / abs(push)) if push else Fraction(1)
+        sizes_tried = [times]
+        for size in sizes_tried:
+            curves = curves_of(knot * (Fraction(1) if push else size), of, push * size)
+            begun = (start * size, Fraction(0))
+            met = (_met(case, curves, begun) if not knot or bent in of else None) or {}
+            whole = bool(met) and _with_smallest(case, met)
+            if whole and not push and size == 1 and (more := longer(met)) > 1:
+                sizes_tried.append(more)
+            if not whole or value_on(case.objective, met) <= bound:
+                continue
+            left = [(it, value_on(it.quantity, met) - it.bound) for it in case.relations]
+            if all(over == 0 if it.equality else over <= 0 for it, over in left):
+                return curves, met
     return None
 
 
