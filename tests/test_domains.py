@@ -279,3 +279,12 @@ def test_of_what_is_no_fraction_of_polynomials_in_exact_numbers_nothing_is_said(
 )
 def test_powers_roots_and_logarithms_are_letters_of_fractions(expression):
     assert is_zero_fraction(expression)
+
+
+def test_convexity_on_both_sides_of_a_point_that_is_left_out_says_nothing_across_it():
+    """x² + a/x² + x/100 is convex for x < 0 and for x > 0, and lower at −p."""
+    x, at = sympy.Symbol("x", real=True, nonzero=True), sympy.Rational(7919, 6000)
+    tilt = sympy.Rational(1, 10**8)
+    bent = x**2 + at**3 * (2 * at + tilt) / (2 * x**2) + tilt * x
+    step = convex_with_minimum(bent, x, at, bent.subs(x, at), "")
+    assert step.holds is not True

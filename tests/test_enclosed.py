@@ -633,3 +633,14 @@ def test_equal_weights_are_one_third_each_in_balls():
 )
 def attained(view):
     return each("round", "local_step", sq(view.mean("w") - view.minimiser)) if view.last else None
+
+
+@pytest.mark.parametrize("excess", [1e-15, 1e-11])
+def test_a_difference_that_stored_numbers_may_make_refutes_nothing(excess):
+    """A coin's √((1 − q)/q), a matrix or t/(t + 3) are doubles, which balls take for exact."""
+    toward_one = ((0.0, -1.0), (1.0, 0.0))
+    problem = PiecewiseLosses(clients=1, gradients=((toward_one,),), tails="linear")
+    case = Case(problem, FedAvg(step_size=0.5), rounds=5)
+    near = replace(attained, right=lambda c: (1 - c.eta) ** (2 * c.T) / (1 + excess))
+    verdict = enclosed.judge(near, case, near.forms[0]).verdict
+    assert verdict is (Verdict.REFUTED if excess > 1e-12 else Verdict.SUPPORTED)

@@ -139,7 +139,7 @@ def test_a_relation_that_chooses_by_a_letter_has_no_verdict():
 @given(st.floats(1e-6, 1e6), st.floats(1e-6, 1e6))
 def test_formulas_give_their_own_values_however_much_cancels(eta, L):
     def right(c):
-        lost = 1 / (sympy.sqrt(1 + c.eta * c.L / 10**9) - 1)
+        lost = 1 / (sympy.sqrt(1 + c.eta * c.L / 10**5) - 1)
         return (1 - c.eta * c.L) ** 2 + (c.eta + 1e3) - c.eta - 1e3 + sympy.Max(c.eta, 0.1) + lost
 
     method, cases = FedAvg(step_size=eta), [smooth_convex(L=L), start_within(R=1)]
@@ -479,3 +479,18 @@ def test_an_implicit_step_is_of_the_function_that_its_method_means(needs, asks):
 
 def moved(view):
     return each("transition", sq(view.mean("w") - view.before.w.mean(0)) / 10**6)
+
+
+def test_a_choice_behind_what_cancels_has_no_verdict():
+    """(B + 1)² − B² − 2B is 1, and hid that the text said 6: a true 3 ≤ 6 was refuted."""
+
+    def right(c):
+        big = c.L * 10**9
+        cancels = (big + 1) ** 2 - big**2 - 2 * big
+        return cancels + (5 if str(c.eta) == "0.3" else 0)
+
+    made = claim(
+        right, cases=over([smooth_convex(L=1.5), start_within(R=1)], FedAvg(step_size=0.3))
+    )
+    with pytest.raises(DriftproofError, match="choose by no letter"):
+        at_numbers.check(made, made.forms[0], made.classes[0])

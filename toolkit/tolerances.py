@@ -29,7 +29,10 @@ EXACT = Tolerance()
 RUN = Tolerance(equal=1e-6)
 """Of a run in doubles, whose rounding errors are in its enclosures."""
 BALLS = Tolerance(equal=Fraction(1, 10**12))
-"""Of a run in balls."""
+"""Of a run in balls, whose two sides are measured."""
+STORED_IN_BALLS = Tolerance(apart=Fraction(1, 10**13), equal=Fraction(1, 10**12))
+"""Of a right side of constants alone: balls take for exact what a problem or a method has in
+doubles, as matrices, a coin's √((1 − q)/q) or t/(t + 3), and a constant may say otherwise of it."""
 CLASS = Tolerance(equal=1e-12)
 """Of functions of a class that attain a bound: what is proved is in fractions, and exact."""
 COMPUTED = Tolerance(apart=1e-6, equal=1e-6)
@@ -60,3 +63,5 @@ LOCATED = 1e-12
 in doubles: closed forms are, and what a linear system gives."""
 STORED = 1e-14
 """Relative error of a number that was computed in doubles: a few roundings from what is proven."""
+CANCELLED = 0.01
+"""How much of what is added up has to be left in a family's constants, for ``STORED`` to hold."""

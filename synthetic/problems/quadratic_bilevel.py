@@ -41,6 +41,7 @@ from driftproof.toolkit.draws import Law, SignMean
 from driftproof.toolkit.oracles import LowerVector, UpperVector
 from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt, Real
 from driftproof.toolkit.problem import Solution, problem
+from driftproof.toolkit.tolerances import CANCELLED
 
 
 class QuadraticBilevelOracles:
@@ -210,6 +211,8 @@ class QuadraticBilevel(BilevelProblem):
         least = float(self.spectrum.min())
         wanted = f"below {least:g}, the mean Hessian's least eigenvalue"
         self.require("hessian_heterogeneity", wanted, self.hessian_heterogeneity < least)
+        left = least - self.hessian_heterogeneity >= CANCELLED * self.largest
+        self.require("smallest", "so large that every least eigenvalue is 1 % of largest", left)
         if self.upper_slope:
             plain = self.regulariser == self.regulariser_heterogeneity == 0
             onto = self.cross > 0 and self.dim >= self.lower_dim

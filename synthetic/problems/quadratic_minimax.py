@@ -33,6 +33,7 @@ from driftproof.synthetic.building_blocks.reflections import reflections
 from driftproof.synthetic.oracles.quadratic_minimax import QuadraticMinimaxProblem
 from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt, Real
 from driftproof.toolkit.problem import Solution, problem
+from driftproof.toolkit.tolerances import CANCELLED
 
 
 @problem(
@@ -76,6 +77,9 @@ class QuadraticMinimax(QuadraticMinimaxProblem):
         self.require("smallest", "at most largest", self.smallest <= self.largest)
         modulus = float(self.spectrum.min()) ** 2 + self.regulariser
         self.require("regulariser", "above −smallest² (in one dimension −largest²)", modulus > 0)
+        size = self.largest**2 + abs(self.regulariser)  # what cancels keeps its rounding errors
+        kept = self.regulariser >= 0 or modulus >= CANCELLED * size
+        self.require("regulariser", "so large that s² + λ keeps 1 % of what is added", kept)
 
     @classmethod
     def examples(cls) -> list[QuadraticMinimax]:

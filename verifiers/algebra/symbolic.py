@@ -204,6 +204,10 @@ def convex_with_minimum(expression: Any, symbol: Any, at: Any, least: Any, says:
         return refuted
     if domains.has_boundaries(expression):
         return computed(says, None, "open: it is put together of pieces")
+    if symbol.is_nonzero and not (symbol.is_positive or symbol.is_negative):
+        return computed(
+            says, None, f"open: the domain of {symbol} is not connected, as 0 is no part"
+        )
     if not domains.belongs(symbol, at):
         detail = f"open: it is not known that {at} belongs to the domain of {symbol}"
         return computed(says, None, detail)

@@ -8,7 +8,7 @@ formula gives there.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from driftproof.toolkit.cases import Assumption, Case, roles_of
@@ -19,10 +19,10 @@ from driftproof.toolkit.user_traceback import place_of
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.judges.assumptions import relation_of
 
-CLOSE = 1e-6
-"""How far the two may be apart, relative to what is added up: doubles in a text have 16 digits."""
-ROUNDINGS = 64
-"""How often the rounding error of the formula itself a text may be off: its order is another."""
+CLOSE, ADDED = 1e-12, 1e-26
+"""How far the two may be apart, relative to the value, and to what is added up."""
+DIGITS = 60
+"""Of the numbers that a text is called with: what cancels in doubles is there in so many."""
 
 
 @dataclass
@@ -87,15 +87,14 @@ def _check(text: Any, notation: Notation, roles: Mapping[str, float], numbers: N
         return
     if said is None:
         return
-    found = [_at_means(of).evalf(30) for of in (said if isinstance(said, tuple) else (said,))]
+    found = [_at_means(of).evalf(DIGITS) for of in (said if isinstance(said, tuple) else (said,))]
     for formula, one, other in zip(formulas, wanted, found, strict=True):
         if not other.is_Float and not other.is_Integer:
             continue
-        if _close(one, other, 0.0) or _close(
-            one, other, evaluate(_added(formula), notation, roles)
-        ):
+        off = abs(one - other)
+        if off <= CLOSE * max(abs(one), abs(other)):
             continue
-        if abs(one - other) <= ROUNDINGS * abs(one - _in_doubles(formula, numbers)):
+        if off <= ADDED * evaluate(_added(formula), notation, roles):
             continue
         names = sorted(s.name for s in formula.free_symbols)
         at = ", ".join(f"{name} = {roles[notation[name]]:g}" for name in names)
@@ -122,12 +121,6 @@ def _called(text: Any, numbers: Numbers) -> Any:
         return None
 
 
-def _in_doubles(formula: Any, numbers: Numbers) -> Any:
-    """Return what a formula comes to in doubles, in which 1 − √(1 − x) of a tiny x is lost."""
-    known = {s: numbers.numbers[s.name] for s in formula.free_symbols if s.name in numbers.numbers}
-    return formula.xreplace(known).evalf(30)
-
-
 def _added(formula: Any) -> Any:
     """Return a formula with every difference a sum: how large what cancels is."""
     import sympy
@@ -147,16 +140,34 @@ def _at_means(of: Any) -> Any:
     return of.xreplace({s: sympy.Rational(sum(s.name.encode()), 997) for s in means})
 
 
+@cache
+def _kind() -> Any:
+    """Return the type of a number of ``DIGITS`` digits that equals, and is shown as, its double."""
+    import sympy
+
+    class Double(sympy.Float):  # type: ignore[misc]
+        def __eq__(self, other: Any) -> Any:
+            return float(self) == other if type(other) in (float, int) else super().__eq__(other)
+
+        def __ne__(self, other: Any) -> Any:
+            return float(self) != other if type(other) in (float, int) else super().__ne__(other)
+
+        __hash__ = sympy.Float.__hash__
+
+        def __str__(self) -> str:
+            return repr(float(self))
+
+        __repr__ = __str__
+
+    return Double
+
+
 def _numbers(notation: Notation, roles: Mapping[str, float]) -> Numbers:
     """Return the namespace of a case: whole numbers are integers, others equal their doubles."""
     import sympy
 
     numbers = {
-        letter: sympy.Integer(int(of)) if float(of).is_integer() else sympy.Float(float(of))
+        letter: sympy.Integer(int(of)) if float(of).is_integer() else _kind()(float(of), DIGITS)
         for letter, of in ((x, roles[role]) for x, role in notation.items() if role in roles)
     }
     return Numbers(notation, numbers=numbers)
-
-
-def _close(one: Any, other: Any, size: float) -> bool:
-    return bool(abs(one - other) <= CLOSE * max(abs(one), abs(other), size))

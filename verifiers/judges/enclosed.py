@@ -23,7 +23,7 @@ from driftproof.toolkit.draws import TooManyAtoms
 from driftproof.toolkit.engines.balls import run_in_balls
 from driftproof.toolkit.engines.enumerated import EnumeratedContext
 from driftproof.toolkit.federation import run
-from driftproof.toolkit.tolerances import BALLS, DOUBT, STORED
+from driftproof.toolkit.tolerances import BALLS, DOUBT, STORED, STORED_IN_BALLS, Tolerance
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Form
@@ -47,6 +47,13 @@ OPERATIONS = 1_500_000
 MOST = 10 * OPERATIONS
 """What it may cost where somebody asks for it, to verify a counterexample, say."""
 
+OWN_ROUNDING = (
+    "left exceeds 0 by no more than the rounding of the problem's and the method's own numbers "
+    "may make"
+)
+"""Why what balls refute is left open."""
+SINGLE = 2.0**-23
+"""What is made of the error of a run in single precision, as in ``toolkit.rounded``."""
 LOST = "doubles refute it, but only because they lose digits, perhaps inside an oracle"
 """What is said of a row that balls support and doubles refute."""
 
@@ -80,13 +87,13 @@ def _ends(ball: arb) -> tuple[Fraction | float, Fraction | float]:
     return middle - radius, middle + radius
 
 
-def decided(made: Sequence[Enclosed]) -> Decision:
+def decided(made: Sequence[Enclosed], tolerance: Tolerance = BALLS) -> Decision:
     """Return what enclosures in balls say: no bound of 0 is attained, as far as rounding tells."""
     low, high, right_low, right_high = np.array([one.ends for one in made], object).T
     size = np.array([_ends(one.size)[1] for one in made], object)
     zero = np.array([bool(one.left.contains(0)) for one in made])
     sides = Interval(low, high), Interval(right_low, right_high)
-    return decide(Comparisons(*sides, np.where(size < inf, size, 0), zero=zero), BALLS)
+    return decide(Comparisons(*sides, np.where(size < inf, size, 0), zero=zero), tolerance)
 
 
 def enclose(
@@ -231,6 +238,8 @@ def judge(
             is left open.
     """
     why, comparisons, end, decision = "", list[Enclosed](), None, undecided()
+    _, factors = bounds.split_right(form.right, claim.notation(case))
+    tolerance = BALLS if factors else STORED_IN_BALLS
     for end in dict.fromkeys((None, upto)):
         for bits in PRECISIONS:
             try:
@@ -240,7 +249,7 @@ def judge(
                 if not error.open:
                     break
                 continue
-            decision = decided(comparisons) if comparisons else decision
+            decision = decided(comparisons, tolerance) if comparisons else decision
             if decision.verdict is not Verdict.INCONCLUSIVE:
                 break
         if comparisons:
@@ -284,11 +293,18 @@ def _facts(worst: Enclosed) -> dict[str, Any]:
 def merge_enclosure(row: Row, enclosed: Row) -> Row:
     """Return the row in doubles with what balls found, or with why they found nothing.
 
+    Nothing refutes a right side of 0 that the rounding of a problem's or a method's own numbers may
+    make, of which a run in single precision tells: to balls they are what their doubles are.
+
     A row that holds only if its left side is 0 stays open unless balls confirm it. So does one
     that doubles refute, if balls ran and cannot tell left from right, or if it rests on a minimiser
     that nobody knows; if they refuse to run, it stays refuted.
     """
     refuted = row.verdict is Verdict.REFUTED
+    lost, lhs = (row.margin or 0.0) * SINGLE, enclosed.lhs
+    low = inf if lhs is None or lhs["low"] is None else lhs["low"]
+    if enclosed.verdict is Verdict.REFUTED and not enclosed.rhs and low <= lost:
+        return withdrawn(replace(row, lhs=lhs, rhs=enclosed.rhs), OWN_ROUNDING)
     if enclosed.verdict is Verdict.INCONCLUSIVE:
         ran = enclosed.lhs is not None or enclosed.reason == UNKNOWN
         remark = f"{'not checked ' * (refuted and not ran)}in ball arithmetic: {enclosed.reason}"
