@@ -383,4 +383,4 @@ def test_an_interruption_leaves_the_table_of_what_was_searched(tmp_path, monkeyp
     assert status(words) == INTERRUPTED
     told = capsys.readouterr()
     assert re.search(r"mine/drift +printed +candidate", told.out)  # the third unit judges
-    assert "9 s of work for each of 1 forms, in all 9 s with --workers 1" in told.err
+    assert "9 s of work for 1 form, in all about 9 s with --workers 1" in told.err

@@ -218,6 +218,7 @@ def test_a_table_with_a_word_of_a_thousand_letters_is_laid_out():
     [
         ("return c.tau**2", "return c/tau**2", "in right: NameError: name 'tau' is not defined"),
         ("right=right", "right=int", "TypeError: int()"),
+        ("right=right", "right=2 * tau", "write right=lambda c: …, with c.tau for tau"),
         ('why="less"', "why=bound", "for its quote or its why"),
     ],
 )

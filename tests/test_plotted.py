@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from driftproof import bound, each, grid, sweep
+from driftproof import Case, bound, each, grid, sq, sweep
 from driftproof.algorithms import FedAvg
 from driftproof.problems import PiecewiseLosses
 from driftproof.toolkit.discover import leaves
@@ -15,6 +15,7 @@ from driftproof.toolkit.report.panels import colours_of, drawn
 from driftproof.toolkit.series import Points
 from driftproof.verifiers import plotted
 from driftproof.verifiers.verification import verify
+from driftproof.verifiers.verify import judge
 from tests.commands import driftproof
 
 
@@ -26,6 +27,7 @@ def columns(file):
 def test_a_plot_of_a_claim_is_the_reports(tmp_path):
     made = driftproof("plot", "comfedl/lemma-2", "--out", str(tmp_path / "a" / "drift.pdf"))
     assert made.returncode == 0, made.stderr
+    assert "\ndrawn: BoundedComposition(" in made.stdout
     assert (tmp_path / "a" / "drift.pdf").read_bytes().startswith(b"%PDF")
     (figure,) = verify("comfedl/lemma-2").figures
     points = columns(tmp_path / "a" / "drift.csv")
@@ -169,12 +171,48 @@ def test_a_claim_that_is_measured_once_a_case_is_drawn_over_what_varies(monkeypa
     }
     assert [*steps.mean] == [at[x].lhs["mean"] for x in steps.x]
     assert [*steps.bound] == [at[x].rhs for x in steps.x]
-    assert plots["S"].log == "xy"
+    assert plots["S"].log == "y", "powers of 1 − η/2: a log axis of rounds would bend them"
     alone = plotted.of_claim(
         "mine", judged_before={(at_the_end.name, None, "quick"): judged.rows[:1]}
     )
     assert [*alone["S"].points.x] == [1, 2]  # of one case, also at fewer rounds
     assert alone["S"].points.mean[-1] == judged.rows[0].lhs["mean"]
+
+
+def test_the_case_that_refutes_is_drawn(monkeypatch):
+    """Of eight cases that hold and a ninth that does not, two that hold were drawn."""
+    other = Case(PiecewiseLosses(clients=3), FedAvg(step_size=0.3), 8)
+
+    @bound(
+        name="tests/of-two-clients",
+        source="tests",
+        statement="x",
+        right=lambda c: 10 ** (14 - 6 * c.n) / c.T,
+        cases=[*at_the_end.cases, other],
+    )
+    def claim(view):
+        return each("round", "local_step", sq(view.mean("w"))) if view.last else None
+
+    leaf = SimpleNamespace(name=claim.name, module="mine", typed="mine")
+    monkeypatch.setattr(plotted, "select", lambda _: [leaf])
+    monkeypatch.setattr(plotted, "loaded", lambda _: claim)
+    monkeypatch.setattr(
+        plotted, "judge", lambda given, how: judge([claim] if given == [leaf] else given, how)
+    )
+    first = next(iter(plotted.of_claim("mine").values()))
+    assert first.row.verdict == "REFUTED"
+    assert first.points.x[-1] == 8
+    assert first.log == "xy", "powers of T"
+    _, sheet, _ = plotted.drawn("mine")
+    said = " ".join(text.get_text() for text in sheet.texts).replace("\n", " ")
+    assert "S = 1, 2, 3, 4, 5, 6, 7, 8" in said
+    assert "PiecewiseLosses(clients=3)" in said
+    assert "eta = 0.3" in said
+
+
+def test_a_folder_is_no_plot_and_its_command_is_named(tmp_path):
+    with pytest.raises(DriftproofError, match=r"driftproof counterexample .* prints what a search"):
+        plotted.drawn(str(tmp_path))
 
 
 def test_a_claim_without_two_sides_on_cases_has_nothing_along_a_letter():

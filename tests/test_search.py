@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from driftproof import Assumption, Case, bound, each, grid, smallest, sq, verify
+from driftproof import Assumption, Case, average, bound, each, grid, smallest, sq, verify
 from driftproof.synthetic.building_blocks.piecewise_linear import PiecewiseLinear
 from driftproof.synthetic.problems.bounded_composition import BoundedComposition
 from driftproof.synthetic.problems.piecewise_composition import PiecewiseComposition
@@ -138,6 +138,59 @@ def test_the_case_that_is_shown_is_the_simplest_or_the_strongest():
     assert simple.ratio > 1.99
     assert strong.status == VERIFIED
     assert strong.ratio >= 2 * simple.ratio
+    assert simple.climbs < strong.climbs == 4
+
+
+def test_what_is_shown_has_the_strongest_that_is_confirmed_beside_it():
+    """A shorter run that can be enumerated was shown, with its 1.1; of the 1.4 nothing was said."""
+
+    @bound(
+        name="tests/bias",
+        source="tests",
+        statement="x",
+        assumes=[Assumption("step", "", relation=lambda c: c.eta * c.L <= 1)],
+        cases=[
+            Case(PiecewiseComposition(clients=1, outer=((BENT,),), value_noise=1.0), ComFedL(), 100)
+        ],
+        right=lambda c: (
+            2 * c.F_gap / (c.eta * c.S)
+            + (c.eta * c.L + 0.5 / c.b) * (c.G_f * c.L_g * c.sigma_2) ** 2
+        ),
+    )
+    def bias(view):
+        return average("round", sq(view.gradient(view.mean("w"))))
+
+    case, form = bias.cases[0], bias.forms[0]
+    shown = confirmed(bias, form, case, 0, lambda: -1.0)
+    assert shown["case"]["rounds"] < 100
+    assert shown["ratio"] < shown["strongest"]["ratio"] == pytest.approx(1 / 0.7)
+    assert shown["strongest"]["case"] == case.parameters()
+    alone = confirmed(bias, form, case, 0, lambda: -1.0, strongest=True)
+    assert alone["ratio"] == shown["strongest"]["ratio"]
+
+
+BENT = ((-2.0, -1.0), (-1.0, 0.0), (0.0, -1.0), (2.0, 1.0))
+
+
+def test_the_strongest_is_of_all_that_is_confirmed():
+    """A search for the strongest ended with its first violation, of 1.0001."""
+    told = []
+    (found,) = falsify([FALSE], Effort(climbs=8, strongest=True), told=told.append)
+    said = [line.partition(" = ")[2].partition(";")[0] for line in told]
+    judged = [float(x) for x in said if x]
+    assert len(judged) == len(told) > 2, "each is confirmed"
+    top = found.strongest["ratio"] if found.strongest else found.ratio
+    assert top >= 0.98 * max(judged) > 1.02 * judged[0]
+
+
+def test_a_climb_ends_when_its_seconds_are_over():
+    """Eight climbs of a budget of 20 s took 100 s."""
+    claim = drift_claim(path_length)
+    structure = Structure("bounded-composition", moved=("distance",), rounds=2)
+    asked = [Climb(claim, 0, structure, 0, 0, most=most) for most in (0.0, np.inf)]
+    late, whole = (json.loads(one.work()) for one in asked)
+    assert late["evaluations"] == late["inside"] == 1 < whole["evaluations"]
+    assert 0 < late["ratio"] <= whole["ratio"]
 
 
 def test_what_rounding_leaves_of_a_side_does_not_end_the_simplification():

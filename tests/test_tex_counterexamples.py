@@ -1068,6 +1068,18 @@ def test_an_interval_of_a_long_run_agrees_with_the_judge_within_its_width(monkey
         agreed_tex(rest, rest.forms[0], case, other, row.rhs)
 
 
+def test_sides_that_intervals_leave_open_have_more_digits():
+    """It was said of a run that comes to x* that its left side is not above the right one."""
+    bowl = (((0.0, -0.7), (0.9, 0.3)),)
+    problem = PiecewiseLosses(clients=1, gradients=(bowl,), tails="linear")
+    case = Case(problem, FedAvg(step_size=0.3), 60)
+    claim = replace(rest, right=lambda c: c.eta / 10**25, cases=(case,))
+    row = judged(claim, claim.forms[0], case, 0)
+    text = agreed_tex(claim, claim.forms[0], case, row.lhs, row.rhs)
+    assert r"\text{left} &> \text{right}" in text
+    assert max(map(len, re.findall(r"\d+ \\pm", text))) > 20
+
+
 def test_a_long_run_near_a_kink_has_intervals_of_as_many_digits_as_it_takes():
     """Intervals of twelve digits came to lie on two pieces."""
     bowl = ((-3.3, 0.0), (-2.3, 25.0), (-1.3, 26.0), (0.0, 58.5))

@@ -39,6 +39,7 @@ def climb(
     seed: int,
     start: np.ndarray | None = None,
     enough: float = np.inf,
+    late: Callable[[], bool] = lambda: False,
 ) -> Climbed:
     """Maximise ``ratios`` ([size, candidates] → [candidates]) and return the best that was met.
 
@@ -49,6 +50,7 @@ def climb(
             better than all before, the climb goes on.
         start: where to start, narrowly (None: anywhere around 0, after a look at random points).
         enough: stop at the first ratio that is as large.
+        late: whether to stop; candidates whose ratio is NaN were not looked at.
     """
     import cma
 
@@ -59,8 +61,9 @@ def climb(
     def looked_at(points: np.ndarray) -> np.ndarray:
         nonlocal evaluations, inside, best, at
         values = ratios(points[:size])
-        evaluations, inside = evaluations + points.shape[1], inside + int((values >= 0).sum())
-        first = int(np.argmax(values))
+        evaluations += int((~np.isnan(values)).sum())
+        inside += int((values >= 0).sum())
+        first = int(np.nanargmax(values))
         if values[first] > best:
             best, at = float(values[first]), points[:, first].copy()
         return values
@@ -74,7 +77,7 @@ def climb(
     if start is None:
         looked_at(np.concatenate([begin[:, None], anywhere(first - 1)], 1))
         begin = at
-    if size == 0 or best >= enough:
+    if size == 0 or best >= enough or late():
         return Climbed(best, at[:size], evaluations, inside)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -87,6 +90,8 @@ def climb(
             others = anywhere(max(0, first - population) if start is None else 0)
             values = looked_at(np.concatenate([points, others], 1))
             if best >= enough or evolution.stop() or (best < 0 and generation >= OUTSIDE_FOR):
+                break
+            if late():
                 break
             if best > before and int(np.argmax(values)) >= population:
                 evolution = cma.CMAEvolutionStrategy(at, 0.5, options)

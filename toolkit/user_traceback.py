@@ -166,6 +166,9 @@ def _mended(error: BaseException, frame: FrameType | None) -> tuple[str, str]:
             "ask for the gradient: w.grad = clients[i].grad(w), not clients[i].loss(w).backward()",
         )
     name, known = _asked_for(error, frame)
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno) if frame else ""
+    if isinstance(error, NameError) and re.search(r"\bright=(?! *lambda)", line):
+        return "a function of the letters", f"write right=lambda c: …, with c.{name} for {name}"
     home = _home_of(name) if isinstance(error, ImportError | NameError) else None
     if home is not None:
         return f"{name}, which {home} has", f"write from {home} import {name}"

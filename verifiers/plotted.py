@@ -8,21 +8,24 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 from driftproof.toolkit.discover import leaves, text_of
 from driftproof.toolkit.errors import DriftproofError, MissingError, unknown_name
+from driftproof.toolkit.groups import clearest
 from driftproof.toolkit.report import panels
 from driftproof.toolkit.report.canvas import below, rendered
 from driftproof.toolkit.report.class_lines import LETTERS, longest
 from driftproof.toolkit.report.figures import Figure, headline
 from driftproof.toolkit.report.results_table import csv_of
 from driftproof.toolkit.series import Curve, Points, Recurrence
-from driftproof.toolkit.verdict import Row, together
+from driftproof.toolkit.verdict import Row, Verdict, together
 from driftproof.verifiers.claim_types.sources import Source, loaded
 from driftproof.verifiers.experiment import Plan, run_experiment
 from driftproof.verifiers.verify import Settings, judge, select
 from driftproof.verifiers.worst_case.check import RefusedCertificateError
 from driftproof.verifiers.worst_case.checking import UNREADABLE
-from driftproof.verifiers.worst_case.pictured import LINE, picture
+from driftproof.verifiers.worst_case.pictured import LINE, picture, remark
 from driftproof.verifiers.worst_case.spiral import spiral
 
 KINDS = ("svg", "pdf", "pgf", "png")
@@ -80,18 +83,35 @@ def of_claim(
     figures = headline(rows) if x in ("", "rounds") else [_along(rows, x)]
     if not x and not any(figure.is_line for figure in figures):
         figures = [_along(rows, letter) for letter in _varying(rows)]
-        if not figures and (shorter := _shorter(chosen, case)):
+        refuted = clearest(row for row in _two_sided(rows) if row.verdict is Verdict.REFUTED)
+        showing = [figure for figure in figures if figure.row.verdict is Verdict.REFUTED]
+        keys = {of.key: number for number, of in enumerate(chosen.judged_on, 1)}
+        number = keys.get(str(refuted[0].case.get("key"))) if refuted else None
+        shorter = None if showing or (figures and not refuted) else _shorter(chosen, case or number)
+        if shorter:
             made = judge([shorter], Settings(profile=profile))
             rows = [
                 row for row in made if row.form != "sibling" and fnmatchcase(row.form_key, form)
             ]
-            figures = [_along(rows, letter) for letter in _varying(rows)]
+            showing = [_along(rows, letter) for letter in _varying(rows)]
+        named = {figure.name for figure in showing}
+        figures = [*showing, *(figure for figure in figures if figure.name not in named)]
     if x == "rounds":
         figures = [_by_rounds(figure) for figure in figures if figure.x_label == "local steps"]
     if case is not None:
         figures = [replace(figure, title=f"{figure.title} on case {case}") for figure in figures]
     slug = one.name.replace("/", "-")
     return {figure.name.removeprefix(f"{slug}-"): figure for figure in figures if figure.is_line}
+
+
+def _geometric(points: Points) -> bool:
+    """Whether both sides are nearer to powers c^x than to powers x^c: a log x-axis bends them."""
+
+    def bent(x: Any) -> float:
+        fits = (np.polyfit(x, np.log(y), 1, full=True)[1] for y in (points.mean, points.bound))
+        return sum(float(residual.sum()) for residual in fits)
+
+    return len(points.x) > 2 and bent(points.x) < bent(np.log(points.x))
 
 
 def _shorter(claim: Any, number: int | None) -> Any:
@@ -119,6 +139,13 @@ def drawn(name: str, which: str = "", **options: Any) -> Drawn:
             return picture(text_of(Path(name)))
         except (OSError, RefusedCertificateError, *UNREADABLE) as error:
             raise DriftproofError(f"{name}: {error}", "a file that holds", "judge again") from None
+    if Path(name).is_dir():
+        raise DriftproofError(
+            f"{name}, a folder",
+            "a claim, an experiment, or a file of functions",
+            f"driftproof counterexample {name} prints what a search found; its case, added to the "
+            "claim, is plotted with it",
+        )
     leaf, judged = leaves("experiment").get(name), dict[Any, Any]()
     if leaf is not None and which and not which.isdigit():
         with TemporaryDirectory() as folder:
@@ -147,7 +174,10 @@ def drawn(name: str, which: str = "", **options: Any) -> Drawn:
     if which and which not in plots:
         raise unknown_name(f"plot of {name}", which, plots)
     figure = plots[which] if which else next(iter(plots.values()))
-    return figure.title, *figure.drawn()
+    sheet, points = figure.drawn()
+    if label := figure.row.case.get("label"):
+        remark(sheet, f"drawn: {label}")
+    return figure.title, sheet, points
 
 
 def write(made: Drawn, out: Path, *, title: bool = True) -> Path:
@@ -216,11 +246,18 @@ def _along(rows: Sequence[Row], letter: str) -> Figure:
             )
         raise unknown_name(f"letter that varies over the cases of {rows[0].claim}", letter, vary)
     line, told = longest(own, letter), "all else equal"
+    alike = [name for name in names if len({row.instance.get(name) for row in line}) == 1]
+    said = ", ".join(f"{row.instance[letter]:g}" for row in line)
+    said = f"{letter} = {said}; else as {line[0].case['label']}, with " if line else ""
+    said += ", ".join(f"{name} = {line[0].instance[name]:g}" for name in alike)
     if len(line) < 2:  # it does not vary alone
         tightest: dict[float, Row] = {}
         for row in sorted(own, key=lambda row: (row.instance[letter], row.ratio or 0.0)):
             tightest[row.instance[letter]] = row
         line, told = list(tightest.values()), "the tightest case at each"
+        said = "; ".join(
+            f"{letter} = {row.instance[letter]:g}: {row.case['label']}" for row in line
+        )
     points = Points(
         x=[float(row.instance[letter]) for row in line],
         mean=[(row.lhs or {})["mean"] for row in line],
@@ -228,11 +265,14 @@ def _along(rows: Sequence[Row], letter: str) -> Figure:
     )
     sides = {"x": points.x, "y": [*points.mean, *points.bound]}
     log = "".join(axis for axis, of in sides.items() if min(of) > 0)
+    if log == "xy" and all(x.is_integer() for x in points.x) and _geometric(points):
+        log = "y"
     verdict, whole = (together([row.verdict for row in of]) for of in (line, own))
     title = f"{rows[0].claim}, {rows[0].form_key}, {told}: {verdict}"
     if whole is not verdict:
         title += f" on these {len(line)} of {len(own)} cases, {whole} on all"
-    row = replace(line[0], case={"label": ""})
+    shown = next((row for row in line if row.verdict is Verdict.REFUTED), line[0])
+    row = replace(shown, case={"label": said})
     name = f"{rows[0].claim}-{letter}".replace("/", "-")
     return Figure(
         name,

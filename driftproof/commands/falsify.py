@@ -165,9 +165,11 @@ def command(
 def _time(searches: int, budget: float, workers: int) -> str:
     """Say how long searches may take; each has two climbs at a time."""
     seconds = budget * max(searches / workers, 0.5)
+    of = "1 form" if searches == 1 else f"each of {searches} forms"
     return (
-        f"up to {budget:g} s of work for each of {searches} forms, in all {seconds:.0f} s with "
-        f"--workers {workers}; to judge what is found, and make it simple, adds about half"
+        f"up to {budget:g} s of work for {of}, in all about {seconds:.0f} s with --workers "
+        f"{workers}. More take: the run that is under way then, what is found, to judge and "
+        f"simplify it (up to {budget / 2:g} s), and its script"
     )
 
 

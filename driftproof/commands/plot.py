@@ -31,7 +31,7 @@ def command(claim: str, figure: str, out: Path, no_title: bool, **options: Any) 
     from driftproof.verifiers.plotted import drawn, write
 
     made = drawn(claim, figure, **{k: v for k, v in options.items() if v is not None})
-    said = [made[0], *(text.get_text() for text in made[1].texts)] if no_title else []
+    said = [*[made[0]] * no_title, *(text.get_text() for text in made[1].texts)]
     data = write(made, out, title=not no_title)
     click.echo("\n".join([f"plot: {out}", f"data: {data}", *said]))
     return 0

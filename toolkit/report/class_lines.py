@@ -69,11 +69,12 @@ def lines(rows: Sequence[Row]) -> list[Line]:
 def longest(rows: Sequence[Row], letter: str) -> list[Row]:
     """Return the cases of the longest line along a letter, all others equal (τ: or ητ is).
 
-    Of several as long, that which has the largest left / right.
+    One with a refuted case before others; of several as long, that with the largest left / right.
     """
 
-    def rank(line: list[list[Row]]) -> tuple[int, float]:
-        return len(line), max(row.ratio or 0.0 for row, *_ in line)
+    def rank(line: list[list[Row]]) -> tuple[bool, int, float]:
+        shows = len(line) > 1 and any(row.verdict is Verdict.REFUTED for row, *_ in line)
+        return shows, len(line), max(row.ratio or 0.0 for row, *_ in line)
 
     return [row for row, *_ in max(_along(_points(rows), letter), key=rank, default=[])]
 

@@ -49,12 +49,15 @@ from driftproof.verifiers.search.structure import (
 )
 from driftproof.verifiers.search.units import (
     CLEAR_RATIO,
+    NEARLY,
     PLENTY,
     Climb,
     Confirmation,
     OwnCase,
     could_be_clearer,
     failure,
+    reaching,
+    size,
 )
 
 TOGETHER = 2
@@ -260,20 +263,29 @@ def _search(
     seconds, climbs, evaluations, inside = 0.0, 0, 0, 0
     candidate: dict[str, Any] | None = None
     unclear: dict[str, Any] | None = None  # confirmed, by so little that more is sought
+    known: list[tuple[dict[str, Any], OwnCase | Confirmation]] = []  # what is confirmed, and how
     every = claim.cases_for("full")
     noisy_ones = any(noisy(case.parameters()) for case in every)
+    seeks = claim.measures and form.form != "sibling"
+    # where more is sought to the end, only the strongest is made simple, then
+    judging = 0.0 if effort.strongest and seeks else effort.shown
 
     def foreign(result: dict[str, Any]) -> bool:
         """Say whether a violation has a noise that no case of the claim has."""
         return not noisy_ones and noisy(result["case"])
 
-    def rank(result: dict[str, Any]) -> tuple[bool, float]:
-        return not foreign(result), np.inf if result["ratio"] is None else result["ratio"]
+    def rank(result: dict[str, Any]) -> tuple[bool, bool, bool, float]:
+        clear = size(result) >= CLEAR_RATIO or effort.strongest
+        surely = result["status"] == VERIFIED and not effort.strongest
+        return not foreign(result), clear, surely, size(result)
 
     def ended(**result: Any) -> dict[str, Any]:
         if unclear is not None:  # what was found is not lost
             found = result.get("status") in (CONFIRMED, VERIFIED)
             result = max(unclear, result, key=rank) if found else unclear
+        if known:  # what is shown may have become simple at the cost of its ratio
+            alike = [of for of, _ in known if foreign(of) <= foreign(result)]
+            result = reaching(result, *alike)
         why = {
             at.family: at.useless or at.unmet * (result.get("status") == NOTHING) for at in visited
         }
@@ -286,12 +298,13 @@ def _search(
         }
 
     def judged(
-        check: Task, ratio: float, where: dict[str, Any]
+        check: OwnCase | Confirmation, ratio: float, where: dict[str, Any]
     ) -> Generator[Sequence[Task], list[Result], dict[str, Any] | None]:
         """Have a violation judged; return the finding, if it ends the search."""
         nonlocal seconds, candidate, unclear
         if form.form != "sibling":
-            told(f"{claim.name}: left / right = {ratio:.3g}; it is judged, and made simple")
+            what = "it is judged" + ", and made simple" * (check.seconds != 0)
+            told(f"{claim.name}: left / right = {ratio:.3g}; {what}")
         try:
             ((blob, _),) = yield [check]
         except _Interrupted:
@@ -301,13 +314,12 @@ def _search(
             return ended(status=FAILED, reason=result["failed"])
         seconds += result.pop("seconds")
         if result["status"] == CANDIDATE:
-            candidate = result
-        done = result["status"] in (CONFIRMED, VERIFIED)
+            candidate = max(filter(None, (candidate, result)), key=rank)
+        if done := result["status"] in (CONFIRMED, VERIFIED):
+            known.append((result, check))
         if not done and form.form != "sibling":
             told(f"{claim.name}: not confirmed: {result['reason'] or result['status']}")
-        seeks = claim.measures and form.form != "sibling"
-        seeks = seeks and (not effort.strongest or isinstance(check, OwnCase))
-        if done and seeks and (could_be_clearer(result, effort.strongest) or foreign(result)):
+        if done and seeks and (effort.strongest or could_be_clearer(result) or foreign(result)):
             unclear = max(filter(None, (unclear, result)), key=rank)
             return None
         return ended(**result) if done or (candidate and not claim.measures) else None
@@ -328,7 +340,7 @@ def _search(
             own.append((result["ratio"], result["place"], one))
     for of_own, where, one in sorted(own, key=lambda of: -of[0]):
         if of_own >= ENOUGH:
-            one = replace(one, confirm=True, strongest=effort.strongest, seconds=effort.shown)
+            one = replace(one, confirm=True, strongest=effort.strongest, seconds=judging)
             if found := (yield from judged(one, of_own, where)):
                 return found
             if unclear:
@@ -338,6 +350,8 @@ def _search(
     at_home = {case.problem.leaf_name for case in every}
     while (seconds < effort.seconds) if effort.climbs is None else (climbs < effort.climbs):
         open_spaces = [at for at in visited if not at.useless]
+        if unclear and not foreign(unclear) and size(unclear) == np.inf:
+            break
         if unclear and unclear["case"]["problem"]["name"] in at_home:  # elsewhere it is another one
             open_spaces = [at for at in open_spaces if at.family in at_home]
         if not open_spaces:
@@ -348,7 +362,12 @@ def _search(
             least = min(open_spaces, key=lambda at: at.spent)
             also = min(open_spaces, key=lambda at: at.spent + (at is least) * at.pace)
             chosen = [least, also]
-        wanted, any_does = [], unclear is None or foreign(unclear)
+        wanted, judged_from, enough = [], CLEAR_RATIO, PLENTY
+        if unclear is None or foreign(unclear):
+            judged_from = enough = ENOUGH
+        elif effort.strongest:
+            judged_from, enough = size(unclear) / NEARLY, np.inf
+        left = (effort.seconds - seconds) / count if effort.climbs is None else np.inf
         for at in chosen:
             draw, most = at.space.choices, int(at.longest)
             at.climbs, at.longest = at.climbs + 1, min(at.longest * GROWTH, MOST_STEPS)
@@ -384,7 +403,8 @@ def _search(
                     template,
                     int(random.integers(2**31)),
                     again,
-                    ENOUGH if any_does else PLENTY,
+                    enough,
+                    left,
                 )
             )
         try:
@@ -413,16 +433,24 @@ def _search(
                 nearest = max(nearest, (ratio, result["unmet"]))
             if best[0] < ratio < ENOUGH:
                 best = ratio, where
-            if ratio >= (ENOUGH if any_does else CLEAR_RATIO):
+            if ratio >= judged_from:
                 fields = {name: getattr(unit, name) for name in Climb.__dataclass_fields__}
                 at_end = tuple(result["at"])
                 check = Confirmation(
-                    **fields, at=at_end, strongest=effort.strongest, seconds=effort.shown
+                    **fields, at=at_end, strongest=effort.strongest, seconds=judging
                 )
                 if found := (yield from judged(check, ratio, where)):
                     return found
                 best = (0.0, where) if best[0] < 0 else best  # rounding, lucky draws, a candidate
-                at.leaders = at.leaders[1:]  # what no judge confirms leads nowhere
+                if not (known and known[-1][1] is check):
+                    at.leaders = at.leaders[1:]  # what no judge confirms leads nowhere
+    if unclear and effort.strongest:
+        first, how = max(known, key=lambda of: rank(of[0]))
+        unclear = None
+        yield from judged(replace(how, seconds=effort.shown), size(first), {})
+        simple: dict[str, Any] | None = unclear
+        unclear = simple if simple and size(simple) >= NEARLY * size(first) else first
+        return ended()
     if candidate is not None:
         return ended(**candidate)
     if best[0] < 0:

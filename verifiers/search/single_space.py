@@ -4,7 +4,7 @@ The families' parameters say their ranges by their annotations. A climb starts f
 problem and algorithm, not from the claim's cases.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -38,6 +38,7 @@ class SingleSpace:
         problem, algorithm: whose parameters are moved, from the values that they have.
         structure: what stays fixed.
         seed: of sampled noise.
+        late: whether to look at no more candidates.
     """
 
     candidates = CANDIDATES
@@ -50,8 +51,10 @@ class SingleSpace:
         algorithm: Algorithm | None,
         structure: Structure,
         seed: int,
+        late: Callable[[], bool] = lambda: False,
     ) -> None:
         of = structure
+        self.late = late
         self.claim, self.form, self.structure, self.seed = claim, form, structure, seed
         given = {"clients": of.clients, "dim": of.dim}
         self.problem = _with(problem, {k: v for k, v in given.items() if k not in of.moved})
@@ -69,8 +72,12 @@ class SingleSpace:
         self.assumes = (*claim.assumes, *form.assumes)
 
     def ratios(self, z: np.ndarray) -> np.ndarray:
-        """Return the score of each candidate, [candidates], for z of [size, candidates]."""
-        return np.array([self._score(column) for column in z.T])
+        """Return the score of each candidate, [candidates], for z of [size, candidates].
+
+        NaN of those that are not looked at, as it is late; of the first there is always one.
+        """
+        columns = enumerate(z.T)
+        return np.array([np.nan if k and self.late() else self._score(one) for k, one in columns])
 
     def _score(self, z: np.ndarray) -> float:
         case = self.case(z)

@@ -157,6 +157,7 @@ class Climb(Unit):
         seed: of the climb and of sampled noise.
         long: whether it goes on for many generations: in structures that look promising.
         enough: the left / right at which it ends.
+        most: seconds of work after which it ends (∞: it depends on the seed alone).
     """
 
     claim: Source
@@ -166,6 +167,7 @@ class Climb(Unit):
     seed: int
     long: bool = False
     enough: float = ENOUGH
+    most: float = np.inf
 
     @property
     def name(self) -> str:
@@ -180,13 +182,16 @@ class Climb(Unit):
             self.seed,
             self.long,
             self.enough,
+            self.most,
         )
         return "\0".join(map(str, parts))
 
     def _result(self) -> dict[str, Any]:
         """Climb, and return the ratio, the place and the number of evaluations."""
+        clock = judge_named(loaded(self.claim).searched).clock
+        end = clock() + self.most
         try:
-            space = self.space()
+            space = self.space(late := lambda: clock() >= end)
             climbed = climb(
                 space.ratios,
                 space.size,
@@ -195,6 +200,7 @@ class Climb(Unit):
                 seed=self.seed,
                 generations=self._generations(space),
                 enough=self.enough,  # a violation is confirmed first, and climbed on from then
+                late=late,
             )
             where = self._place(space, climbed.at, met=climbed.ratio >= 0)
         except (DriftproofError, LackingError, TooManyAtoms) as error:
@@ -237,8 +243,8 @@ class Climb(Unit):
             return {"unmet": in_a_line(error)}
         return {"place": place(case)} if met else {"unmet": unmet or "a condition on the run"}
 
-    def space(self) -> BatchedSpace | SingleSpace:
-        """Return the candidates that it climbs over."""
+    def space(self, late: Callable[[], bool] = lambda: False) -> BatchedSpace | SingleSpace:
+        """Return the candidates that it climbs over, until it is late."""
         claim: Any = loaded(self.claim)
         form, template = claim.forms[self.form], claim.cases_for("full")[self.template]
         algorithm = template.algorithm
@@ -248,7 +254,7 @@ class Climb(Unit):
             assert algorithm is not None
             return BatchedSpace(claim, form, algorithm, self.structure, self.seed)
         return SingleSpace(
-            claim, form, _plain(template.problem), algorithm, self.structure, self.seed
+            claim, form, _plain(template.problem), algorithm, self.structure, self.seed, late
         )
 
 
@@ -273,9 +279,10 @@ class Confirmation(Climb):
 
     def _result(self) -> dict[str, Any]:
         """Climb on, and return the status, the simplest case and the judge's row of it."""
-        claim, space = loaded(self.claim), self.space()
+        left, found = within(self.seconds), None
+        claim, space = loaded(self.claim), self.space(late := lambda: left() <= 0)
         form, at = claim.forms[self.form], np.array(self.at)
-        case, left = space.case(at), within(self.seconds)
+        case = space.case(at)
         assert case is not None
         try:
             found = confirmed(claim, form, case, self.seed, left, strongest=self.strongest)
@@ -290,17 +297,19 @@ class Confirmation(Climb):
                 generations=self._generations(space),
                 start=at,
                 enough=np.inf if self.strongest else PLENTY,
+                late=late,
             )
             higher = space.case(climbed.at)
-            if higher is None or climbed.ratio < CLEAR_RATIO:
+            if higher is None or climbed.ratio < (size(found) if self.strongest else CLEAR_RATIO):
                 return found
             more = confirmed(claim, form, higher, self.seed, left, strongest=self.strongest)
-            larger = (more["ratio"] or np.inf) > (found["ratio"] or np.inf)
-            return more if larger and more["status"] in (CONFIRMED, VERIFIED) else found
+            if more["status"] not in (CONFIRMED, VERIFIED):
+                return found
+            return reaching(max(found, more, key=size), found, more)
         except DriftproofError as error:
             # its solution is not known as well as a judge wants it, say, or the family has a
             # parameter of which its own methods know nothing
-            return {"status": NOTHING, "reason": in_a_line(error)}
+            return found or {"status": NOTHING, "reason": in_a_line(error)}
 
 
 def failure(error: Exception) -> str:
@@ -350,7 +359,7 @@ def confirmed(
     refuted = first.verdict is Verdict.REFUTED
     if refuted and not claim.measures and case in claim.cases_for("full"):
         return _outcome(CONFIRMED, case, first)  # elsewhere its function may presume more
-    if not refuted or rests_on_constants(claim, form, first):
+    if not refuted or (rests_on_constants(claim, form, first) and not strongest):
         shorter = [replace(case, rounds=rounds) for rounds in FEW_ROUNDS if rounds < case.rounds]
         for simpler in (_without_noise(case), *shorter):
             if simpler == case or score(claim, form, simpler, seed) < ENOUGH:
@@ -359,7 +368,7 @@ def confirmed(
             if judged(claim, form, simpler, seed).verdict is Verdict.REFUTED:
                 found = confirmed(claim, form, simpler, seed, left, strongest=strongest)
                 if found["status"] in (CONFIRMED, VERIFIED):
-                    return found
+                    return reaching(found, *[_outcome(CONFIRMED, case, first)] * refuted)
             if left() <= 0:
                 break
     if not refuted:
@@ -368,10 +377,12 @@ def confirmed(
     if balls is not None and balls.verdict is Verdict.SUPPORTED:
         return _outcome(NOTHING, case, balls)  # it was rounding, and more than a run can show
     of = score(claim, form, case, seed)
-    loose, largest = 1.0 + min(MARGIN, 0.5 * (of - 1.0)), case
+    loose, largest, whole = 1.0 + min(MARGIN, 0.5 * (of - 1.0)), case, first
     made = None if strongest else _simple(claim, form, case, loose, seed, first, left)
     if made is None or (made[1].ratio or np.inf) < CLEAR_RATIO:  # of a right side of 0 it is None
-        largest = _longer(claim, form, case, seed, np.inf if strongest else PLENTY, left)
+        longer = _longer(claim, form, case, seed, np.inf if strongest else PLENTY, left)
+        if longer != case and (row := _refuted(claim, form, longer, seed)) is not None:
+            largest, whole = longer, row
         top = score(claim, form, largest, seed)
         clear = NEARLY * top if strongest else CLEAR_RATIO
         if top >= clear:
@@ -383,16 +394,36 @@ def confirmed(
         return result | {"reason": f"{BEYOND}; {result['reason']}"}
     apart = shown is not None and shown.verdict is Verdict.REFUTED
     result = _outcome(VERIFIED if apart else CONFIRMED, simple, row)
-    whole = judged(claim, form, largest, seed)
-    if whole.verdict is Verdict.REFUTED and (whole.ratio or 0) * NEARLY > (row.ratio or np.inf):
-        result["strongest"] = {**place(largest), "ratio": whole.ratio}
-    return result
+    return reaching(result, _outcome(CONFIRMED, largest, whole), _outcome(CONFIRMED, case, first))
+
+
+def size(found: Mapping[str, Any]) -> float:
+    """Return the left / right of a violation: infinite if its right side is 0."""
+    return np.inf if found["ratio"] is None else float(found["ratio"])
+
+
+def reaching(shown: Mapping[str, Any], *others: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a violation that is shown, beside it the strongest that is known, if that has more."""
+    every = [one for of in (shown, *others) for one in (of, of.get("strongest")) if one]
+    top = max(every, key=size)
+    has_more = NEARLY * size(top) > size(shown)
+    fields = {name: top[name] for name in ("case", "label", "python", "ratio")}
+    return {**shown, "strongest": fields if has_more else None}
 
 
 def could_be_clearer(found: Mapping[str, Any], strongest: bool = False) -> bool:
     """Say whether a larger ratio is looked for: of what is confirmed, and not clear."""
     confirmed_ = found["status"] in (CONFIRMED, VERIFIED)
-    return confirmed_ and (strongest or (found["ratio"] or np.inf) < CLEAR_RATIO)
+    return confirmed_ and size(found) < (np.inf if strongest else CLEAR_RATIO)
+
+
+def _refuted(claim: Claim[Any], form: Form, case: Case, seed: int) -> Row | None:
+    """Return the judge's row of a case that it refutes, and that balls do not support."""
+    row = judged(claim, form, case, seed)
+    if row.verdict is not Verdict.REFUTED:
+        return None
+    balls = _in_balls(claim, form, case, row)
+    return None if balls is not None and balls.verdict is Verdict.SUPPORTED else row
 
 
 def _simple(

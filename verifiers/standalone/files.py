@@ -10,9 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from driftproof.toolkit.groups import number
 from driftproof.toolkit.report.files import cannot_write
 from driftproof.verifiers.claim_types.sources import Source, loaded
-from driftproof.verifiers.search.finding import CANDIDATE, CONFIRMED, Finding, remade
+from driftproof.verifiers.search.finding import CANDIDATE, Finding, remade
 from driftproof.verifiers.search.units import failure
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.script import script_of
@@ -91,14 +92,13 @@ def write(sources: Iterable[Source], findings: Iterable[Finding], folder: Path) 
 
 
 def demoted(findings: Iterable[Finding], scripts: Iterable[Written]) -> list[Finding]:
-    """Return the findings: one that its script contradicts, and no balls verified, is a candidate.
+    """Return the findings: one that its script contradicts is a candidate, whoever verified it.
 
     A script that samples may be unlucky.
     """
     return [
         replace(finding, status=CANDIDATE, reason=f"{script.reason}; {finding.reason}")
-        if script.reason.startswith(SECOND)
-        and (finding.status, finding.evidence) == (CONFIRMED, "exact")
+        if script.reason.startswith(SECOND) and finding.evidence != "sequential"
         else finding
         for finding, script in zip(findings, scripts, strict=True)
     ]
@@ -177,7 +177,8 @@ def refuse_others(script: Path, lhs: Mapping[str, Any], rhs: float | None) -> No
         left, right, error = sides(script)
         if not agrees(left, right, error, lhs, rhs):
             raise NoScriptError(
-                f"{SECOND} gives {left:g} > {right:g}, the judge does not; please report it"
+                f"{SECOND} gives {left:g} > {right:g}, the judge "
+                f"{number(lhs.get('mean'))} > {number(rhs)}; please report it"
             )
     except NoScriptError:
         script.unlink()

@@ -225,10 +225,16 @@ def _drawn(note: list[str], made: dict[str, Interpolant], end: np.ndarray) -> tu
         where = (4, -11 if k % 2 else 5)
         axes.annotate(", ".join(names), place, where, textcoords="offset points", fontsize=8)
     finish(axes, note[0], *(["first axis", "second axis"] if plane else ["x", "value"]))
-    lines = [line for of in note[1:] for line in wrap(of, LETTERS)]
-    below(sheet, LINE * len(lines))
-    sheet.text(0.01, 0.015, "\n".join(lines), fontsize=7, color="0.35")
+    remark(sheet, *note[1:])
     columns = zip(*((name, label) for name, f in made.items() for label in f.labels), strict=True)
     numbers = np.concatenate([np.column_stack([f.x, f.g, f.f]) for f in made.values()])
     heads = ["function", "point", *(f"{of}{k + 1}" for of in "xg" for k in range(dim)), "f"]
     return sheet, dict(zip(heads, [*map(list, columns), *numbers.T.tolist()], strict=True))
+
+
+def remark(sheet: Any, *texts: str) -> None:
+    """Write texts below a plot, whose size stays."""
+    lines = [line for of in texts for line in wrap(of, LETTERS)]
+    below(sheet, LINE * len(lines))
+    said = "\n".join(lines).replace("$", r"\$")
+    sheet.text(0.01, 0.015, said, fontsize=7, color="0.35")
