@@ -16,10 +16,12 @@ from driftproof.algorithms import (
     DecayingFedAvg,
     FedAvg,
     FedAvgS,
+    FedDRO,
     FedNest,
     FedProx,
     HeavyBall,
     LFedNest,
+    LocalMOML,
     LocalSCGDM,
     QFedAvg,
     Scaffold,
@@ -62,7 +64,7 @@ def test_an_implementation_of_the_printed_algorithm_conforms(method):
 SHARED = "in the shared state"
 SLIPS = [
     ("fedprox", "no anchor", FedProx,
-     r"round 1, client 0, local step 3\ngot:    field_grad asked at x = .*\nwanted: x = "),
+     r"the update of local step 2\ngot:    field_grad asked at x = .* in local step 3\nwanted: x"),
     ("scaffold", "c_i", Scaffold, rf"round \d, {SHARED}\ngot:    control\["),
     ("scaffold", "|S| for N", Scaffold, rf"round 1, {SHARED}\ngot:    control\[0\].*\n.*\n.* 2 t"),
     ("fedprox", "plain norm", FedProx(local_steps=3),
@@ -90,7 +92,7 @@ def test_a_slip_is_caught_and_named(method, slip, algorithm, named):
     told = str(caught.value)
     assert re.search(named, told), told
     got, wanted = (
-        re.search(rf"{head}: .*?(\S+)( after.*)?\n", told)[1].strip("[]")
+        re.search(rf"{head}: .*?(\S+)( after.*| in local step \d+)?\n", told)[1].strip("[]")
         for head in ("got", "wanted")
     )
     assert float(got) != float(wanted)
@@ -248,8 +250,35 @@ def test_lists_that_are_returned_come_back_as_arrays():
     assert_conforms(listing, algorithm=FedAvg, instances=20)
 
 
+def indirect(state, clients, cohorts, draws, **given):
+    return {"x": state["x"] + draws["left-out"], "y": state["y"]}
+
+
+def of_three(state, clients, cohorts, draws):
+    return {"x": state["x"] + cohorts[2][0], "y": state["y"]}
+
+
+def halved(state, clients):
+    """Whom it asks is its own draw, from which two calls in a row may get the same."""
+    some = [client for client in clients if np.random.default_rng().random() < 0.5] or clients
+    return {"w": state["w"] - 0.1 * np.mean([client.grad(state["w"]) for client in some], 0)}
+
+
+class Fitting:
+    def fit(self, parameters, client):
+        return parameters
+
+
+class Peeking(Fitting):
+    def step(self, clients, cohort, state):
+        self.w = state["w"]
+
+
 def nothing(state, clients, cohort):
     pass
+
+
+STILL = Scaffold(step_size=1e-20, control="gradient")
 
 
 def keeping_one_field(state, clients, cohort):
@@ -290,7 +319,7 @@ def noisy(state, clients, cohort):
         (worded, FedAvg(), "w = 'none'"),
         (broken, FedAvg(), r"test_conform.py:\d+: in broken: KeyError: 'v: the state has w, from"),
         (nothing, FedAvg(), r"w = None(.|\n)*without return returns None"),
-        (keeping_one_field, Scaffold(step_size=1e-20), "'control: the state has x, from the sec"),
+        (keeping_one_field, STILL, "'control: the state has x, from the second round on"),
         (asking, FedAvg(), r"in asking: unknown attribute of a client 'hessian'"),
         (lambda state, clients: clients[0].grad(np.float32(state["w"])), FedAvg(), "t in float32"),
         (lambda state, clients: torch.tensor(state["w"].tolist()), FedAvg(), "round in float32"),
@@ -302,6 +331,12 @@ def noisy(state, clients, cohort):
         (sampled_once, FedNest(series="summed", terms=2), "several cohorts in a round"),
         (Flower, FedAvgS(), "Flower, with fit and aggregate, beside an algorithm of x and y"),
         (3, FedAvg(), "3 as an implementation"),
+        (Fitting, FedAvg(), "Fitting, a class with neither step nor fit and aggregate"),
+        (Peeking, FedAvg(), "missing a required argument: 'state'"),
+        (halved, FedAvg(), "halved, called twice with one state and one cohort"),
+        (indirect, LFedNest(series="summed"), "left-out: with these parameters a round draws noth"),
+        (of_three, LFedNest(), r"cohorts\[2\]: with these parameters a round has 2"),
+        (written.fedavg(), "fedavg", "'fedavg' as an algorithm"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_with_a_reason(code, algorithm, got):
@@ -342,7 +377,9 @@ def test_a_field_that_a_round_sets_itself_is_none_of_its_state():
     fields, own = fields_of(NEST, examples_of("bilevel"))
     assert fields == ("x", "y")
     fields, own = fields_of(Scaffold(), examples_of("field"))
-    assert (set(fields), own) == ({"y", "x", "own_control", "control"}, {"own_control"})
+    assert (set(fields), own) == ({"y", "x", "own_control", "control"}, {"own_control": True})
+    fields, own = fields_of(LFedNest(), examples_of("bilevel"))  # x_direction stays 0
+    assert fields == ("x", "y")
 
 
 def test_a_client_answers_as_it_answered_the_algorithm():
@@ -396,8 +433,8 @@ def test_the_command(tmp_path):
     made = driftproof("conform", "mine.py::mine", "fedavg", "--instances", "20", cwd=tmp_path)
     assert (made.returncode, made.stderr) == (0, "")
     beside = "fedavg(batch=1, weighting='uniform')"
-    same = f"mine.py::mine: no difference from {beside} in 20 instances of at most 8 rounds\n"
-    assert made.stdout == same
+    same = f"mine.py::mine: no difference from {beside} in 20 instances of at most 7 rounds, "
+    assert made.stdout == same + "10 local steps and 5 clients\n"
     (tmp_path / "mine.py").write_text(MINE.replace("SUM", "np.sum"))
     words = ("conform", "mine.py::mine", "FedAvg(local_steps=2)", "--instances", "50")
     made = driftproof(*words, cwd=tmp_path)
@@ -461,7 +498,7 @@ def test_what_is_given_stays_and_all_else_that_is_asked_for_is_drawn():
     assert (told, beside) == (
         "",
         "no difference from fedavg(local_steps=1, batch=1, weighting='samples') in 50 instances "
-        "of at most 8 rounds",
+        "of at most 8 rounds, 1 local step and 5 clients",
     )
     told, beside = first_departure(scaled_step, FedAvg(**given, participation=0.5), 50, 0)
     assert "FedAvg(local_steps=2, participation=0.5" in told
@@ -477,7 +514,7 @@ def test_a_slip_of_a_later_round_is_found_in_so_many_rounds_as_are_asked_for():
     with pytest.raises(AssertionError, match="first in round 5"):
         assert_conforms(late, algorithm=samples)
     _, agreed = first_departure(late, samples, 50, 0, rounds=4)
-    assert agreed.endswith("in 50 instances of at most 4 rounds")
+    assert "in 50 instances of at most 4 rounds, " in agreed
 
 
 def unnamed(state, clients, cohort, local_steps, step_size, server_step_size):
@@ -491,7 +528,8 @@ def test_what_agrees_says_which_fields_were_not_compared():
     """A client's model y is the server's x as a round ends, so that x stands for it."""
     _, agreed = first_departure(unnamed, Scaffold, 30, 0)
     assert agreed.endswith("not compared: own_control, control, which unnamed does not name")
-    code = RoundFunction(Flower, "x", ("x", "control"), frozenset())
+    assert "), own_control and control left aside, in 30 instances of " in agreed
+    code = RoundFunction(Flower, "x", ("x", "control"), {})
     code.unseen["control"] = None  # an attribute perhaps: what aggregate returns is compared
     assert code.unseen_told.endswith("not compared: control, which Flower does not return")
     assert set(code.state((None, [np.zeros(1), np.ones(2)]))) == {"x"}
@@ -709,7 +747,7 @@ def test_questions_for_a_log_are_no_difference_whatever_the_draws(method, when):
     """Where an iterate stays where it is, the log must not take the draw of a step."""
     right = by_gradients(method) if method in ("before", "after") else getattr(written, method)()
     algorithm = ALGORITHMS.get(method, Scaffold(control="gradient"))
-    for seed in range(1, 4):
+    for seed in (1, 2, 6):
         told, agreed = first_departure(logging(right, when), algorithm, 6, seed)
         assert not told
         assert int(re.search(r"in (\d+) instances", agreed)[1]) >= 4
@@ -771,6 +809,116 @@ def lfednest(
     return {"x": np.mean(ends, 0), "y": y}
 
 
+def sampled_each_step(state, clients, cohorts, draws, outer_steps, terms):
+    """LFedNest with an N' of each outer step."""
+    x, (inner, outer) = state["x"], cohorts
+    y = np.mean([state["y"] - 0.1 * clients[i].lower_grad(x, state["y"]) for i in inner], 0)
+    ends = []
+    for i in outer:
+        own, step = x, 1 / clients[i].lower_smoothness
+        for k in range(outer_steps):
+            p = terms * step * clients[i].upper_grad_y(own, y)
+            for _ in range(terms - 1 - draws["left-out"][k]) if terms else ():
+                p = p - step * clients[i].lower_hessian_product(own, y, p)
+            cross = clients[i].lower_cross_product(own, y, p) if terms else 0
+            own = own - 0.1 * (clients[i].upper_grad_x(own, y) - cross)
+        ends.append(own)
+    return {"x": np.mean(ends, 0), "y": y}
+
+
+def test_several_draws_of_one_name_follow_one_another():
+    assert_conforms(sampled_each_step, algorithm=LFedNest)
+
+
+def test_what_is_every_others_may_be_asked_for_at_its_default():
+    def starred(state, clients, cohort, step_size, **others):
+        assert others["local_steps"] == others["batch"] == 1
+        return {
+            "w": np.mean([state["w"] - step_size * clients[i].grad(state["w"]) for i in cohort], 0)
+        }
+
+    assert "(local_steps=1, batch=1, " in assert_conforms(starred, algorithm=FedAvg, instances=20)
+
+
+def test_a_strategy_may_return_metrics_as_in_flower():
+    class Measuring(Flower):
+        def aggregate(self, results):
+            return super().aggregate(results), {"loss": 1.0}
+
+    assert_conforms(Measuring, algorithm=FedAvg(weighting="samples"), instances=20)
+
+
+class MOML:
+    """Local-MOML, whose u_0 is drawn before the first round."""
+
+    def __init__(self, start, state, step_size, inner_momentum):
+        self.x, self.u = start, state["u"]
+        self.step_size, self.inner_momentum = step_size, inner_momentum
+
+    def step(self, clients, local_steps):
+        ends = []
+        for k, client in enumerate(clients):
+            x = self.x
+            for _ in range(local_steps):
+                value, pullback = client.inner(x)
+                self.u[k] += self.inner_momentum * (value - self.u[k])
+                x = x - self.step_size * pullback(client.outer_grad(self.u[k]))
+            ends.append(x)
+        self.x = np.mean(ends, 0)
+
+
+def test_a_class_is_made_with_the_state_that_the_first_round_begins_with():
+    assert "left aside" not in assert_conforms(MOML, algorithm=LocalMOML, instances=30)
+
+
+def decayed(of):
+    """FedAvg whose step size is halved from the third local step on, or its points are."""
+
+    def code(state, clients, cohort, local_steps, step_size):
+        ends = []
+        for i in cohort:
+            w = state["w"]
+            for k in range(local_steps):
+                half = 0.5 if k >= 2 else 1.0
+                at, size = (w, half * step_size) if of == "step" else (half * w, step_size)
+                w = w - size * clients[i].grad(at)
+            ends.append(w)
+        return {"w": np.mean(ends, 0)}
+
+    return code
+
+
+def test_an_update_is_named_where_a_round_that_ends_with_it_shows_that_it_is_wrong():
+    """Not where its step asks elsewhere, nor where the number of local steps is given."""
+    for of, where in (("step", "in the update of local step 3"), ("point", "local step 3")):
+        told, _ = first_departure(decayed(of), FedAvg, 100, 0)
+        assert f"first in round 1, client 0, {where}\n" in told
+    told, _ = first_departure(decayed("step"), FedAvg, 100, 0, {"local_steps": 5})
+    assert re.search(r"client 0, local step 4\ngot:    field_grad asked at x = \S+\n", told)
+
+
+def test_a_slip_that_five_clients_have_is_found():
+    def of_four(state, clients, cohort, step_size):
+        ends = [state["w"] - step_size * clients[i].grad(state["w"]) for i in cohort[:4]]
+        return {"w": np.mean(ends, 0)}
+
+    with pytest.raises(AssertionError, match=r"not of \[0, 1, 2, 3, 4\]"):
+        assert_conforms(of_four, algorithm=FedAvg)
+
+
+def test_a_field_is_a_clients_own_where_a_round_ends_so():
+    """ȳ of FedDRO is shared, but for the first samples; x_previous is not, of two local steps."""
+    _, own = fields_of(FedDRO(), examples_of("composition"))
+    assert own == {"y": False, "x_previous": True}
+
+
+def test_a_message_has_what_the_first_round_begins_with():
+    with pytest.raises(
+        AssertionError, match=r"\n        round 1 begins with own_control = \[\[0\."
+    ):
+        assert_conforms(written.scaffold("|S| for N"), algorithm=Scaffold)
+
+
 def test_what_stands_for_another_value_is_given_as_that_value():
     met = []
 
@@ -800,12 +948,12 @@ def test_where_the_ways_are_too_many_nothing_is_said(monkeypatch):
     """One gradient for two is found by going through all ways; where they are cut, it is not."""
     monkeypatch.setattr("driftproof.verifiers.conform.compared.WAYS", ((False, 0),))
     wrong, algorithm = by_gradients("same"), Scaffold(control="gradient")
-    told, agreed = first_departure(wrong, algorithm, 30, 0)
+    told, agreed = first_departure(wrong, algorithm, 30, 1)
     assert not told
     assert "left out, where its draws can be dealt to your questions in too many ways" in agreed
     monkeypatch.setattr("driftproof.verifiers.conform.compared.WAYS", ())
     with pytest.raises(DriftproofError, match="30 left out, where its draws can be dealt"):
-        first_departure(wrong, algorithm, 30, 0)
+        first_departure(wrong, algorithm, 30, 1)
 
 
 ALGORITHM = """
@@ -844,7 +992,7 @@ def test_an_algorithm_may_be_of_ones_own_file(tmp_path):
     assert (
         same.stdout
         == "code.py::half: no difference from own.py::Half(local_steps=1) in 100 instances of at "
-        "most 8 rounds\n"
+        "most 8 rounds, 1 local step and 5 clients\n"
     )
     assert "the update that driftproof show own.py prints" in apart.stdout
     assert (apart.returncode, many.returncode, wrong.returncode) == (1, 2, 2)

@@ -215,7 +215,8 @@ def _state(leaf: Leaf, algorithm: Any) -> str:
             fields, own = fields_of(algorithm, examples_of(algorithm.needs))
     except DriftproofError:
         return ""
-    return ", ".join(f"{name} (one per client)" if name in own else name for name in fields)
+    each = {True: " (one per client)", False: " (one per client as the first round begins)"}
+    return ", ".join(name + (each[own[name]] if name in own else "") for name in fields)
 
 
 def _claim(leaf: Leaf, claim: Any) -> dict[str, Any]:

@@ -23,13 +23,15 @@ class State(NamedTuple):
 
 @algorithm(
     name="adam",
-    source="Kingma & Ba 2015, Algorithm 1, with α/√t and the box of Reddi et al. 2018",
+    source="Kingma & Ba 2015, Algorithm 1, with α/√t and the box of Reddi et al. 2018, and ε = 0",
     statement=r"m_t = \beta_1m_{t-1}+(1-\beta_1)g_t,\; v_t = \beta_2v_{t-1}+(1-\beta_2)g_t^2,\;"
     r" \theta_t = \Pi\Big(\theta_{t-1}-\tfrac{\alpha}{\sqrt t}\tfrac{m_t/(1-\beta_1^t)}"
     r"{\sqrt{v_t/(1-\beta_2^t)}}\Big)",
 )
 class Adam(Algorithm):
     r"""Steps along a mean of gradients, divided by the root of a mean of their squares.
+
+    Kingma & Ba add ε = 10⁻⁸ to the root; here ε = 0. Where all gradients were 0 there is no step.
 
     Where ∇F = x − 2 the first step is α = ½, whatever the gradient, since m = g and v = g²:
 

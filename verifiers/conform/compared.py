@@ -1,5 +1,6 @@
 """Where an implementation first differs from an algorithm on one instance, in words."""
 
+import re
 from collections import Counter
 from collections.abc import Collection
 from contextlib import suppress
@@ -17,13 +18,15 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.tolerances import COMPUTED
 from driftproof.verifiers.conform.clients import SHORT, Client, Place
 from driftproof.verifiers.conform.reference import Instance, Round, Run, averaged, played, stable
-from driftproof.verifiers.conform.round_function import RoundFunction, State
+from driftproof.verifiers.conform.round_function import Cohorts, Draws, RoundFunction, State
 from driftproof.verifiers.search.structure import altered
 
 STEP, LEFT, ASKED = ", local step ", " was not asked of ", " was asked of "
 """What messages say of a point that differs, and of questions too few, or too many or of others."""
 SIMPLE = 12
 """Ratios whose numerator and denominator are at most so large are told."""
+AGAIN = 20
+"""Runs of a user's code that differs: all have to leave the same."""
 WAYS = ((False, 0), (True, 200), (False, 100))
 """Searches for a way to deal the draws: whether to all clients alike, and how many more."""
 
@@ -34,7 +37,13 @@ def explained(code: RoundFunction, instance: Instance, drawn: Collection[str]) -
     A slip that shows after the last local step alone moves the point of one step more. Questions
     that change no iterate are left aside if there are more than the algorithm's. A problem as it
     is comes first: on many of them a slip shows.
+
+    Raises:
+        DriftproofError: it leaves now this and now that.
     """
+    every = [_left(code, replace(instance, apart=True))[0] for _ in range(AGAIN)]
+    if not all(np.array_equal(every[0], x, equal_nan=True) for x in every):
+        raise code.two_results
     told = departure(code, instance) or ""
     if not told:
         instance = replace(instance, apart=True)
@@ -48,26 +57,52 @@ def explained(code: RoundFunction, instance: Instance, drawn: Collection[str]) -
             if STEP in (there := departure(code, longer, quick=True) or ""):
                 told, instance = there, longer
     idle = _idle(code, instance) if ASKED in told else []
-    return (departure(code, instance, idle=idle) if idle else "") or told
+    told = (departure(code, instance, idle=idle) if idle else "") or told
+    if not told:  # it did differ, after other calls
+        raise code.two_results
+    return _of_update(code, instance, drawn, told)
+
+
+def _of_update(code: RoundFunction, instance: Instance, drawn: Collection[str], told: str) -> str:
+    """Return what is told, of the update before the point that differs if a round shows that.
+
+    A step asks at what the update before it left, or elsewhere than it should. If a round that ends
+    with this update differs, too, and its questions do not, it is the update.
+    """
+    at = re.search(rf"(first in round \d+, ).*{STEP}(\d+)\n.*", told)
+    if at is None:
+        return told
+    of, last = instance.algorithm, int(at[2]) - 1
+    for name in sorted({"local_steps", "outer_steps"} & {*drawn}):  # a round ends with them
+        fewer = altered(of, {name: getattr(of, name) - of.local_steps + last})
+        with suppress(DriftproofError):
+            there = fewer and departure(code, replace(instance, algorithm=fewer), True, brief=True)
+            if there and at[1] in there and STEP not in there and LEFT not in there:
+                named = at[0].replace(f"{STEP}{at[2]}\n", f", in the update of local step {last}\n")
+                return told.replace(at[0], f"{named} in local step {at[2]}", 1)
+    return told
 
 
 def _idle(code: RoundFunction, instance: Instance) -> list[Place]:
     """Return the questions whose answers change no iterate: what differs has other reasons."""
-    made: Any = played(instance)
-
-    def left(lost: Place | None = None) -> tuple[np.ndarray, list[Place]]:
-        states, asked, after = list[np.ndarray](), list[Place](), None
-        for number in range(instance.rounds):
-            clients, after = _after(code, instance, made, number, after, {}, {}, False, lost=lost)
-            states += [x.ravel() for x in code.state(after).values()]
-            asked += [place for client in clients for place in client.places]
-        return np.concatenate(states), asked
-
-    (usual, asked), idle = left(), []
+    (usual, asked), idle = _left(code, instance), []
     for place in asked:
         with suppress(Exception):  # a user's code may refuse NaN
-            idle += [place] * np.array_equal(left(place)[0], usual)
+            idle += [place] * np.array_equal(_left(code, instance, place)[0], usual)
     return idle
+
+
+def _left(
+    code: RoundFunction, instance: Instance, lost: Place | None = None
+) -> tuple[np.ndarray, list[Place]]:
+    """Return all that the rounds of the user's code leave, and what they ask."""
+    made: Any = played(instance)
+    states, asked, after = list[np.ndarray](), list[Place](), None
+    for number in range(instance.rounds):
+        clients, after = _after(code, instance, made, number, after, {}, {}, False, lost=lost)
+        states += [x.ravel() for x in code.state(after).values()]
+        asked += [place for client in clients for place in client.places]
+    return np.concatenate(states), asked
 
 
 def _after(
@@ -119,12 +154,7 @@ def departure(
                 left.append(code.state(after))
             state = left[-1]
             if not all(np.array_equal(x, state[k], equal_nan=True) for k, x in left[0].items()):
-                raise DriftproofError(
-                    f"{code.name}, called twice with one state and one cohort, gives two results",
-                    "a round that depends on its arguments alone",
-                    "take cohort, and the noise in clients[k].grad(x), in place of draws of your "
-                    "own; keep what later rounds need in the state",
-                )
+                raise code.two_results
             wrong = _first(code, state, made, number + 1)
             this: str | None = "here" if wrong else since(number + 1, after)
             if not this:
@@ -152,7 +182,11 @@ def _given(code: RoundFunction, instance: Instance, number: int, now: Round) -> 
     """Return what a round may ask for, by name, but for its clients."""
     cohorts = deepcopy(list(now.cohorts.values())) or [list(range(instance.problem.clients))]
     several = any(cohort != cohorts[0] for cohort in cohorts)
-    for name, drawn in (("cohorts", ["several cohorts"] * several), ("draws", list(now.draws))):
+    draws = Draws()
+    for (name, _), x in now.draws.items():
+        each = np.atleast_1d(x[..., 0].numpy())
+        draws[name] = np.append(draws.get(name, each[:0]), each, 0)
+    for name, drawn in (("cohorts", ["several cohorts"] * several), ("draws", list(draws))):
         if drawn and name not in code.takes:
             raise DriftproofError(
                 f"{instance.algorithm} draws {', '.join(drawn)} in a round, and {code.name} does "
@@ -165,9 +199,9 @@ def _given(code: RoundFunction, instance: Instance, number: int, now: Round) -> 
         "state": State({name: state[name].copy() for name in code.fields}),
         "round": number,
         "cohort": cohorts[0],
-        "cohorts": cohorts,
+        "cohorts": Cohorts(cohorts),
         "start": instance.start.copy(),
-        "draws": {name: x[..., 0].numpy().copy() for name, x in now.draws.items()},
+        "draws": draws,
     }
 
 
@@ -185,13 +219,12 @@ def _first(
         if x.shape not in (wanted[name].shape, wanted[name].shape[1:]):
             raise DriftproofError(
                 f"{name} of shape {x.shape} after a round of {code.name}",
-                f"{wanted[name].shape[name not in code.own :]}, as the state has it",
+                f"{wanted[name].shape[not code.own.get(name) :]}, as the state has it",
                 "return one vector, or one for each client",
             )
         apart = ~(np.abs(x - wanted[name]) <= made.allowed(*made.of(name)))
         wrong[name] = [(name, client, entry) for client, entry in np.argwhere(apart).tolist()]
-    iterate = made.of(code.iterate)
-    equal = [name for name in code.fields if all(map(np.array_equal, made.of(name), iterate))]
+    equal = _equal(code, made)
     iterates = [name for name in equal if name in got]
     code.unseen |= dict.fromkeys(name for name in code.fields if name not in {*got, *equal})
     if not iterates:
@@ -203,6 +236,12 @@ def _first(
     if not all(wrong[name] for name in iterates):
         wrong |= {name: [] for name in iterates}
     return next((places[0] for places in wrong.values() if places), None)
+
+
+def _equal(code: RoundFunction, made: Run) -> list[str]:
+    """Return the fields that the algorithm has equal to its iterate between all rounds."""
+    iterate = made.of(code.iterate)
+    return [name for name in code.fields if all(map(np.array_equal, made.of(name), iterate))]
 
 
 def _told(
@@ -220,8 +259,11 @@ def _told(
     left = state[name]
     before, wanted = (float(made.of(name)[number + k][client, entry]) for k in (0, 1))
     got = float(left[(client, entry)[-left.ndim :]])
-    place = f"client {client}" if name in code.own else "in the shared state"
+    place = f"client {client}" if code.own.get(name) else "in the shared state"
     lines = [f"got:    {name}[{entry}] = {got} after the round", f"wanted: {wanted}"]
+    given = _given(code, instance, number, now)["state"]
+    rest = [x for x in code.fields if x not in _equal(code, made) and number == 0]
+    begins = ", ".join(f"{x} = {given[x].tolist()}" for x in rest)
     ratio = _ratio(got - before, wanted - before)
     if ratio:
         lines.append(f"        its change in this round is {ratio} times the algorithm's")
@@ -288,6 +330,7 @@ def _told(
             f"{code.name} does not match {instance.algorithm}: "
             f"first in round {number + 1}, {place}",
             *lines,
+            *[f"        round 1 begins with {begins}"] * bool(begins),
             *(_order(instance, now, number, clients) if not brief else ()),
             *code.unseen_told.splitlines()[1:],
             f"on:     {expression(case)}",

@@ -80,6 +80,12 @@ def first_departure(
         drawn, how many instances, of how many rounds at most, and which fields were not.
     """
     cls: Any = algorithm if isinstance(algorithm, type) else type(algorithm)
+    if not issubclass(cls, Algorithm):
+        raise DriftproofError(
+            f"{algorithm!r:.60} as an algorithm",
+            "a class of driftproof.algorithms or of your own, or a member of one",
+            "write algorithm=driftproof.algorithms.FedProx, say",
+        )
     limits, usual = constraints(cls), cls().values()
     fixed = dict(given or {})
     if isinstance(algorithm, Algorithm):
@@ -133,7 +139,7 @@ def _departure(
         )
     refused: list[DriftproofError] = []
     failed: list[tuple[Any, ...]] = []
-    rounds_of: list[int] = []  # each instance (0: it is left out)
+    compared: list[tuple[int, ...]] = []  # rounds, local steps and clients; (): it is left out
 
     def differs(drawn: tuple[Any, ...]) -> bool:
         if drawn in failed:  # it is tried again, and has to fail again
@@ -143,7 +149,9 @@ def _departure(
             instance = replace(Instance(*drawn), apart=True)
             told = departure(code, instance, quick, brief=True) if not refused else ""
             failed.extend([drawn] if told else [])
-            rounds_of.append(0 if told is None else drawn[2])
+            problem, member, lasts, *_ = drawn
+            tried = lasts, member.local_steps, problem.clients
+            compared.append(() if told is None else tried)
         except DriftproofError as error:
             refused.append(error)
         return bool(refused or told)
@@ -158,11 +166,15 @@ def _departure(
     if found is not None:
         return explained(code, Instance(*found), drawn), ""
     left = {
-        "where it diverges, or rounding shows": rounds_of.count(0) - code.unclear,
+        "where it diverges, or rounding shows": compared.count(()) - code.unclear,
         "where its draws can be dealt to your questions in too many ways": code.unclear,
     }
     out = "".join(f"\n        {n} left out, {why}" for why, n in left.items() if n)
-    if not any(rounds_of):
+    if not any(compared):
         raise DriftproofError(f"{plain}{out}", *diverges.args[1:]) if code.unclear else diverges
-    agreed = f"no difference from {beside} in {len(rounds_of) - rounds_of.count(0)} instances"
-    return "", f"{agreed} of at most {max(rounds_of)} rounds{out}{code.unseen_told}"
+    kinds = ("round", "local step", "client")
+    most = zip(kinds, map(max, zip(*filter(None, compared), strict=True)), strict=True)
+    first, *last = (f"{n} {what}{'s' * (n > 1)}" for what, n in most)
+    but = f", {' and '.join(code.unseen)} left aside," * bool(code.unseen)
+    agreed = f"no difference from {beside}{but} in {len(compared) - compared.count(())} instances"
+    return "", f"{agreed} of at most {first}, {' and '.join(last)}{out}{code.unseen_told}"

@@ -10,6 +10,7 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import product
 from typing import Any, cast
 
 import numpy as np
@@ -24,6 +25,7 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run
 from driftproof.toolkit.problem import Problem, with_overrides
 from driftproof.toolkit.tolerances import COMPUTED
+from driftproof.verifiers.search.structure import altered
 
 
 def _arguments(method: Callable[..., Any]) -> tuple[tuple[str, ...], bool]:
@@ -135,13 +137,14 @@ class Round:
     Attributes:
         raw: the state as the round begins.
         cohorts: the members of each cohort, by its name and the step at which it was drawn.
-        draws: what else was drawn, by name, but for noise that went into an oracle.
+        draws: what else was drawn, by its name and the step at which it was, but for noise that
+            went into an oracle.
     """
 
     raw: Any = ()
     questions: list[Question] = field(default_factory=list)
     cohorts: dict[tuple[str, int], list[int]] = field(default_factory=dict)
-    draws: dict[str, Tensor] = field(default_factory=dict)
+    draws: dict[tuple[str, int], Tensor] = field(default_factory=dict)
 
     @cached_property
     def state(self) -> dict[str, np.ndarray]:
@@ -203,11 +206,11 @@ class _Noting(BatchedContext):
     def draw(self, law: Law | None, name: str) -> Tensor | None:
         drawn = super().draw(law, name)
         if drawn is not None:
-            self.now.draws[name] = drawn
+            self.now.draws[name, self.t] = drawn
         return drawn
 
     def server_draw(self, law: Law, name: str, since: int) -> Tensor:
-        drawn = self.now.draws[name] = super().server_draw(law, name, since)
+        drawn = self.now.draws[name, since] = super().server_draw(law, name, since)
         return drawn
 
     def asking(self, name: str, ask: Callable[..., Any], *given: Any) -> Any:
@@ -263,7 +266,7 @@ def played(instance: Instance, lost: int = 0, met: Any = (), **changed: Any) -> 
     )
     for each in rounds:
         of_cohorts = {name for name, _ in each.cohorts}
-        each.draws = {name: x for name, x in each.draws.items() if name not in of_cohorts}
+        each.draws = {key: x for key, x in each.draws.items() if key[0] not in of_cohorts}
     whole = len(rounds) + changed.get("begun", (0,))[0] > instance.rounds
     states = [x for each in rounds[1:] for x in each.state.values()]
     return Run(rounds) if whole and all(np.isfinite(x).all() for x in states) else None
@@ -292,31 +295,45 @@ def averaged(instance: Instance, now: Round, number: int) -> dict[Any, list[Ques
 
 def fields_of(
     algorithm: Algorithm, problems: list[Problem]
-) -> tuple[tuple[str, ...], frozenset[str]]:
+) -> tuple[tuple[str, ...], dict[str, bool]]:
     """Return the fields of the state that a round reads, and which are each client's own.
 
     Seen on problems whose clients differ. Where a round sets a field before it reads it, NaN there
-    changes nothing; the iterate is among the fields all the same.
+    changes nothing, and where none ever sets or reads it another value changes no other field. The
+    iterate is among the fields all the same.
+
+    What is shared where a round has one local step may be a client's own where it has two.
+
+    Returns:
+        The fields; and of those that differ between clients, whether they do after the first round.
     """
     read: dict[str, None] = {}
-    own = set()
-    for problem in problems:
-        instance = Instance(problem, algorithm, 3, (1,) * problem.clients)
+    own = dict[str, bool]()
+    two = {"local_steps": 2} if "local_steps" in algorithm.values() else {}
+    for problem, member in product(problems, (algorithm, altered(algorithm, two) or algorithm)):
+        instance = Instance(problem, member, 3, (1,) * problem.clients)
         made = played(instance)
         if made is None:
             continue
         for name in made.rounds[0].state:
-            if any(np.ptp(x, 0).any() for x in made.of(name)):
-                own.add(name)
-            if name == algorithm.iterate or _reads(instance, name, made.rounds[1].raw):
+            apart = [bool(np.ptp(x, 0).any()) for x in made.of(name)]
+            if any(apart):
+                own[name] = own.get(name, False) or any(apart[1:])
+            if name == algorithm.iterate or _reads(instance, name, made):
                 read[name] = None
-    return tuple(read), frozenset(own)
+    return tuple(read), own
 
 
-def _reads(instance: Instance, name: str, raw: Any) -> bool:
-    unknown = raw._replace(**{name: torch.full_like(getattr(raw, name), torch.nan)})
+def _reads(instance: Instance, name: str, made: Run) -> bool:
+    raw, stays = made.rounds[1].raw, not np.ptp(made.of(name), 0).any()
+    now = getattr(raw, name)
+    unknown = raw._replace(**{name: now + 1 if stays else torch.full_like(now, torch.nan)})
     try:
-        return played(instance, begun=(1, unknown)) is None
+        moved = played(instance, begun=(1, unknown))
+        return moved is None or not all(
+            np.array_equal(made.of(other)[1:], moved.of(other)) or other == name or not stays
+            for other in made.rounds[0].state
+        )
     except (RuntimeError, IndexError):  # it chooses by it, and NaN is no choice
         return True
 

@@ -16,9 +16,26 @@ from driftproof.verifiers.conform.reference import doubles
 class State(dict[str, Any]):
     """The state of a round; what is missing is told."""
 
+    told = "the state has {}, from the second round on what was returned"
+
     def __missing__(self, name: str) -> Any:
-        has = ", ".join(map(str, self))
-        raise KeyError(f"{name}: the state has {has}, from the second round on what was returned")
+        has = ", ".join(map(str, self)) or "nothing"
+        raise KeyError(f"{name}: {self.told.format(has)}")
+
+
+class Draws(State):
+    """What a round draws, by name: several draws of one name follow one another in it."""
+
+    told = "with these parameters a round draws {}"
+
+
+class Cohorts(list[Any]):
+    """The cohorts of a round; one that there is not is told."""
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, int) and not -len(self) <= at < len(self):
+            raise IndexError(f"cohorts[{at}]: with these parameters a round has {len(self)}")
+        return super().__getitem__(at)
 
 
 class RoundFunction:
@@ -28,7 +45,7 @@ class RoundFunction:
         code: the user's.
         iterate: what the algorithm calls its iterate.
         fields: of the algorithm's state, those with which a round begins.
-        own: those of them of which each client has its own.
+        own: those of them of which each client has its own, and whether after the first round, too.
 
     Attributes:
         unseen: fields that it left out of the state, and that no other one stood for.
@@ -37,23 +54,40 @@ class RoundFunction:
     """
 
     def __init__(
-        self, code: Callable[..., Any], iterate: str, fields: tuple[str, ...], own: frozenset[str]
+        self,
+        code: Callable[..., Any],
+        iterate: str,
+        fields: tuple[str, ...],
+        own: Mapping[str, bool],
     ) -> None:
         self.iterate, self.fields, self.own = iterate, fields, own
         self.name = getattr(code, "__name__", repr(code))
-        if not callable(code):
+        has = {name for name in ("step", "fit", "aggregate") if hasattr(code, name)}
+        self._class = "step" if "step" in has else "fit" if len(has) == 2 else ""
+        if not callable(code) or (isinstance(code, type) and not self._class):
+            lacks = ", a class with neither step nor fit and aggregate"
+            lacks = lacks if callable(code) else " as an implementation"
             raise DriftproofError(
-                f"{self.name:.60} as an implementation",
+                f"{self.name:.60}{lacks}",
                 "a function of (state, clients, cohort), or a class with step or fit and aggregate",
                 "pass the function or the class itself",
             )
         self.unseen: dict[str, None] = {}
         self.arrays, self.unclear = 1, 0
         self._code = code
-        self._class = next((name for name in ("step", "fit") if hasattr(code, name)), "")
         called = [code, getattr(code, self._class)] if self._class else [code]
         self.takes = set().union(*(inspect.signature(each).parameters for each in called))
         self.samples = not self.takes.isdisjoint(("cohort", "cohorts")) or self._class == "fit"
+
+    @property
+    def two_results(self) -> DriftproofError:
+        """What refuses it if it does not depend on its arguments alone."""
+        return DriftproofError(
+            f"{self.name}, called twice with one state and one cohort, gives two results",
+            "a round that depends on its arguments alone",
+            "take cohort, and the noise in clients[k].grad(x), in place of draws of your own; keep "
+            "what later rounds need in the state",
+        )
 
     @property
     def unseen_told(self) -> str:
@@ -81,6 +115,7 @@ class RoundFunction:
     def after(self, before: Any, given: Mapping[str, Any]) -> Any:
         """Return what a round leaves, and leave as it was what it began with."""
         before = deepcopy(before)
+        keeps = {name: x for name, x in given.items() if name != "state"}  # a class has its own
         if not self._class:
             made = self._called(self._code, {**given, "state": before})
             made = made._asdict() if hasattr(made, "_asdict") else made
@@ -88,15 +123,18 @@ class RoundFunction:
             lists = [name for name in self.fields if isinstance(made.get(name), list)]
             return State({**made, **{name: _array(name, made[name]) for name in lists}})
         if self._class == "step":
-            self._called(before.step, given)
+            self._called(before.step, keeps)
             return before
         made, sent = before
         clients = [given["clients"][k] for k in given["cohort"]]
         results = [
-            self._called(made.fit, {**given, "parameters": deepcopy(sent), "client": client})
+            self._called(made.fit, {**keeps, "parameters": deepcopy(sent), "client": client})
             for client in clients
         ]
-        return made, list(self._called(made.aggregate, {**given, "results": results}))
+        left = self._called(made.aggregate, {**keeps, "results": results})
+        if isinstance(left, tuple) and isinstance(left[-1], Mapping):  # arrays and metrics
+            left = left[0]
+        return made, list(left)
 
     def state(self, after: Any) -> dict[str, np.ndarray]:
         """Return those fields of the state that a round leaves, as arrays."""
@@ -110,7 +148,8 @@ class RoundFunction:
     def _called(self, function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
         """Call a function with what its parameters are called after."""
         signature = inspect.signature(function)
-        chosen = {name: given[name] for name in signature.parameters if name in given}
+        every = any(of.kind is of.VAR_KEYWORD for of in signature.parameters.values())
+        chosen = {name: x for name, x in given.items() if every or name in signature.parameters}
         try:
             signature.bind(**chosen)
         except TypeError as error:

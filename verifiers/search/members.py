@@ -96,7 +96,7 @@ def plain_and_examples(choices: Choices) -> list[Problem]:
 
 
 @st.composite
-def members(draw: st.DrawFn, choices: Choices) -> Problem:
+def members(draw: st.DrawFn, choices: Choices, clients: int = CLIENTS) -> Problem:
     """Draw a member of a piecewise family, whose objective is bounded below.
 
     Its numbers have few digits, so that they can be read; some of its fields are the family's
@@ -105,7 +105,7 @@ def members(draw: st.DrawFn, choices: Choices) -> Problem:
     noisy = draw(st.booleans())
     of = Structure(
         choices.family,
-        clients=draw(st.integers(1, CLIENTS)),
+        clients=draw(st.integers(1, clients)),
         dim=draw(st.sampled_from((1, 1, 1, DIMENSIONS))),
         knots=draw(st.integers(1, KNOTS)),
         noises=tuple(name for name in choices.noises if noisy and draw(st.booleans())),

@@ -60,6 +60,8 @@ SIMPLER = 100
 """Instances that are tried for being simpler than one that fails."""
 SIZES = 4
 """A client has at most so many samples."""
+MANY = 5
+"""An implementation is run with at most so many clients."""
 STEPS = (1, 2, 3, 5, 10)
 HORIZONS = (1, 2, 3, 5, 10)
 
@@ -145,10 +147,11 @@ def conditions(
         rounds: at most so many.
     """
     needs = algorithm.needs
-    every = examples_of(needs)
-    problem = draw(problems(needs) if choices_of(needs) else st.sampled_from(every))
+    every = [members(choices, MANY) for choices in choices_of(needs)]
+    problem = draw(st.one_of(every) if every else st.sampled_from(examples_of(needs)))
     member = draw(_redrawn(algorithm, names=set(drawn) - {"participation"}))
-    member = _with_cohorts(draw, member, problem.clients) if "participation" in drawn else member
+    if "participation" in drawn and draw(st.booleans()):  # else many clients seldom take part
+        member = _with_cohorts(draw, member, problem.clients)
     sizes = draw(st.tuples(*[st.integers(1, SIZES)] * problem.clients))
     return problem, member, draw(st.integers(1, rounds)), sizes, draw(st.integers(0, SIZES))
 
