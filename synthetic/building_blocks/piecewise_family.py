@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from driftproof.synthetic.building_blocks.curves import Declared, Tensors, doubles
+from driftproof.synthetic.building_blocks.curves import Curve, Declared, Tensors, doubles
 from driftproof.synthetic.building_blocks.parts import Parts
 from driftproof.synthetic.certificates.piecewise import Functions, Shape, shape_of, solution_of
 from driftproof.toolkit.at_optimum import constants_at_optimum
@@ -71,11 +71,13 @@ class PiecewiseFamily(Problem):
         """The numbers, as tensors of one member."""
         return self._parts(doubles)
 
-    def _parts(self, number: Tensors) -> Parts:
+    def _parts(self, of_curves: Tensors) -> Parts:
+        """Return the numbers; those of curves, whose slopes follow, as tensors of another kind."""
         values, kinds = self.values(), declared(type(self))
-        shape = (values.pop("clients"), values.pop("dim")), values.get("tails") == "linear", number
+        shape = (values.pop("clients"), values.pop("dim")), values.get("tails") == "linear"
         for name, one in kinds.items():
-            values[one.part or name] = one.tensors(values.pop(name), *shape)
+            number = of_curves if isinstance(one, Curve) else doubles
+            values[one.part or name] = one.tensors(values.pop(name), *shape, number)
         return Parts(**values)
 
     def exact_oracles(self, x: Tensor) -> Any:
