@@ -167,6 +167,8 @@ def test_a_limit_that_is_not_known_to_be_finite_or_outside_the_domain_is_open():
     unknown = finite_limit(bare + 1 / p, p, sympy.oo, "", "it")
     assert unknown.holds is None
     assert "open" in unknown.why
+    z = Symbol("z", positive=True)
+    assert "is not known" in finite_limit(p ** (z - 1), p, 0, "", "it").why
     for at in (-1, -sympy.oo, bare):
         assert finite_limit(p, p, at, "", "it").holds is None
 

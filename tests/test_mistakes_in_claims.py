@@ -28,7 +28,7 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.oracles import OFFERS
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.claim_types.compared import Comparison
-from driftproof.verifiers.judges import at_numbers
+from driftproof.verifiers.judges import at_numbers, worst_cases
 from driftproof.verifiers.judges.attacked import exceeded
 from driftproof.verifiers.verify import Settings, judge
 from tests.users import UsersQuadratic
@@ -494,3 +494,17 @@ def test_a_choice_behind_what_cancels_has_no_verdict():
     )
     with pytest.raises(DriftproofError, match="choose by no letter"):
         at_numbers.check(made, made.forms[0], made.classes[0])
+
+
+def test_numbers_of_a_right_side_keep_their_digits_and_others_are_told():
+    """sympy shows a double with 15 digits, which were read back: 10¹⁵ was judged in its place."""
+    L, R = Fraction("999999999999999.625"), Fraction("999999999999999.5")
+    case = over([smooth_convex(L=1), start_within(R=1)], FedAvg(step_size=1 - 1 / 3))
+    made = claim(lambda c: float(L) * c.L - sympy.Rational(R) * c.R**2, cases=case)
+    right = worst_cases.right_side(made, made.classes[0], made.forms[0])
+    assert right.low == right.high == L - R
+    third = claim(lambda c: (1 - 1 / 3) * c.R**2 + c.R**2, cases=case)
+    assert worst_cases.right_side(third, third.classes[0], third.forms[0]).low == Fraction(5, 3)
+    (row,) = rows_of(third)
+    assert row.verdict is Verdict.SUPPORTED
+    assert "0.6666666666666667 is read as 2/3" in row.reason

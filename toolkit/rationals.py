@@ -55,6 +55,16 @@ def decimal(value: Any) -> Any:
     return Fraction(repr(value))
 
 
+def other_than(value: float) -> Fraction | None:
+    """Return what a number stands for where that is not the number itself (None: it is).
+
+    >>> other_than(0.1), other_than(1 - 1 / 3), other_than(2.0000000000000004)
+    (None, Fraction(2, 3), Fraction(2, 1))
+    """
+    near = _short(value)
+    return near if near is not None and float(near) != value else None
+
+
 def _short(value: float) -> Fraction | None:
     both = Fraction(value).limit_denominator(SIMPLE), Fraction(f"{value:.{DECIMALS}g}")
     return next((of for of in both if abs(float(of) - value) <= ROUNDINGS * ulp(value)), None)

@@ -178,7 +178,10 @@ def finite_limit(expression: Any, symbol: Any, at: Any, says: str, what: str) ->
     if not sides:
         detail = f"open: it is not known that {symbol} can tend to {at} within its domain"
         return computed(says, None, detail)
-    limits = [sympy.limit(expression, symbol, at, side) for side in sides]
+    try:
+        limits = [sympy.limit(expression, symbol, at, side) for side in sides]
+    except NotImplementedError as error:  # sympy's: it would have to know a sign
+        return computed(says, None, f"open: the limit as {symbol} → {at} is not known ({error})")
     signs = ["⁺" if side == "+" else "⁻" for side in sides] if len(sides) > 1 else [""]
     goal = {sympy.oo: "∞", -sympy.oo: "−∞"}.get(at, at)
     detail = " and ".join(

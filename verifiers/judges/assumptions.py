@@ -22,7 +22,7 @@ from driftproof.toolkit.constants import (
     stated,
 )
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.rationals import decimal
+from driftproof.toolkit.rationals import decimal, other_than
 from driftproof.toolkit.tolerances import EDGE, ROUNDED
 from driftproof.toolkit.verdict import Row, Verdict
 from driftproof.verifiers.claim_types.claim import Claim, Form
@@ -108,6 +108,23 @@ def flag_edge_cases(claim: Claim[Any], case: Case, form: Form, row: Row) -> Row:
     if row.verdict is Verdict.REFUTED and near:
         return withdrawn(row, reason)
     return replace(row, reason=reason)
+
+
+def flag_numbers(claim: Claim[Any], case: Case, form: Form, row: Row) -> Row:
+    """Return a row that says which numbers a proof has read as shorter ones: 1 − 1/3 is 2/3."""
+    if row.evidence is None or not row.evidence.proves:
+        return row
+    import sympy
+
+    method = case.algorithm.values() if case.algorithm else {}
+    numbers = [*method.values(), *case.problem.constants.values()]
+    for text in claim.formulas(form) or ():
+        said = stated(text, Letters(claim.notation(case)))
+        for of in said if isinstance(said, tuple) else (said,):
+            numbers += map(float, sympy.sympify(of).atoms(sympy.Float))
+    read = {x: other_than(x) for x in numbers if type(x) is float}
+    said = [f"{x!r} is read as {of}" for x, of in sorted(read.items()) if of is not None]
+    return replace(row, reason="; ".join(filter(None, (row.reason, *said))))
 
 
 def _broken(

@@ -114,11 +114,21 @@ def _formulas(text: Any, key: Key) -> tuple[Any, ...]:
 
 
 def _called(text: Any, numbers: Numbers) -> Any:
-    """Return what a text says of numbers (None: it fails, as where it asks a letter's name)."""
+    """Return what a text says of numbers (None: it fails, as where it asks a letter's name).
+
+    Its own doubles have ``DIGITS``, too: sympy computes with as few as one of two numbers has.
+    """
+    import sympy
+    from sympy.core.sympify import _sympy_converter as converter
+
+    before = converter[float]
+    converter[float] = lambda x: sympy.Float(x, DIGITS)
     try:
         return text(numbers)
     except (ArithmeticError, AttributeError, TypeError, ValueError):  # of letters it did not
         return None
+    finally:
+        converter[float] = before
 
 
 def _added(formula: Any) -> Any:

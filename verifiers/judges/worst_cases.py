@@ -376,8 +376,9 @@ def _fraction(number: Any) -> Any:
     """Return what a number of a right side stands for: a double as ``decimal`` reads it."""
     import sympy
 
-    double = sympy.Float(float(number), 30) == number
-    return sympy.Rational(str(decimal(float(number)) if double else number))
+    if sympy.Float(float(number))._mpf_ != number._mpf_:  # == compares digits, too
+        return sympy.Rational(number)
+    return sympy.Rational(decimal(float(number)))
 
 
 def judge(claim: RunClaim, case: Case, form: Form, measured: Mapping[str, Any]) -> Row:

@@ -155,6 +155,8 @@ def _judged(judge: Judge, claim: Claim[Any], group: Group, ask: ClaimTask, profi
         rows = [
             assumptions.flag_edge_cases(claim, cases[0], forms[row.form_key], row) for row in rows
         ]
+    if len(cases) == 1:
+        rows = [assumptions.flag_numbers(claim, cases[0], forms[row.form_key], row) for row in rows]
     return [*silent.values(), *(replace(row, seconds=row.seconds or seconds) for row in rows)]
 
 
