@@ -25,6 +25,7 @@ from driftproof.synthetic.classes import (
     smooth_convex,
     smooth_strongly_convex,
     start_at_minimiser,
+    start_gap,
     start_within,
     strongly_convex_concave,
 )
@@ -44,6 +45,7 @@ from driftproof.toolkit.algorithms import (
     FedProx,
     HeavyBall,
     LocalSCGDM,
+    Nesterov,
     Scaffold,
 )
 from driftproof.toolkit.at_optimum import constants_at_optimum
@@ -1341,3 +1343,31 @@ def test_what_adds_nothing_is_not_written_and_no_exponent_has_two():
     assert (slope - slope + x).text == "0 + w^{(2)}"
     assert (x**2).text == "(w^{(2)})^{2}"
     assert ((x**2).sqrt().text, (slope**2).text) == (r"\left|w^{(2)}\right|", "k'(0)^{2}")
+
+
+def test_nesterovs_points_are_those_of_his_method():
+    """Gradients were said to be taken at x_k, with no update beside them."""
+    classes = over(
+        [smooth_strongly_convex(L=1, mu=0.01), start_gap(delta=1)],
+        Nesterov(step_size=1.0, form="constant", momentum=9 / 11),
+        rounds=[4],
+        clients=1,
+    )
+
+    @bound(
+        name="tests/nesterov",
+        source="tests",
+        statement="rate",
+        letters={"Delta": "initial_gap"},
+        classes=classes,
+        right=lambda c: (1 - (c.mu / c.L) ** Fraction(1, 2)) ** c.T * c.Delta,
+    )
+    def rate(view):
+        return each("round", "local_step", view.gap(view.mean("w"))) if view.last else None
+
+    (row,) = judge([rate], Settings())
+    text = tex_of_class(rate, "printed", next(iter(row.proofs.values())))
+    assert r"y_{k+1} = x_{k+1} + m_k(x_{k+1} - x_k)" in text
+    assert r"x_{4} &= y_{3} - f_{1}'(y_{3})" in text
+    assert r"\text{at most $\Delta = 1$}" in text
+    assert "Here $y_{0} = x_{0}$." in text

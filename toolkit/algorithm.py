@@ -117,6 +117,8 @@ class Algorithm(Parameters, ABC):
     """Where each vector of ``anywhere`` beside start goes, if the method converges, by its name: to
     "minimiser" x*, "gradient" ∇f_i(x*), or "zero". Start goes to x*.
     """
+    stated_for_words: ClassVar[bool] = False
+    """Whether the statement holds for each word among its parameters."""
     begins: ClassVar[Mapping[str, str]] = {}
     """What a paper calls those that ``init`` puts at the start x_0, by their names, as LaTeX."""
     local_steps: int = 1

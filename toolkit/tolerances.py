@@ -30,9 +30,10 @@ RUN = Tolerance(equal=1e-6)
 """Of a run in doubles, whose rounding errors are in its enclosures."""
 BALLS = Tolerance(equal=Fraction(1, 10**12))
 """Of a run in balls, whose two sides are measured."""
-STORED_IN_BALLS = Tolerance(apart=Fraction(1, 10**13), equal=Fraction(1, 10**12))
-"""Of a right side of constants alone: balls take for exact what a problem or a method has in
-doubles, as matrices, a coin's √((1 − q)/q) or t/(t + 3), and a constant may say otherwise of it."""
+STORED_IN_BALLS = Fraction(1, 10**13)
+"""What refutes no right side of constants alone, as a share of the sides: balls take for exact what
+a problem or a method has in doubles, as matrices, a coin's √((1 − q)/q) or t/(t + 3), and a
+constant may say otherwise of it."""
 CLASS = Tolerance(equal=1e-12)
 """Of functions of a class that attain a bound: what is proved is in fractions, and exact."""
 COMPUTED = Tolerance(apart=1e-6, equal=1e-6)

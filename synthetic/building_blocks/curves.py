@@ -137,8 +137,10 @@ class Number(_OfEach):
     Attributes:
         middle: around which a search draws it, in units of its size (None: around the default).
         positive: whether it is above 0.
+        letter: what the family's statement calls it, without its index.
     """
 
+    letter: str = ""
     middle: float | None = None
     positive: bool = False
 

@@ -72,10 +72,10 @@ class PiecewiseBilevel(PiecewiseLevels):
     dim: PositiveInt = 1
     plain: Annotated[Curves, Curve(default=straight(0.0), flag="plain", letter="h")] = ()
     upper: Annotated[Curves, Curve(default=AROUND_TWO, opposed=True, letter="u")] = ()
-    curvature: Annotated[Vectors, Number(default=1.0, positive=True)] = ()
-    cross: Annotated[Vectors, Number(default=1.0)] = ()
-    offsets: Annotated[Vectors, Number(default=0.0)] = ()
-    coupling: Annotated[Vectors, Number(default=0.0, middle=1.0, flag="coupled")] = ()
+    curvature: Annotated[Vectors, Number(default=1.0, positive=True, letter="a")] = ()
+    cross: Annotated[Vectors, Number(default=1.0, letter="c")] = ()
+    offsets: Annotated[Vectors, Number(default=0.0, letter="e")] = ()
+    coupling: Annotated[Vectors, Number(default=0.0, middle=1.0, flag="coupled", letter="w")] = ()
     x_noise: NoiseSize = 0.0
     y_noise: NoiseSize = 0.0
     value_noise: NoiseSize = 0.0

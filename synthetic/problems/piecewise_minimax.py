@@ -70,7 +70,7 @@ class PiecewiseMinimax(PiecewiseLevels, MinimaxProblem):
         Curves, Curve(default=straight(0.0), flag="plain", opposed=True, letter="h")
     ] = ()
     lower: Annotated[Curves, Curve(default=FROM_TWO, rises=True, letter="k")] = ()
-    coupling: Annotated[Vectors, Number(default=1.0)] = ()
+    coupling: Annotated[Vectors, Number(default=1.0, letter="b")] = ()
     x_noise: NoiseSize = 0.0
     y_noise: NoiseSize = 0.0
     rare: RarerHalf = 0.5

@@ -211,8 +211,8 @@ class QuadraticBilevel(BilevelProblem):
         least = float(self.spectrum.min())
         wanted = f"below {least:g}, the mean Hessian's least eigenvalue"
         self.require("hessian_heterogeneity", wanted, self.hessian_heterogeneity < least)
-        left = least - self.hessian_heterogeneity >= CANCELLED * self.largest
-        self.require("smallest", "so large that every least eigenvalue is 1 % of largest", left)
+        left = least >= CANCELLED * self.largest  # else x* keeps too few digits
+        self.require("smallest", "1 % of largest or more, for x* to be known", left)
         if self.upper_slope:
             plain = self.regulariser == self.regulariser_heterogeneity == 0
             onto = self.cross > 0 and self.dim >= self.lower_dim

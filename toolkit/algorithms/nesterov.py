@@ -52,6 +52,7 @@ class Nesterov(Algorithm):
 
     limits = {"own": "minimiser"}
     begins = {"own": "y_{0}"}
+    stated_for_words = True  # of either form, whose m_k differs
     notation = ON_ONE_MACHINE | {"eta": "step_size", "m": "momentum"}
     in_mean = True
 

@@ -14,13 +14,16 @@ from typing import Any
 from driftproof.toolkit.cases import Assumption, Case, roles_of
 from driftproof.toolkit.constants import MEASURED, Key, Letters, Notation, evaluate, stated
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.tolerances import EDGE
+from driftproof.toolkit.tolerances import EDGE, UNIT
 from driftproof.toolkit.user_traceback import place_of
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.judges.assumptions import relation_of
 
 CLOSE, ADDED = 1e-12, 1e-26
 """How far the two may be apart, relative to the value, and to what is added up."""
+LOST = 1e-3
+"""How far they may be apart at most if the formula has numbers in doubles, which sympy has rounded:
+behind what cancels altogether a choice would not be seen."""
 DIGITS = 60
 """Of the numbers that a text is called with: what cancels in doubles is there in so many."""
 
@@ -80,6 +83,8 @@ def _at_edge(assumption: Assumption, notation: Notation, roles: Mapping[str, flo
 
 
 def _check(text: Any, notation: Notation, roles: Mapping[str, float], numbers: Numbers) -> None:
+    import sympy
+
     formulas, said = _formulas(text, notation.key), _called(text, numbers)
     try:
         wanted = [evaluate(of, notation, roles) for of in formulas]
@@ -94,7 +99,9 @@ def _check(text: Any, notation: Notation, roles: Mapping[str, float], numbers: N
         off = abs(one - other)
         if off <= CLOSE * max(abs(one), abs(other)):
             continue
-        if off <= ADDED * evaluate(_added(formula), notation, roles):
+        added = evaluate(_added(formula), notation, roles)
+        doubles = min(UNIT * added, LOST * abs(one)) if formula.atoms(sympy.Float) else 0.0
+        if off <= max(ADDED * added, doubles):
             continue
         names = sorted(s.name for s in formula.free_symbols)
         at = ", ".join(f"{name} = {roles[notation[name]]:g}" for name in names)

@@ -23,7 +23,7 @@ from driftproof.toolkit.draws import TooManyAtoms
 from driftproof.toolkit.engines.balls import run_in_balls
 from driftproof.toolkit.engines.enumerated import EnumeratedContext
 from driftproof.toolkit.federation import run
-from driftproof.toolkit.tolerances import BALLS, DOUBT, STORED, STORED_IN_BALLS, Tolerance
+from driftproof.toolkit.tolerances import BALLS, DOUBT, STORED, STORED_IN_BALLS
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Form
@@ -87,13 +87,23 @@ def _ends(ball: arb) -> tuple[Fraction | float, Fraction | float]:
     return middle - radius, middle + radius
 
 
-def decided(made: Sequence[Enclosed], tolerance: Tolerance = BALLS) -> Decision:
-    """Return what enclosures in balls say: no bound of 0 is attained, as far as rounding tells."""
+def decided(made: Sequence[Enclosed], stored: Fraction | int = 0) -> Decision:
+    """Return what enclosures in balls say: no bound of 0 is attained, as far as rounding tells.
+
+    Args:
+        stored: by what share of the sides stored numbers may part them.
+    """
     low, high, right_low, right_high = np.array([one.ends for one in made], object).T
     size = np.array([_ends(one.size)[1] for one in made], object)
+    size = np.where(size < inf, size, 0)
     zero = np.array([bool(one.left.contains(0)) for one in made])
     sides = Interval(low, high), Interval(right_low, right_high)
-    return decide(Comparisons(*sides, np.where(size < inf, size, 0), zero=zero), tolerance)
+    room = [
+        stored * max(abs(x), abs(y)) / of if of and max(abs(x), abs(y)) < inf else 0
+        for x, y, of in zip(high, right_high, size, strict=True)
+    ]
+    tolerance = replace(BALLS, apart=np.array(room, object)) if stored else BALLS
+    return decide(Comparisons(*sides, size, zero=zero), tolerance)
 
 
 def enclose(
@@ -239,7 +249,7 @@ def judge(
     """
     why, comparisons, end, decision = "", list[Enclosed](), None, undecided()
     _, factors = bounds.split_right(form.right, claim.notation(case))
-    tolerance = BALLS if factors else STORED_IN_BALLS
+    stored = 0 if factors else STORED_IN_BALLS
     for end in dict.fromkeys((None, upto)):
         for bits in PRECISIONS:
             try:
@@ -249,7 +259,7 @@ def judge(
                 if not error.open:
                     break
                 continue
-            decision = decided(comparisons, tolerance) if comparisons else decision
+            decision = decided(comparisons, stored) if comparisons else decision
             if decision.verdict is not Verdict.INCONCLUSIVE:
                 break
         if comparisons:

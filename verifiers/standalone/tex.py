@@ -69,8 +69,10 @@ ROUNDED = (
 )
 WORDED = re.compile(r"[A-Za-z]{2,} [A-Za-z]{2,}")
 """Words, and no formula."""
-DOUBLE = re.compile(r"\d\.\d{13,}(?![^\[]*\])")
-"""A decimal that is no short one, and no interval's."""
+DOUBLE = re.compile(r"(?<!\[)(?<!\[-)\b\d\.\d{15,17}(?!\d).* = ")
+"""A double among what a step is computed of, and no interval."""
+MANY_LETTERS = 15
+"""More has a double that is no short decimal."""
 MOST_DIGITS = 12
 """Of what is an upper end."""
 MOST_DECIMALS = 16 * DIGITS
@@ -489,7 +491,7 @@ def _text(
             *aligned([*rows["sides"], rf"{LEFT} &> {RIGHT}"]),
             *[INTERVALS] * (r"\pm" in f"{rows}{assumed}"),
             *assumed,
-            *(rounding_of(method) or [ROUNDED] * bool(DOUBLE.search("\n".join(rows["steps"])))),
+            *(rounding_of(method, f"{rows}") or [ROUNDED] * any(map(DOUBLE.search, rows["steps"]))),
             "",
         ]
     )
@@ -531,16 +533,17 @@ def _plain(value: Any) -> str:
 
 def update_of(method: Any) -> list[str]:
     """Return a method's update as it is published, unless a word among its parameters alters it."""
-    altered = any(not isinstance(x, int | float) for x in method.changed().values())
+    words = any(not isinstance(x, int | float) for x in method.changed().values())
+    altered = words and not method.stated_for_words
     undefined = r"\mathcal" in method.stated  # samples and cohorts, of which nobody speaks here
     return [rf"\[ {method.stated} \]"] * bool(method.stated and not altered and not undefined)
 
 
-def rounding_of(method: Any) -> list[str]:
-    """Return a sentence on a method's numbers that are no short fractions, if it has some."""
-    known = len(INEXACT)
-    numbers = [decimal(x) for x in method.values().values() if type(x) is float] if method else []
-    return [ROUNDED] * (len(INEXACT) > known and bool(numbers))
+def rounding_of(method: Any, text: str) -> list[str]:
+    """Return a sentence on a method's numbers of many digits, if a text has some."""
+    numbers = [x for x in method.values().values() if type(x) is float] if method else []
+    long = [number_text(decimal(x)) for x in numbers if len(repr(x)) > MANY_LETTERS]
+    return [ROUNDED] * any(x in text for x in long)
 
 
 def kind_of(classes: Mapping[str, Mapping[str, Any]], *, operator: bool = False) -> str:
@@ -608,6 +611,9 @@ def _family(problem: Any) -> str:
         kind = kinds.get(name)
         if isinstance(kind, Number):
             value = kind.filled(value, (problem.clients, problem.dim))
+            if kind.letter and problem.dim == 1:
+                numbers.append(f"with ${_each(kind.letter, [x for (x,) in value])}$")
+                continue
         elif isinstance(kind, Curve) or isinstance(value, str) or value == default[name]:
             continue  # the formulas show it, as tails
         elif name in ("clients", "dim"):
@@ -626,6 +632,15 @@ def _family(problem: Any) -> str:
     sides = (part.split(" = ") for part in stated.split(r",\quad ") if "linear}" not in part)
     stated = r",\quad ".join(" = ".join(x) for x in sides if len({*map(str.lower, x)}) == len(x))
     return ", ".join(["", *[f"with ${stated}$"] * bool(stated), *numbers])
+
+
+def _each(name: str, values: Sequence[float]) -> str:
+    """Return the clients' numbers by their letter, equal ones together."""
+    names = [f"{name}_{{{k}}}" if len(values) > 1 else name for k in range(1, len(values) + 1)]
+    texts = [number_text(decimal(x)) for x in values]
+    if len({*texts}) == 1:
+        return " = ".join([*names, texts[0]])
+    return ", ".join(f"{x} = {text}" for x, text in zip(names, texts, strict=True))
 
 
 def assumption(one: Any) -> str:

@@ -241,11 +241,14 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
             *about.ended(rested) * about.cycle,
             *[f"${about.x}^{{*}} = 0$, as are coordinates that are not listed."] * plain,
             *(met(claim, forms[0], about.case, reading.letters) if forms and about.case else []),
-            *rounding_of(about.method),
+            *rounding_of(about.method, "\n".join([*about.told(), *map(str, rows)])),
             *[INTERVALS] * (r"\pm" in str(rows)),
             "",
         ]
     )
+    if about.ahead:  # gradients are taken at y_k, and the last point is an x again
+        final = max(ITERATE.findall(text), key=int, default="0")
+        text = ITERATE.sub(lambda at: at[0] if at[1] in ("0", final) else f"y_{{{at[1]}}}", text)
     if (len(rows) >= ROWS and not formulas) or len(text) > LONGEST:
         raise NoScriptError(f"it takes {len(rows)} lines, of functions in {dimension} dimensions")
     return text
@@ -356,6 +359,8 @@ OTHER = "that need not be the method's own"
 NUMBERED = r"Here $x_{i,k}$ is the $k$-th point at which client $i$ alone takes its gradient."
 
 
+ITERATE = re.compile(r"\bx_\{(\d+)\}")
+"""A point of one client's run."""
 X = r"\bx(?=[_^])"
 """Where the variable is named."""
 
@@ -385,6 +390,7 @@ class About:
         self.case = next((x for x in cases if self._called(x.algorithm)), None)
         self.method = self.case.algorithm if self.case else None
         self.motion = self.rounds > 1 and cycles.in_motion(self.method)
+        self.ahead = getattr(self.method, "begins", {}).get("own") == "y_{0}" and not self.cycle
         numbers = self.method.values().values() if self.method else ()
         cohort = self.method.cohort_size(self.clients) if self.method else 0
         self.alone = not (self.cycle or self.plane or self.saddle) and cohort == self.clients > 1
@@ -475,10 +481,8 @@ class About:
             ends = f"; {where} are a gradient step further" * bool(last)
             made.append(re.sub(X, self.x, NUMBERED).replace(".", f"{ends}."))
         if getattr(self.method, "begins", {}) and not self.cycle:
-            at = (
-                f"the $(k+1)$-th gradient is taken at ${self.x}_{{k}}$, and the last is the iterate"
-            )
-            made += [*update_of(self.method), f"Here {at} on the left side."]
+            made += update_of(self.method)
+            made += ["Here $y_{0} = x_{0}$."] * self.ahead
         if self.plane:
             made.append("Points are $z = (x, y)$, and $z^{*} = 0$.")
         if not self.cycle:

@@ -47,7 +47,8 @@ def tex_of_limit(claim: Any, row: Row) -> str:
     made += _functions(mode, case.problem.function_class, case.problem.term)
     update = tex.update_of(method)
     made += [f"Run {called} on {clients}{':' if update else '.'}", *update, *_round(mode)]
-    made += [f"There is an initial state from which {end}", *tex.rounding_of(method), ""]
+    made += [f"There is an initial state from which {end}"]
+    made += [*tex.rounding_of(method, "\n".join(made)), ""]
     return "\n".join([first, *made])
 
 
