@@ -26,6 +26,8 @@ IN_PLACE = re.compile(r"__(i|set)|.*[^_]_$")
 """Names of those that change their first argument."""
 COARSE = 2.0**-23
 """The unit in the last place of a number in single precision."""
+OF_SINGLE = 2.0**-23
+"""What share of the error of runs in single precision bounds that of doubles: 64 times 2⁻²⁹."""
 
 
 def stochastic_rounding(
@@ -138,6 +140,6 @@ def rounding(exact: np.ndarray, shadow: np.ndarray, right: np.ndarray | float) -
         return np.full_like(exact, np.inf)
     with np.errstate(invalid="ignore"):
         distance = np.abs(exact - shadow).max(0, initial=0.0)
-    linear = np.where(distance <= 0.1 * scale, distance * 2.0**-23, distance)
+    linear = np.where(distance <= 0.1 * scale, distance * OF_SINGLE, distance)
     bound: np.ndarray = np.where(np.isfinite(linear), linear, np.inf) + 1e-14 * scale
     return bound

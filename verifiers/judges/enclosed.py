@@ -23,6 +23,7 @@ from driftproof.toolkit.draws import TooManyAtoms
 from driftproof.toolkit.engines.balls import run_in_balls
 from driftproof.toolkit.engines.enumerated import EnumeratedContext
 from driftproof.toolkit.federation import run
+from driftproof.toolkit.rounded import OF_SINGLE
 from driftproof.toolkit.tolerances import BALLS, DOUBT, STORED, STORED_IN_BALLS
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
@@ -52,8 +53,6 @@ OWN_ROUNDING = (
     "may make"
 )
 """Why what balls refute is left open."""
-SINGLE = 2.0**-23
-"""What is made of the error of a run in single precision, as in ``toolkit.rounded``."""
 LOST = "doubles refute it, but only because they lose digits, perhaps inside an oracle"
 """What is said of a row that balls support and doubles refute."""
 
@@ -311,7 +310,7 @@ def merge_enclosure(row: Row, enclosed: Row) -> Row:
     that nobody knows; if they refuse to run, it stays refuted.
     """
     refuted = row.verdict is Verdict.REFUTED
-    lost, lhs = (row.margin or 0.0) * SINGLE, enclosed.lhs
+    lost, lhs = (row.margin or 0.0) * OF_SINGLE, enclosed.lhs
     low = inf if lhs is None or lhs["low"] is None else lhs["low"]
     if enclosed.verdict is Verdict.REFUTED and not enclosed.rhs and low <= lost:
         return withdrawn(replace(row, lhs=lhs, rhs=enclosed.rhs), OWN_ROUNDING)

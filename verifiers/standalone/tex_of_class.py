@@ -222,13 +222,14 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
         rows.append(rf"{LEFT} &> {RIGHT}")
     forms = [of for of in getattr(claim, "forms", ()) if of.key == form]
     plain = dimension > 1 and not formulas and not cycle
+    setting = about.told(_valued(found), [*last])
     text = "\n".join(
         [
             *(h.replace("Counterexample}", told) if elsewhere else h for h in heading(claim, form)),
             f"Let {_classes(found)}, {'namely' if formulas else 'with the values below.'}",
             *aligned(formulas),
             *_exist(found, drawn, about),
-            *about.told(_valued(found), [*last]),
+            *setting,
             *(
                 _brought(claim, forms[0], about.case)
                 if forms and about.case and not about.limit
@@ -241,7 +242,7 @@ def tex_of_class(claim: Any, form: str, counterexample: str) -> str:
             *about.ended(rested) * about.cycle,
             *[f"${about.x}^{{*}} = 0$, as are coordinates that are not listed."] * plain,
             *(met(claim, forms[0], about.case, reading.letters) if forms and about.case else []),
-            *rounding_of(about.method, "\n".join([*about.told(), *map(str, rows)])),
+            *rounding_of(about.method, "\n".join([*setting, *rows])),
             *[INTERVALS] * (r"\pm" in str(rows)),
             "",
         ]
